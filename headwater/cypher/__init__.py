@@ -1,1 +1,1 @@
-"""Statements in Cypher: one .cypher file each, the driver that runs them, the sandbox, migrations and maintenance."""
+"""Statements in Cypher, one .cypher file each: the catalog, driver, sandbox and migrations."""

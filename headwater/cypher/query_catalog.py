@@ -1,15 +1,18 @@
-"""The catalog of queries: every .cypher file of the package with its header, checked when it is loaded.
+"""The catalog of queries: every .cypher file of the package with its header, checked when it is
+loaded.
 
-A file is one statement under a header of comments. The header gives the purpose of the query, then one line for each:
+A file is one statement under a header of comments. The header gives the purpose of the query, then
+one line for each:
 
     // access: read | write | schema
     // params: $name TYPE, $name TYPE = default        (or: none)
     // returns: column, column
     // example: headwater cypher audit/orphans --param limit=5
 
-The name of a query is its path without the ending: `read/traversal/producers`. Audit queries also go by their bare
-names. The loader refuses a header that lacks a line. It also refuses a header whose parameters differ from those
-that the statement uses. So a wrong header stops the program at its start, before anybody runs the query.
+The name of a query is its path without the ending: `read/traversal/producers`. Audit queries also
+go by their bare names. The loader refuses a header that lacks a line. It also refuses a header
+whose parameters differ from those that the statement uses. So a wrong header stops the program at
+its start, before anybody runs the query.
 """
 
 from __future__ import annotations
@@ -88,7 +91,8 @@ def find_query(name: str) -> Query:
 
 
 def _query_files(path: str, folder: Traversable) -> Iterator[tuple[str, Traversable]]:
-    """Yield the .cypher files under a folder with the names of their queries, in the order of paths."""
+    """Yield the .cypher files under a folder with the names of their queries, in the order of
+    paths."""
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if entry.is_dir():
             yield from _query_files(f"{path}/{entry.name}", entry)

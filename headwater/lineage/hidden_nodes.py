@@ -1,9 +1,10 @@
 """Stubs: the nodes that stand for hidden ones, keep the paths, and disclose nothing else.
 
-A stub stands for "hidden paths lead on from this node", or for "hidden paths lead to this node" where none that left a
-visible node ends. The nodes at which hidden paths become visible again are attached to the stub of the node where the
-paths left. So nobody can tell from a stub how many nodes are hidden, how they hang together, or how long the path
-through them is. Two graphs that differ only there look the same.
+A stub stands for "hidden paths lead on from this node", or for "hidden paths lead to this node"
+where none that left a visible node ends. The nodes at which hidden paths become visible again are
+attached to the stub of the node where the paths left. So nobody can tell from a stub how many nodes
+are hidden, how they hang together, or how long the path through them is. Two graphs that differ
+only there look the same.
 """
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ def stub_urn(side: str, urn: str) -> str:
 
 
 def _reachable(starts: Iterable[str], next_of_hidden: Mapping[str, set[str]]) -> set[str]:
-    """Return the nodes on the hidden paths from these, up to where the paths become visible again."""
+    """Return the nodes on the hidden paths from these, up to where the paths become visible
+    again."""
     reached: set[str] = set()
     waiting = list(starts)
     while waiting:

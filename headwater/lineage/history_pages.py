@@ -1,4 +1,5 @@
-"""Pages of the run history of a node, newest first: versions and answers of a dataset, runs of a job."""
+"""Pages of the run history of a node, newest first: versions and answers of a dataset, runs of a
+job."""
 
 from __future__ import annotations
 

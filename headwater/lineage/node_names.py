@@ -40,7 +40,8 @@ def node_names_of(urns: Iterable[str], rows: Mapping[str, Mapping[str, Any]]) ->
 
 
 def node_name(urn: str, row: Mapping[str, Any]) -> NodeName:
-    """Return the name of one node; `row` holds its properties, where its urn alone is not enough."""
+    """Return the name of one node; `row` holds its properties, where its urn alone is not
+    enough."""
     if urn.startswith(HIDDEN):
         return NodeName(urn, HIDDEN_KIND, None, "hidden")
     kind, parts = parse_urn(urn)

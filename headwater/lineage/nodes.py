@@ -1,7 +1,8 @@
-"""Reads of nodes by urn: their properties, their names, their facets, and the canonical urn behind an alias.
+"""Reads of nodes by urn: their properties, their names, their facets, and the canonical urn behind
+an alias.
 
-Most names need no query, because a urn contains them. Only hashed urns (longer than an index entry may be) and runs,
-which bear the name of their pipeline, are read from Neo4j.
+Most names need no query, because a urn contains them. Only hashed urns (longer than an index entry
+may be) and runs, which bear the name of their pipeline, are read from Neo4j.
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ def read_nodes(
 def resolve_urn(view: GraphView, urn: str) -> str:
     """Return the canonical urn of a node.
 
-    A dataset, and a column or version of it, may be given by any alias of the dataset that is visible, in any spelling
-    that the naming rules know. Raises QueryError for a malformed urn.
+    A dataset, and a column or version of it, may be given by any alias of the dataset that is
+    visible, in any spelling that the naming rules know. Raises QueryError for a malformed urn.
     """
     kind, parts = parse_urn(urn)
     if kind not in _URN_OF_KIND:
@@ -116,7 +117,8 @@ def _is_nameless(urn: str) -> bool:
 def read_all_facets(view: GraphView, urns: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Read the newest facets of those of these nodes that are visible, by urn and facet name.
 
-    Facets of a dataset may have been sent under any of its aliases. Mentions of hidden nodes are left out.
+    Facets of a dataset may have been sent under any of its aliases. Mentions of hidden nodes are
+    left out.
     """
     wanted = keep_visible(view, dict.fromkeys(urns))
     registers = read_registers(view, [urn for urn in wanted if urn.startswith("dataset:")])
@@ -132,7 +134,8 @@ def read_all_facets(view: GraphView, urns: Iterable[str]) -> dict[str, dict[str,
 
 
 def read_registers(view: GraphView, urns: Iterable[str]) -> dict[str, dict[str, list[Any]]]:
-    """Read the facets of datasets, sent under any of their aliases, by canonical urn and facet name.
+    """Read the facets of datasets, sent under any of their aliases, by canonical urn and facet
+    name.
 
     Each is [instant, rank, JSON text]; the text of a deleted facet is empty.
     """

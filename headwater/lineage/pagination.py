@@ -1,7 +1,7 @@
 """Pages of a sorted list; each entry has the cursor that leads to the entries after it.
 
-A cursor holds the sort key of an entry, not its position. So entries that come or go between two pages neither repeat
-nor skip others.
+A cursor holds the sort key of an entry, not its position. So entries that come or go between two
+pages neither repeat nor skip others.
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ def decode_time_cursor(text: str) -> tuple[datetime, str]:
 
 
 def last_days(now: datetime | None, days: int) -> tuple[datetime, datetime]:
-    """Return the beginning and the end of the last `days` days. Raises QueryError outside 1 to 3,650."""
+    """Return the beginning and the end of the last `days` days. Raises QueryError outside 1 to
+    3,650."""
     if not 1 <= days <= DAYS_MAX:
         raise QueryError(f"days {days} is not between 1 and {DAYS_MAX}")
     end = now or datetime.now(UTC)

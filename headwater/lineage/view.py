@@ -1,6 +1,8 @@
-"""The graph as one caller may see it: a connection to Neo4j, the caller's visibility, and the lineage cache.
+"""The graph as one caller may see it: a connection to Neo4j, the caller's visibility, and the
+lineage cache.
 
-Every question of `headwater.lineage` takes a `GraphView`. `Database` itself knows neither visibility nor the cache.
+Every question of `headwater.lineage` takes a `GraphView`. `Database` itself knows neither
+visibility nor the cache.
 """
 
 from __future__ import annotations
@@ -17,8 +19,8 @@ from headwater.schema.visibility import UNRESTRICTED, Visibility
 class GraphView:
     """A Neo4j database, the visibility of the caller, and the cached lineage graph of this process.
 
-    `cache` is None in processes that keep no cache, and for questions that Neo4j alone must answer. Views share the
-    connections of `database`: closing it ends them all.
+    `cache` is None in processes that keep no cache, and for questions that Neo4j alone must answer.
+    Views share the connections of `database`: closing it ends them all.
     """
 
     database: Database

@@ -9,7 +9,7 @@ from headwater.lineage.node_visibility import find_hidden, keep_visible
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn, column_urn, dataset_urn, job_urn
 from headwater.schema.visibility import Visibility
-from tests.run_builders import answer, ds, job, run, run_of, tell, version
+from tests.run_builders import answer, ds, job, run, run_of, version, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -19,7 +19,7 @@ DATA, JOBS, BOTH = Visibility(("db",)), Visibility(("etl",)), Visibility(("db", 
 @pytest.fixture
 def graph(database: Database, view: GraphView) -> GraphView:
     """Run r1 of job load writes a from raw; an answer cites that version, another cites nothing."""
-    tell(
+    write_events(
         database,
         run("r1", "load", ["raw"], ["a"]),
         answer("cites", {"namespace": "db", "name": "a", "runId": "r1"}, minute=5),

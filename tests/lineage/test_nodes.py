@@ -12,7 +12,7 @@ from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets
 from headwater.schema.urns import column_urn
 from headwater.schema.visibility import Visibility
-from tests.run_builders import at, ds, job, run, run_of, tell
+from tests.run_builders import at, ds, job, run, run_of, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -24,7 +24,7 @@ def graph(database: Database, view: GraphView) -> GraphView:
     event = headwater_facets.symlinks_event(
         {"namespace": "db", "name": "a"}, same=same, event_time=at(20)
     )
-    tell(database, run("r1", "load", ["raw"], ["a"]), [event])
+    write_events(database, run("r1", "load", ["raw"], ["a"]), [event])
     return view
 
 

@@ -1,1 +1,2 @@
-"""The connection to Neo4j: sessions, transactions, deadlines, the write lock, and the limits of the wire protocol."""
+"""The connection to Neo4j: sessions, transactions, deadlines, the write lock, and the limits of the
+wire protocol."""

@@ -1,13 +1,14 @@
 """Values on the wire, and the private parts of the Neo4j driver: the only module that touches them.
 
-The driver gives every instant a type of its own, with its own calendar: half of the time of a question that reads many
-nodes. This module packs and unpacks instants as Bolt has them. The driver asks the operating system twice for each row;
-here a read takes as many bytes as have arrived. The driver also has no setting for the time that it waits for an
-answer, and none for the size of one.
+The driver gives every instant a type of its own, with its own calendar: half of the time of a
+question that reads many nodes. This module packs and unpacks instants as Bolt has them. The driver
+asks the operating system twice for each row; here a read takes as many bytes as have arrived. The
+driver also has no setting for the time that it waits for an answer, and none for the size of one.
 
-`PRIVATE_PARTS` lists the attributes of the driver that this takes. They belong to the minor version to which
-pyproject.toml pins the driver, and a test fails when one of them moves. Where one is missing the driver goes on without
-it: slower, or with a less exact limit, but with the same results.
+`PRIVATE_PARTS` lists the attributes of the driver that this takes. They belong to the minor version
+to which pyproject.toml pins the driver, and a test fails when one of them moves. Where one is
+missing the driver goes on without it: slower, or with a less exact limit, but with the same
+results.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ __all__ = [
     "to_python",
 ]
 
-# Of a session: `_connect` connects before the first statement. Of a session or transaction: `_connection` and its parts.
+# Of a session: `_connect` connects before the first statement. Of a session or transaction:
+# `_connection` and its parts.
 PRIVATE_PARTS = (
     "_connect",
     "_connection.connection_hints",
@@ -43,7 +45,8 @@ PRIVATE_PARTS = (
     "_connection.socket.recv_into",
     "_connection.socket.set_read_timeout",
 )
-# The tag of an instant with an offset from UTC: seconds and nanoseconds since 1970, and that offset.
+# The tag of an instant with an offset from UTC: seconds and nanoseconds since 1970, and that
+# offset.
 _INSTANT = b"I"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _READ_BYTES = 65_536
@@ -70,8 +73,9 @@ def to_bolt(value: Any) -> Any:
 def to_python(value: Any) -> Any:
     """Return a value of the driver as plain Python.
 
-    Nodes and relationships become their properties and instants become datetime, in UTC. Other times and durations
-    become ISO 8601 text. Bytes are facts, the only bytes in the graph, and become their JSON text.
+    Nodes and relationships become their properties and instants become datetime, in UTC. Other
+    times and durations become ISO 8601 text. Bytes are facts, the only bytes in the graph, and
+    become their JSON text.
     """
     kind = type(value)
     if kind in _PYTHON_TYPES:
@@ -87,7 +91,8 @@ def to_python(value: Any) -> Any:
 
 
 def connect(session: neo4j.Session, access: str) -> None:
-    """Connect a session before its first statement, so that `bound_answers` can bound that one too."""
+    """Connect a session before its first statement, so that `bound_answers` can bound that one
+    too."""
     connect_now = getattr(session, "_connect", None)
     if connect_now is not None:
         connect_now(access)
@@ -96,7 +101,8 @@ def connect(session: neo4j.Session, access: str) -> None:
 def bound_answers(opened: neo4j.Transaction | neo4j.Session, timeout_seconds: float) -> None:
     """Have the driver give up a connection without an answer, and read answers quickly.
 
-    The driver has no setting for this time, only a hint that the server may send; the shorter of the two counts.
+    The driver has no setting for this time, only a hint that the server may send; the shorter of
+    the two counts.
 
     Args:
         opened: A transaction, or a connected session.
@@ -177,7 +183,8 @@ def _unpack_instant(seconds: int, nanoseconds: int, _offset: int) -> datetime:
 
 
 class _ReadAhead:
-    """A `recv_into` of a socket that reads as much as has arrived, and returns as much as the caller wants."""
+    """A `recv_into` of a socket that reads as much as has arrived, and returns as much as the
+    caller wants."""
 
     def __init__(self, receive: Any) -> None:
         self._receive = receive

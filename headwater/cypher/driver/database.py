@@ -1,12 +1,13 @@
 """The one way to Neo4j: named queries with parameters, and a deadline on everything.
 
-A driver with its default settings hung 40 s on a paused server. So every wait here has a bound: connecting, getting a
-connection from the pool, each transaction on the server, and each answer. While a request runs, the server sends
-keep-alives if its `server.bolt.connection_keep_alive` settings say so, as those of `headwater.local` do. A silence of a
-few seconds then suffices to give up; otherwise the driver waits a little longer than the transaction may take.
+A driver with its default settings hung 40 s on a paused server. So every wait here has a bound:
+connecting, getting a connection from the pool, each transaction on the server, and each answer.
+While a request runs, the server sends keep-alives if its `server.bolt.connection_keep_alive`
+settings say so, as those of `headwater.local` do. A silence of a few seconds then suffices to give
+up; otherwise the driver waits a little longer than the transaction may take.
 
-Failures are of two kinds. `UnavailableError`: Neo4j is away or too slow, and a retry may help. `QueryError`: the query
-is wrong, and a retry will not help.
+Failures are of two kinds. `UnavailableError`: Neo4j is away or too slow, and a retry may help.
+`QueryError`: the query is wrong, and a retry will not help.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ CONNECT_SECONDS_MAX = 2.0
 ACQUIRE_SECONDS_MAX = 5.0
 READ_SECONDS_MAX = 10.0
 WRITE_SECONDS_MAX = 60.0
-# The longest silence of the connection while a batched statement runs; Neo4j sends a keep-alive every minute.
+# The longest silence of the connection while a batched statement runs; Neo4j sends a keep-alive
+# every minute.
 BATCHES_SECONDS_MAX = 3_600.0
 # How much longer than the transaction may take the driver waits for an answer.
 GRACE_SECONDS = 2.0
@@ -46,7 +48,8 @@ _ROWS_PER_BOUNDED_PULL = 100
 # Rows that are read ahead and thrown away come over the wire as well.
 _WIRE_BYTES_PER_BYTE = 4
 
-# A row of a result: the value of each column. Nodes are dicts of their properties, instants are in UTC.
+# A row of a result: the value of each column. Nodes are dicts of their properties, instants are in
+# UTC.
 Row = dict[str, Any]
 # A function that receives the name of each query that was read, and its seconds.
 OnQuery = Callable[[str, float], object]
@@ -57,7 +60,8 @@ def _ignore_query(name: str, seconds: float) -> None:
 
 
 class _Rows(list[Any]):
-    """A list with a short text: the driver makes text of all parameters, for a log that is switched off."""
+    """A list with a short text: the driver makes text of all parameters, for a log that is switched
+    off."""
 
     def __repr__(self) -> str:
         return f"<{len(self)} rows>"
@@ -66,8 +70,8 @@ class _Rows(list[Any]):
 class Transaction:
     """An open write transaction: runs queries of the catalog by name, one after the other.
 
-    Statements that return no rows are pipelined: `run` returns at once. Their errors surface at the next call that
-    waits, or in `settle`.
+    Statements that return no rows are pipelined: `run` returns at once. Their errors surface at the
+    next call that waits, or in `settle`.
     """
 
     def __init__(self, opened: AbstractContextManager[neo4j.Transaction]) -> None:
@@ -116,8 +120,8 @@ class Transaction:
         """Commit after every query that was run, without waiting.
 
         Returns:
-            The time of the commit, in seconds since 1970. The future raises UnavailableError or QueryError if the
-            transaction was not committed, or may not have been.
+            The time of the commit, in seconds since 1970. The future raises UnavailableError or
+            QueryError if the transaction was not committed, or may not have been.
         """
         committed = self._sender.submit(self._commit)
         self._sender.shutdown(wait=False)
@@ -164,7 +168,8 @@ class Database:
             user: The name of the Neo4j user.
             password: The password of the user; empty: none is sent.
             database: The name of the database in the server.
-            on_query: A function that receives the name and the seconds of each query of the catalog that was read.
+            on_query: A function that receives the name and the seconds of each query of the catalog
+                that was read.
         """
         self.uri = uri
         self._on_query = on_query
@@ -195,8 +200,8 @@ class Database:
             **parameters: The parameters of the query.
 
         Returns:
-            The rows: for each the value of every column of the query, as plain Python. Nodes are dicts of their
-            properties, instants are datetimes in UTC.
+            The rows: for each the value of every column of the query, as plain Python. Nodes are
+            dicts of their properties, instants are datetimes in UTC.
 
         Raises:
             UnavailableError: Neo4j is away, or the time was up.
@@ -228,14 +233,16 @@ class Database:
         try:
             return self._run_alone(text, parameters, seconds)
         except UnavailableError as error:
-            # The server of a pooled connection may have restarted since: one retry over a new connection.
+            # The server of a pooled connection may have restarted since: one retry over a new
+            # connection.
             is_slow = time.monotonic() - began > STALE_SECONDS_MAX
             if is_slow or not isinstance(error.__cause__, DriverError):
                 raise
         return self._run_alone(text, parameters, seconds)
 
     def stream(self, name: str, /, *, seconds: float, **parameters: Any) -> Iterator[Row]:
-        """Run a query of the catalog and yield its rows as they arrive, for results that need not fit into memory.
+        """Run a query of the catalog and yield its rows as they arrive, for results that need not
+        fit into memory.
 
         Args:
             name: The query.
@@ -276,7 +283,8 @@ class Database:
 
         Raises:
             UnavailableError: Neo4j is away.
-            QueryError: The statement is wrong, its time was up, or its first row is larger than `bytes_max`.
+            QueryError: The statement is wrong, its time was up, or its first row is larger than
+                `bytes_max`.
         """
         rows: list[Row] = []
         counter = ByteCounter(bytes_max * _WIRE_BYTES_PER_BYTE)
@@ -317,7 +325,8 @@ class Database:
 
     @contextmanager
     def write(self, *, seconds: float = WRITE_SECONDS_MAX) -> Iterator[Transaction]:
-        """Run one write transaction: commit it at the end of the block, roll it back if the block raises.
+        """Run one write transaction: commit it at the end of the block, roll it back if the block
+        raises.
 
         Args:
             seconds: The time after which Neo4j ends the transaction.
@@ -351,7 +360,8 @@ class Database:
             transaction.run(text).consume()
 
     def run_batches(self, text: str) -> None:
-        """Run a `CALL { } IN TRANSACTIONS` statement. It commits batch by batch and has no time limit.
+        """Run a `CALL { } IN TRANSACTIONS` statement. It commits batch by batch and has no time
+        limit.
 
         Args:
             text: The statement.
@@ -397,7 +407,8 @@ class Database:
         return summary.query_type or "", operators
 
     def _run_alone(self, text: str, parameters: Mapping[str, Any], seconds: float) -> list[Row]:
-        """Run a transaction that begins and ends with its statement: one round trip instead of three."""
+        """Run a transaction that begins and ends with its statement: one round trip instead of
+        three."""
         try:
             with self._session(neo4j.READ_ACCESS, _ALL_ROWS) as session:
                 connect(session, neo4j.READ_ACCESS)

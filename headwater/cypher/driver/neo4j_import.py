@@ -1,7 +1,7 @@
 """The Neo4j driver, imported without numpy, pandas and pyarrow.
 
-The driver imports them where they are installed, for types of parameters and results that Headwater does not use. That
-took half of the time of a restart of the API, and doubled its memory.
+The driver imports them where they are installed, for types of parameters and results that Headwater
+does not use. That took half of the time of a restart of the API, and doubled its memory.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Warm-up: Neo4j plans the queries of the catalog before a caller waits for them.
 
-A server that has just started plans every statement when it first sees it, which takes seconds for the whole catalog.
-The first batch or the first question would wait for that. The warm-up runs every query without effect: no rows to
-write, urns that no node has.
+A server that has just started plans every statement when it first sees it, which takes seconds for
+the whole catalog. The first batch or the first question would wait for that. The warm-up runs every
+query without effect: no rows to write, urns that no node has.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def warm_up(
 def is_fold_query(query: Query) -> bool:
     """Return True for the queries of the worker that have no effect without rows.
 
-    The query that finds edges by their ids is none of them: planned on an empty graph it would scan all edges.
+    The query that finds edges by their ids is none of them: planned on an empty graph it would scan
+    all edges.
     """
     if query.example != "run by the worker":
         return False

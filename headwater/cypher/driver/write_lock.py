@@ -11,8 +11,8 @@ from headwater.errors import UnavailableError
 def acquire_write_lock(transaction: Transaction, holder: str) -> int:
     """Hold the write lock until the transaction ends.
 
-    Returns the revision of the graph that this transaction makes, one more than the last. Raises UnavailableError while
-    the graph is being erased.
+    Returns the revision of the graph that this transaction makes, one more than the last. Raises
+    UnavailableError while the graph is being erased.
     """
     return wait_for_write_lock(transaction.submit("write/maintenance/lock_graph", holder=holder))
 
@@ -23,6 +23,7 @@ def wait_for_write_lock(submitted: Future[list[Row]]) -> int:
     if row["erasing"]:
         raise UnavailableError(
             "the graph is being erased",
-            hint="Wait for the erasure. If it was interrupted, finish it with `headwater rebuild --erase`.",
+            hint="Wait for the erasure. If it was interrupted, finish it with "
+            "`headwater rebuild --erase`.",
         )
     return int(row["revision"])

@@ -13,7 +13,8 @@ from headwater.schema.events import parse_instant, to_datetime
 
 
 def parse_parameters(query: Query, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a query from text or values of JSON; missing ones take their defaults.
+    """Return the parameters of a query from text or values of JSON; missing ones take their
+    defaults.
 
     Raises QueryError for an unknown parameter, a missing one, and a value of another type.
     """
@@ -35,7 +36,8 @@ def parse_parameters(query: Query, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def json_or_text(text: str) -> Any:
-    """Return the JSON value of a parameter of the command line; the text itself if it is no JSON."""
+    """Return the JSON value of a parameter of the command line; the text itself if it is no
+    JSON."""
     try:
         return json.loads(text)
     except ValueError:

@@ -1,9 +1,10 @@
-"""Read-only questions of auditors: a query of the catalog, or a statement of their own, bounded in time and rows.
+"""Read-only questions of auditors: a query of the catalog, or a statement of their own, bounded in
+time and rows.
 
-A read transaction alone is not enough. It stops writes, but not LOAD CSV (which reads files and fetches addresses),
-SHOW USERS or TERMINATE TRANSACTIONS. So a caller's own statement is first checked by its words (`statement_check`),
-then explained and checked by its plan. Its type must be a plain read, and every operator and procedure must be on a
-list (`policy`).
+A read transaction alone is not enough. It stops writes, but not LOAD CSV (which reads files and
+fetches addresses), SHOW USERS or TERMINATE TRANSACTIONS. So a caller's own statement is first
+checked by its words (`statement_check`), then explained and checked by its plan. Its type must be a
+plain read, and every operator and procedure must be on a list (`policy`).
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ class StatementResult:
 
 
 def run_audit(database: Database, name: str, parameters: Mapping[str, Any]) -> StatementResult:
-    """Run a query of the catalog. Parameters are text or values of JSON, parsed by their declared types.
+    """Run a query of the catalog. Parameters are text or values of JSON, parsed by their declared
+    types.
 
     Raises QueryError for an unknown query, a query that writes, and a wrong parameter.
     """
@@ -66,7 +68,8 @@ def run_text(
 
 
 def require_read_only(database: Database, text: str, parameters: Mapping[str, Any]) -> None:
-    """Check a statement by its words and its plan. Raises QueryError unless it only reads this graph."""
+    """Check a statement by its words and its plan. Raises QueryError unless it only reads this
+    graph."""
     Statement(text, parameters).require_bounded(PROCEDURES)
     type, operators = database.plan(text, parameters)
     if type in ("w", "rw", "s"):

@@ -1,10 +1,11 @@
 """A check of a caller's own statement, word by word, for dangers that EXPLAIN does not show.
 
-A plan leaves out statements inside the loop of an expression: to it `[x IN [1] | COLLECT { LOAD CSV ... }]` is a
-projection. Neo4j applies its limits on time and memory between rows, not within one expression. A text that is doubled
-forty times takes the server down; a loop within a loop over long lists outlasts any timeout. So the words are checked
-too: every call must be known, no loop may stand in another, and no value may grow by more than a bounded factor. Each
-refusal names another way to write the statement.
+A plan leaves out statements inside the loop of an expression: to it `[x IN [1] | COLLECT { LOAD CSV
+... }]` is a projection. Neo4j applies its limits on time and memory between rows, not within one
+expression. A text that is doubled forty times takes the server down; a loop within a loop over long
+lists outlasts any timeout. So the words are checked too: every call must be known, no loop may
+stand in another, and no value may grow by more than a bounded factor. Each refusal names another
+way to write the statement.
 """
 
 from __future__ import annotations
@@ -89,7 +90,8 @@ class Statement:
         return self._text(opened + 2) == ":" or self._text(opened + 1) == "`"
 
     def require_bounded(self, procedures: frozenset[str]) -> None:
-        """Check the statement. Raises QueryError unless each call is known and each value is bounded."""
+        """Check the statement. Raises QueryError unless each call is known and each value is
+        bounded."""
         growth = factor = 1
         squared = False
         for at, token in enumerate(self.tokens):
@@ -153,7 +155,8 @@ class Statement:
             )
 
     def _dotted(self, at: int) -> tuple[str, int]:
-        """Return the name that begins here, `a.b.c`, and its end. Quotes stay, so a quoted name is on no list."""
+        """Return the name that begins here, `a.b.c`, and its end. Quotes stay, so a quoted name is
+        on no list."""
         parts: list[str] = []
         while at < len(self.tokens) and self.tokens[at].kind in {"word", "name"}:
             parts.append(self.tokens[at].text)
@@ -171,7 +174,8 @@ class Statement:
         )
 
     def _is_loop(self, at: int) -> bool:
-        """Return True if an expression over a list, or over all matches of a pattern, begins here."""
+        """Return True if an expression over a list, or over all matches of a pattern, begins
+        here."""
         if self._is_call_of(at, *_QUANTIFIERS):
             return self._word(at + 3) == "in"
         if self._text(at) != "[" or self.tokens[at].kind != "mark":
@@ -292,7 +296,8 @@ def _parse_tokens(text: str) -> list[Token]:
 
 
 def _match_brackets(tokens: list[Token]) -> dict[int, int]:
-    """Return the place where each bracket closes. Raises QueryError for brackets that do not match."""
+    """Return the place where each bracket closes. Raises QueryError for brackets that do not
+    match."""
     found: dict[int, int] = {}
     waiting: list[int] = []
     for at, token in enumerate(tokens):

@@ -1,9 +1,9 @@
 """Keeps the lineage cache up to date with Neo4j, which stays the only authority.
 
-The cache is loaded from Neo4j in the background, a page at a time. Every committed transaction has a revision, and
-each node of the lineage graph that it changed bears that revision. So two short statements find the entries to read
-again. Neo4j answers questions until the cache is loaded, while the graph is being erased, and whenever the cache was
-not known to be up to date for a second.
+The cache is loaded from Neo4j in the background, a page at a time. Every committed transaction has
+a revision, and each node of the lineage graph that it changed bears that revision. So two short
+statements find the entries to read again. Neo4j answers questions until the cache is loaded, while
+the graph is being erased, and whenever the cache was not known to be up to date for a second.
 """
 
 from __future__ import annotations
@@ -33,33 +33,38 @@ POLL_SECONDS = 0.2
 # A cache that was not known to be up to date for this long is not used.
 STALE_SECONDS_MAX = 1.0
 _POLL_SECONDS_MAX = 1.0
-# A question waits this long for a late cache: Neo4j is busy then, and a traversal there would take longer.
+# A question waits this long for a late cache: Neo4j is busy then, and a traversal there would take
+# longer.
 _LATE_SECONDS_MAX = 1.0
-# Neo4j shows a commit piece by piece: its revision may be visible before all nodes that bear it. After this long all of
-# them are visible, under any load.
+# Neo4j shows a commit piece by piece: its revision may be visible before all nodes that bear it.
+# After this long all of them are visible, under any load.
 _SETTLED_SECONDS = 1.0
-# All of a commit is visible after this long in most cases; for callers that cannot wait for `_SETTLED_SECONDS`.
+# All of a commit is visible after this long in most cases; for callers that cannot wait for
+# `_SETTLED_SECONDS`.
 _COMMIT_VISIBLE_SECONDS = 0.03
 _URNS_PER_QUERY = 1_000
-# Reading the columns of this many datasets is quick, also while Neo4j is busy. Meanwhile the cache is not known to be
-# up to date.
+# Reading the columns of this many datasets is quick, also while Neo4j is busy. Meanwhile the cache
+# is not known to be up to date.
 _DATASETS_WITH_COLUMNS_PER_QUERY = 200
 
 log = logging.getLogger("headwater.lineage.cache")
 
 
 class CacheRefresher:
-    """The lineage cache of one process, and the thread that refreshes it. Safe to share between threads."""
+    """The lineage cache of one process, and the thread that refreshes it. Safe to share between
+    threads."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._cache: LineageCache | None = None
         self._revision = 0
         self._graph = ""
-        # The start of the last step after which the cache had all changes: a reading of time.monotonic().
+        # The start of the last step after which the cache had all changes: a reading of
+        # time.monotonic().
         self._up_to_date_at = float("-inf")
         self._refresh_lock = threading.Lock()
-        # True while `run` runs and its last step succeeded; `_step_ended` wakes those who wait for the next one.
+        # True while `run` runs and its last step succeeded; `_step_ended` wakes those who wait for
+        # the next one.
         self._is_running = False
         self._step_ended = threading.Condition()
         # When each revision was found; the first of them is settled.
@@ -68,7 +73,8 @@ class CacheRefresher:
 
     @property
     def revision(self) -> int:
-        """The revision of the graph up to which the cache has every change; 0 before it is loaded."""
+        """The revision of the graph up to which the cache has every change; 0 before it is
+        loaded."""
         return self._revision
 
     @property
@@ -146,7 +152,8 @@ class CacheRefresher:
 
     def _refresh(self) -> None:
         began = time.monotonic()
-        # A server that has just started needs time to plan; a loaded cache has no use for a late answer.
+        # A server that has just started needs time to plan; a loaded cache has no use for a late
+        # answer.
         timeout = READ_SECONDS_MAX if self._cache is None else _POLL_SECONDS_MAX
         rows = self._database.read("read/cache/revision", seconds=timeout)
         now: Row = rows[0] if rows else {"revision": 0, "graph": "", "erasing": False}
@@ -192,7 +199,8 @@ class CacheRefresher:
         return sorted({row["urn"] for row in rows})
 
     def _load_some_columns(self, cache: LineageCache) -> None:
-        """Load the columns of a page of datasets. Between two pages the refresher looks for changes."""
+        """Load the columns of a page of datasets. Between two pages the refresher looks for
+        changes."""
         if cache.has_columns:
             return
         waiting = self._datasets_without_columns
@@ -200,13 +208,15 @@ class CacheRefresher:
         del waiting[:_DATASETS_WITH_COLUMNS_PER_QUERY]
         cache.has_columns = not waiting
         if cache.has_columns:
-            # The cache keeps hundreds of thousands of tuples; the garbage collector need not visit them.
+            # The cache keeps hundreds of thousands of tuples; the garbage collector need not visit
+            # them.
             gc.freeze()
 
     def _read_again(self, cache: LineageCache, urns: list[str]) -> None:
         """Read these entries again, and the jobs that write them.
 
-        Neo4j stores the sources of an output at the output; the cache keeps them in the entry of the job.
+        Neo4j stores the sources of an output at the output; the cache keeps them in the entry of
+        the job.
         """
         producers: set[str] = set()
         for some in _chunks(urns):
@@ -217,7 +227,8 @@ class CacheRefresher:
     def _read_entries(
         self, cache: LineageCache, urns: list[str], *, with_columns: bool = True
     ) -> set[str]:
-        """Replace these entries by those of Neo4j; return the jobs that write the datasets among them."""
+        """Replace these entries by those of Neo4j; return the jobs that write the datasets among
+        them."""
         entries: dict[str, CacheEntry | None] = dict.fromkeys(map(intern, urns))
         jobs = [urn for urn in urns if urn.startswith("job:")]
         datasets = [urn for urn in urns if not urn.startswith("job:")]
@@ -259,7 +270,8 @@ def _dataset_entry(row: Row) -> CachedDataset:
 
 
 def _interned(urns: list[str]) -> tuple[str, ...]:
-    """Return the urns in order; an urn is one string object throughout the cache, which saves memory."""
+    """Return the urns in order; an urn is one string object throughout the cache, which saves
+    memory."""
     return tuple(sorted(map(intern, urns)))
 
 

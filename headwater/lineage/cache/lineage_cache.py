@@ -1,12 +1,14 @@
 """The current lineage graph, held in memory: a traversal reads each hop with one dict lookup.
 
 The cache consists of entries, one for each dataset, job and alias of a dataset, as Neo4j has them.
-`cache_refresher` reads them. Indexes are derived from the entries, one for each question of a traversal, for example
-"which jobs read this dataset". Replacing an entry removes the index values of the old entry and adds those of the new
-one. So a refreshed cache has the same indexes as a newly loaded one.
+`cache_refresher` reads them. Indexes are derived from the entries, one for each question of a
+traversal, for example "which jobs read this dataset". Replacing an entry removes the index values
+of the old entry and adds those of the new one. So a refreshed cache has the same indexes as a newly
+loaded one.
 
-Index values are sorted tuples. They are replaced and never changed, so traversals in other threads need no lock. A
-traversal may see a part of one transaction's changes, as it may in Neo4j, where each hop is a statement of its own.
+Index values are sorted tuples. They are replaced and never changed, so traversals in other threads
+need no lock. A traversal may see a part of one transaction's changes, as it may in Neo4j, where
+each hop is a statement of its own.
 """
 
 from __future__ import annotations
@@ -44,7 +46,8 @@ class CachedJob(NamedTuple):
 
 
 class CachedDataset(NamedTuple):
-    """The datasets that a dataset feeds, its columns, and the columns or whole datasets that each of these feeds."""
+    """The datasets that a dataset feeds, its columns, and the columns or whole datasets that each
+    of these feeds."""
 
     name: NodeName
     feeds: tuple[str, ...] = ()
@@ -58,13 +61,15 @@ class CachedAlias(NamedTuple):
 
 
 CacheEntry = CachedJob | CachedDataset | CachedAlias
-# The jobs beside a dataset, and for each of them the datasets that a traversal reaches over it from this dataset.
+# The jobs beside a dataset, and for each of them the datasets that a traversal reaches over it from
+# this dataset.
 Crossings = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
 
 
 @dataclass
 class CachedDirection:
-    """The indexes of one direction. The first six are the maps of `traversal.adjacency.Adjacency`."""
+    """The indexes of one direction. The first six are the maps of
+    `traversal.adjacency.Adjacency`."""
 
     producers_or_consumers: Index = field(default_factory=dict)
     inputs_or_outputs: Index = field(default_factory=dict)
@@ -151,7 +156,8 @@ class LineageCache:
         return found
 
     def _replace_entry(self, urn: str, entry: CacheEntry | None) -> None:
-        # Entries change before indexes, so an urn that became an alias is found under one of its names at any time.
+        # Entries change before indexes, so an urn that became an alias is found under one of its
+        # names at any time.
         if entry is None:
             del self.entries[urn]
         else:

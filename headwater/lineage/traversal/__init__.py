@@ -1,1 +1,2 @@
-"""Traversal of the lineage graph, the run history and column lineage, over Neo4j or over the cache."""
+"""Traversal of the lineage graph, the run history and column lineage, over Neo4j or over the
+cache."""

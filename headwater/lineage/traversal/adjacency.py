@@ -1,12 +1,12 @@
 """Adjacency: the neighbours of nodes in one layer, as far as the traversals of a request have come.
 
-Cypher can neither take a depth as a parameter nor keep a visited set, so the queries only return the neighbours of
-given nodes. An adjacency remembers each hop. So many traversals from many starts (a page of failed runs) share their
-statements: a few per hop, however many traversals there are.
+Cypher can neither take a depth as a parameter nor keep a visited set, so the queries only return
+the neighbours of given nodes. An adjacency remembers each hop. So many traversals from many starts
+(a page of failed runs) share their statements: a few per hop, however many traversals there are.
 
-Every node that is met is checked once, all nodes of one hop in one statement: for its visibility, and if it is visible
-against the filter. The filter never applies to a hidden node: its effect on a path would disclose properties of that
-node.
+Every node that is met is checked once, all nodes of one hop in one statement: for its visibility,
+and if it is visible against the filter. The filter never applies to a hidden node: its effect on a
+path would disclose properties of that node.
 """
 
 from __future__ import annotations
@@ -28,20 +28,22 @@ SECONDS_MIN = 0.05
 class Adjacency(ABC):
     """The neighbours of nodes in one direction of a layer. Six maps hold them.
 
-    In this picture the direction is downstream, D is a dataset or version, J a job or run. Upstream the maps are the
-    same with the arrows reversed: J are then the producers of D, and their inputs lie behind them.
+    In this picture the direction is downstream, D is a dataset or version, J a job or run. Upstream
+    the maps are the same with the arrows reversed: J are then the producers of D, and their inputs
+    lie behind them.
 
         D ── producers_or_consumers ──▶ J ── inputs_or_outputs ──▶ every D' of J
         │                               │
         │                               ├─── reached_from_any ───▶ each D' that J leads to from every D
         └─────────── (D, J) ────────────┴─── reached_from ───────▶ each D' that J leads to from this D
 
-        (D, J) in closed_entries: `reached_from` alone applies, since the derivations of D over J are known
+        (D, J) in closed_entries: `reached_from` alone applies, the derivations over J are known
         D ── direct_neighbours ──▶ D', J ── direct_neighbours ──▶ J': no node lies between
 
-    `hidden` are the nodes met that the caller may not see, `rejected` the visible ones that do not pass the filter.
-    `exhausted` names the bound that stopped the reading: "edges", "time" or "". `properties` holds what a prefetch
-    learned about nodes. `Neo4jAdjacency` reads from Neo4j, `CachedAdjacency` from the lineage cache.
+    `hidden` are the nodes met that the caller may not see, `rejected` the visible ones that do not
+    pass the filter. `exhausted` names the bound that stopped the reading: "edges", "time" or "".
+    `properties` holds the properties of nodes that a prefetch read. `Neo4jAdjacency` reads from
+    Neo4j, `CachedAdjacency` from the lineage cache.
     """
 
     producers_or_consumers: Mapping[str, Sequence[str]]

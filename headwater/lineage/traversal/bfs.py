@@ -1,15 +1,16 @@
 """Breadth-first traversals, one layer of neighbours at a time, within bounds.
 
-Listing paths in Cypher explodes on diamonds and cycles. So a traversal goes step by step in Python (`steps`) over an
-adjacency (`adjacency`), which the traversals of one request share.
+Listing paths in Cypher explodes on diamonds and cycles. So a traversal goes step by step in Python
+(`steps`) over an adjacency (`adjacency`), which the traversals of one request share.
 
-A hop crosses one job (in the lineage graph), one run (in the run history) or one column edge; a citation is no hop. An
-output that is known to derive from certain inputs derives from those only, in both directions. A traversal that met a
-bound names it in `truncated`: a part is never returned as the whole.
+A hop crosses one job (in the lineage graph), one run (in the run history) or one column edge; a
+citation is no hop. An output that is known to derive from certain inputs derives from those only,
+in both directions. A traversal that met a bound names it in `truncated`: a part is never returned
+as the whole.
 
-The caller may not see everything. A traversal goes on through hidden nodes. A path through them is one hop, however
-long it is, so the reach of an answer discloses nothing about its length. At the end stubs replace the hidden nodes
-(`hidden_nodes`).
+The caller may not see everything. A traversal goes on through hidden nodes. A path through them is
+one hop, however long it is, so the reach of an answer discloses nothing about its length. At the
+end stubs replace the hidden nodes (`hidden_nodes`).
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def traverse_from(
 def traverse(
     view: GraphView, request: TraversalRequest, starts: Mapping[K, Iterable[str]]
 ) -> dict[K, Traversal]:
-    """Run one traversal from each set of starts. They share their reads; stubs replace hidden nodes."""
+    """Run one traversal from each set of starts. They share their reads; stubs replace hidden
+    nodes."""
     urns = {key: list(some) for key, some in starts.items()}
     all_starts = {urn for some in urns.values() for urn in some}
     return _run(view, request, choose_engine(view, request, all_starts), urns)

@@ -48,14 +48,16 @@ class CachedAdjacency(Adjacency):
             self._check_hop(urns)
 
     def load_citations(self, urns: Iterable[str]) -> None:
-        """Load the citations of all columns that the traversal may reach, in one statement instead of one a hop."""
+        """Load the citations of all columns that the traversal may reach, in one statement instead
+        of one a hop."""
         wanted = set(urns)
         if self._is_of_columns and not self.layer.upstream:
             wanted |= self._reachable_columns(wanted)
         super().load_citations(wanted)
 
     def _check_hop(self, urns: set[str]) -> None:
-        """Check the nodes of one hop in the order of `Neo4jAdjacency`: nothing behind a rejected node is checked."""
+        """Check the nodes of one hop in the order of `Neo4jAdjacency`: nothing behind a rejected
+        node is checked."""
         jobs = {urn for urn in urns if urn.startswith(JOBS_AND_RUNS)}
         datasets = urns - jobs
         entries = [

@@ -1,9 +1,11 @@
-"""Fast breadth-first search over the cached lineage graph, used if the caller sees every namespace and sets no filter.
+"""Fast breadth-first search over the cached lineage graph, used if the caller sees every namespace
+and sets no filter.
 
-`Traversal` goes step by step and checks at each step for hidden, rejected and resumed nodes. This search reads the
-crossings that the cache derived for each dataset instead. It makes no object for an edge: an edge is known by its ends.
-It reaches the same nodes over the same edges and has the same resume points; a test holds it to that. It gives no
-result if a bound on nodes or edges would cut it short: `Traversal` answers then.
+`Traversal` goes step by step and checks at each step for hidden, rejected and resumed nodes. This
+search reads the crossings that the cache derived for each dataset instead. It makes no object for
+an edge: an edge is known by its ends. It reaches the same nodes over the same edges and has the
+same resume points; a test holds it to that. It gives no result if a bound on nodes or edges would
+cut it short: `Traversal` answers then.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ _NO_CROSSINGS: Crossings = ((), ())
 
 @dataclass
 class CachedTraversal:
-    """The nodes reached, each with its number of hops, and for each node the next nodes on its edges.
+    """The nodes reached, each with its number of hops, and for each node the next nodes on its
+    edges.
 
     `next_nodes` follow the direction of the traversal. The other fields are those of `Traversal`.
     """
@@ -72,7 +75,8 @@ def run_cached_bfs(
 def _make_hop(
     found: CachedTraversal, direction: CachedDirection, pending: list[str], hop: int
 ) -> list[str]:
-    """Make one hop from each pending node, in the order of `Traversal`; return the newly reached nodes."""
+    """Make one hop from each pending node, in the order of `Traversal`; return the newly reached
+    nodes."""
     crossings, feeds = direction.crossings, direction.direct_neighbours
     inputs_or_outputs = direction.inputs_or_outputs
     nodes, next_nodes = found.nodes, found.next_nodes
@@ -110,7 +114,8 @@ def _make_hop(
 def _without_crossing(direction: CachedDirection, urn: str) -> tuple[str, ...]:
     """Return the nodes next to one that no job is crossed to reach.
 
-    These are the inputs or outputs of a job from which the search starts, and the direct neighbours of either kind.
+    These are the inputs or outputs of a job from which the search starts, and the direct neighbours
+    of either kind.
     """
     inputs_or_outputs = direction.inputs_or_outputs.get(urn, ())
     return (*inputs_or_outputs, *direction.direct_neighbours.get(urn, ()))
@@ -126,7 +131,8 @@ def _set_resume_points(
     }
     for jobs, reached_over in crossings.values():
         for job, reached in zip(jobs, reached_over, strict=True):
-            # A job at the frontier, entered from another frontier node: it may lead there to more than it reads itself.
+            # A job at the frontier, entered from another frontier node: it may lead there to more
+            # than it reads itself.
             if job in ahead:
                 ahead[job].update(reached)
     for urn, neighbours in ahead.items():

@@ -1,7 +1,8 @@
 """Cursors of continuations: where a lineage that was cut short goes on.
 
-A cursor holds a node, the direction, the node's distance, the step that comes next, and a hash of the request. The same
-request with the cursor goes on from there. A cursor holds no name of a hidden node.
+A cursor holds a node, the direction, the node's distance, the step that comes next, and a hash of
+the request. The same request with the cursor goes on from there. A cursor holds no name of a hidden
+node.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from headwater.lineage.pagination import decode_cursor, encode_cursor
 from headwater.lineage.traversal.request import LineageRequest, ResumePoint
 
 _VERSION = 1
-# version, hash of the request, urn, direction, hops, and the resume point: kind of step, first node, second node.
+# version, hash of the request, urn, direction, hops, and the resume point: kind of step, first
+# node, second node.
 _SHAPE = (0, "", "", "", 0, 0, "", "")
 _FROM_START = -1
 

@@ -2,14 +2,14 @@
 
 There are three engines, from fast to general. All give the same result, which tests hold them to.
 
-    cached BFS           reads whole hops from the lineage cache, without a check at any node
-    cached traversal     goes step by step over the lineage cache; Neo4j checks visibility and filter
-    Neo4j traversal      goes step by step over Neo4j
+    cached BFS           reads whole hops from the lineage cache, without a check at any node cached
+    traversal     goes step by step over the lineage cache; Neo4j checks visibility and filter Neo4j
+    traversal      goes step by step over Neo4j
 
-The cache holds the current lineage graph and its columns. It knows neither runs nor versions, nor the instants at
-which edges were seen. So only Neo4j traverses the run history, the lineage graph at an earlier instant, and edges
-that a period of time filters. The cached BFS also needs a caller who sees everything, no filter, and no resume
-points: each of them needs a check at every step.
+The cache holds the current lineage graph and its columns. It knows neither runs nor versions, nor
+the instants at which edges were seen. So only Neo4j traverses the run history, the lineage graph at
+an earlier instant, and edges that a period of time filters. The cached BFS also needs a caller who
+sees everything, no filter, and no resume points: each of them needs a check at every step.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ _NEO4J = Engine(EngineKind.NEO4J_TRAVERSAL, None)
 def choose_engine(view: GraphView, request: TraversalRequest, starts: Iterable[str]) -> Engine:
     """Choose the fastest engine that can answer a request from these starts.
 
-    The cached BFS may still find that a bound would cut it short. The cached traversal answers then.
+    The cached BFS may still find that a bound would cut it short. The cached traversal answers
+    then.
     """
     if request.layer not in (*_DATASETS, *_COLUMNS) or request.filter.checks_time:
         return _NEO4J

@@ -1,13 +1,14 @@
 """Filters: the nodes and edges that a traversal may show and follow.
 
-A filter checks datasets and their versions, captures and columns by namespace, tag and owner. It checks jobs and their
-runs by those of their own and by type. Each kind of node is checked only against the conditions for that kind: jobs
-join datasets, so a tag that only datasets have must not separate these. Answers are checked by time alone. One of
-several values of a condition suffices; all conditions must hold. An unknown property does not pass; an unknown time
-passes.
+A filter checks datasets and their versions, captures and columns by namespace, tag and owner. It
+checks jobs and their runs by those of their own and by type. Each kind of node is checked only
+against the conditions for that kind: jobs join datasets, so a tag that only datasets have must not
+separate these. Answers are checked by time alone. One of several values of a condition suffices;
+all conditions must hold. An unknown property does not pass; an unknown time passes.
 
-A period of time applies to an edge of the lineage graph from its first sighting to its last, to a run while it was
-running, and to a version, capture or answer at its creation. The ends belong to the period, to the millisecond.
+A period of time applies to an edge of the lineage graph from its first sighting to its last, to a
+run while it was running, and to a version, capture or answer at its creation. The ends belong to
+the period, to the millisecond.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ _URNS_PER_QUERY_MAX = 2_000
 class Filter:
     """Conditions on nodes and edges; an empty tuple or None is no condition.
 
-    In namespaces `*` stands for any characters. A tag is key=value, or a key with any value. Job types and owners match
-    in either case. Raises QueryError for a value or a period that cannot match.
+    In namespaces `*` stands for any characters. A tag is key=value, or a key with any value. Job
+    types and owners match in either case. Raises QueryError for a value or a period that cannot
+    match.
     """
 
     namespaces: tuple[str, ...] = ()
@@ -104,7 +106,8 @@ class Filter:
         return rejected
 
     def admits(self, row: Row) -> bool:
-        """Return True if a node passes, given its row of the query `read/nodes/filter_properties`."""
+        """Return True if a node passes, given its row of the query
+        `read/nodes/filter_properties`."""
         if not self.admits_period(row["first"], row["last"]):
             return False
         if row["urn"].startswith("answer:"):

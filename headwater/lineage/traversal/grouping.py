@@ -1,10 +1,12 @@
-"""Lineage grouped by containment: the DAG instead of its tasks, the application instead of its queries.
+"""Lineage grouped by containment: the DAG instead of its tasks, the application instead of its
+queries.
 
-A job or run is shown as its container at a level. The level `TOP` is the outermost container. Any other level is the
-nearest container of that type (the jobType facet: DAG, TASK, APPLICATION, SQL_JOB, ...). A node without such a
-container is shown as itself. Of two containers at equal distance, the one with the smaller urn counts. A container that
-the caller may not see is passed over: at `TOP` the farthest visible one replaces it. Edges with both ends in one
-container are dropped, and so are edges from a container to itself over its own outputs.
+A job or run is shown as its container at a level. The level `TOP` is the outermost container. Any
+other level is the nearest container of that type (the jobType facet: DAG, TASK, APPLICATION,
+SQL_JOB, ...). A node without such a container is shown as itself. Of two containers at equal
+distance, the one with the smaller urn counts. A container that the caller may not see is passed
+over: at `TOP` the farthest visible one replaces it. Edges with both ends in one container are
+dropped, and so are edges from a container to itself over its own outputs.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ _QUERIES = {"job:": "read/nodes/job_containers", "run:": "read/nodes/run_contain
 
 
 def find_containers(view: GraphView, urns: Iterable[str], level: str) -> dict[str, str]:
-    """Return the container that stands for each of these jobs and runs at a level; none where it is itself."""
+    """Return the container that stands for each of these jobs and runs at a level; none where it is
+    itself."""
     containers: dict[str, str] = {}
     wanted = list(urns)
     for prefix, query in _QUERIES.items():
@@ -57,7 +60,8 @@ def _visible_rows(view: GraphView, rows: list[Row]) -> list[Row]:
 def group(
     distances: Mapping[str, int], edges: Iterable[Edge], shown_as: Mapping[str, str]
 ) -> tuple[dict[str, int], set[Edge]]:
-    """Group nodes with their distances, and edges: each node is shown as its container in `shown_as`."""
+    """Group nodes with their distances, and edges: each node is shown as its container in
+    `shown_as`."""
     grouped = {
         Edge(shown_as.get(e.source, e.source), shown_as.get(e.target, e.target), e.type)
         for e in edges

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-# The urns that begin so name jobs and runs; the other nodes of a layer are datasets, versions or columns.
+# The urns that begin so name jobs and runs; the other nodes of a layer are datasets, versions or
+# columns.
 JOBS_AND_RUNS = ("job:", "run:")
 
 
@@ -12,11 +13,12 @@ JOBS_AND_RUNS = ("job:", "run:")
 class Layer:
     """One layer of the graph in one direction, as the names of its queries.
 
-    Each query answers for the map of the same name in `adjacency.Adjacency`. `producers_or_consumers` leads from
-    datasets or versions to the jobs or runs beside them, `inputs_or_outputs` from those to the datasets or versions
-    behind. `direct_neighbours` leads from like to like where nothing lies between: column to column, or a reported edge
-    from dataset to dataset, job to job, run to run. `citations` are no hop. `upstream_history` names in one statement
-    everything that a traversal can reach, so that it need not ask hop by hop.
+    Each query answers for the map of the same name in `adjacency.Adjacency`.
+    `producers_or_consumers` leads from datasets or versions to the jobs or runs beside them,
+    `inputs_or_outputs` from those to the datasets or versions behind. `direct_neighbours` leads
+    from like to like where nothing lies between: column to column, or a reported edge from dataset
+    to dataset, job to job, run to run. `citations` are no hop. `upstream_history` names in one
+    statement everything that a traversal can reach, so that it need not ask hop by hop.
     """
 
     upstream: bool

@@ -14,8 +14,9 @@ from headwater.lineage.traversal.layers import JOBS_AND_RUNS
 from headwater.lineage.traversal.request import TraversalRequest
 from headwater.lineage.view import GraphView
 
-# A traversal ends in the order of names, not in that in which nodes are found, and reads its whole last hop before it
-# meets a bound there. So the prefetch reads more than the traversal shows: less time than three further statements.
+# A traversal ends in the order of names, not in that in which nodes are found, and reads its whole
+# last hop before it meets a bound there. So the prefetch reads more than the traversal shows: less
+# time than three further statements.
 _PREFETCH_FACTOR = 1.5
 # The share of the remaining time that the prefetch may take.
 _PREFETCH_TIME_SHARE = 0.25
@@ -24,7 +25,8 @@ _PREFETCH_TIME_SHARE = 0.25
 class UpstreamNode(NamedTuple):
     """A node as the query `upstream_history` returns it.
 
-    `predecessors` and `derived_from` are ids in the graph. `at` is the time of a version's creation or a run's start.
+    `predecessors` and `derived_from` are ids in the graph. `at` is the time of a version's creation
+    or a run's start.
     """
 
     id: int
@@ -112,7 +114,8 @@ class Neo4jAdjacency(Adjacency):
         )
         for node in nodes.values():
             predecessors = [nodes[id] for id in dict.fromkeys(node.predecessors) if id in nodes]
-            # A node beyond the prefetch may be one of its predecessors: it is asked about when a traversal comes there.
+            # A node beyond the prefetch may be one of its predecessors: it is asked about when a
+            # traversal comes there.
             is_whole = len(predecessors) == len(set(node.predecessors))
             if is_whole and self._add_upstream_node(node, predecessors, nodes):
                 for name in queries:
@@ -128,7 +131,8 @@ class Neo4jAdjacency(Adjacency):
         predecessors: list[UpstreamNode],
         nodes: Mapping[int, UpstreamNode],
     ) -> bool:
-        """Add the predecessors of a node as if it had been asked about; return False if some are unknown."""
+        """Add the predecessors of a node as if it had been asked about; return False if some are
+        unknown."""
         if node.urn.startswith("answer:"):
             pairs = [{"target": node.urn, "source": other.urn} for other in predecessors]
             self._add_pairs(self.citations, pairs)

@@ -34,7 +34,8 @@ from headwater.lineage.view import GraphView
 class Continuation:
     """A node from which there is more, and the cursor that shows it.
 
-    `omitted_count` is the number of known nodes next to it that are not shown; 0 if they are unknown or hidden.
+    `omitted_count` is the number of known nodes next to it that are not shown; 0 if they are
+    unknown or hidden.
     """
 
     urn: str
@@ -46,8 +47,9 @@ class Continuation:
 class Reached:
     """The nodes that a request reached, each with its distance in hops, in no order.
 
-    `found` are the edges; or the cached traversals that found them, whose edges become objects only on demand.
-    `positions` are nearest first: the urn by which a node is shown, where it goes on, and its omitted neighbours.
+    `found` are the edges; or the cached traversals that found them, whose edges become objects only
+    on demand. `positions` are nearest first: the urn by which a node is shown, where it goes on,
+    and its omitted neighbours.
     """
 
     request: LineageRequest
@@ -133,7 +135,8 @@ def _joined(
     starts: Starts,
     distance: int,
 ) -> Reached:
-    """Join the traversals of a request; `distance` is that of their start from the request's start."""
+    """Join the traversals of a request; `distance` is that of their start from the request's
+    start."""
     distances = _distances(traversals, distance)
     level = request.canonical_level
     is_grouped = bool(level) and level not in LAYER_LEVELS

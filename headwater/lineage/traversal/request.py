@@ -1,4 +1,5 @@
-"""Requests: a question about lineage as a caller asks it, and one traversal of a layer with its bounds."""
+"""Requests: a question about lineage as a caller asks it, and one traversal of a layer with its
+bounds."""
 
 from __future__ import annotations
 
@@ -62,8 +63,10 @@ class TraversalRequest:
         filter: Nodes and edges that do not pass are neither shown nor followed. Starts always pass.
         resume_from: By urn, the step from which a traversal resumes.
         shared_rows_max: The rows that all traversals together may read; 0: those of one traversal.
-        prefetch: Read everything reachable before the first hop, where the layer has a query for that.
-        find_resume_points: Look one hop ahead of a traversal that was cut short, to find where it can resume.
+        prefetch: Read everything reachable before the first hop, where the layer has a query for
+            that.
+        find_resume_points: Look one hop ahead of a traversal that was cut short, to find where it
+            can resume.
     """
 
     layer: Layer
@@ -89,16 +92,18 @@ class LineageRequest:
         urns: The nodes from which it starts.
         direction: UPSTREAM, DOWNSTREAM or BOTH.
         depth: The number of hops, 1 to 50.
-        level: DATASET_AND_JOB, COLUMN or RUN follow that layer. TOP or a job type shows jobs and runs as their
-            containers. Empty: the layer of the starts.
+        level: DATASET_AND_JOB, COLUMN or RUN follow that layer. TOP or a job type shows jobs and
+            runs as their containers. Empty: the layer of the starts.
         as_of: The instant at which the lineage graph is followed; None: the current graph.
-        between: Two instants, earlier first: the lineage at the second, and its difference from the first.
+        between: Two instants, earlier first: the lineage at the second, and its difference from the
+            first.
         filter: Nodes and edges that do not pass are neither shown nor followed. Starts always pass.
         after: The cursor of a continuation: show the nodes that come after it.
         nodes_max: The number of nodes at which the traversal is cut short.
         edges_max: The number of edges at which the traversal is cut short.
         timeout_seconds: The time after which the traversal is cut short.
-        fresh: Include everything committed before the request. Without it a cached lineage graph may lag by a second.
+        fresh: Include everything committed before the request. Without it a cached lineage graph
+            may lag by a second.
     """
 
     urns: tuple[str, ...]
@@ -130,13 +135,15 @@ class LineageRequest:
 
     @cached_property
     def hash(self) -> str:
-        """A hash of everything that makes two requests one question: not of the cursor and the bounds."""
+        """A hash of everything that makes two requests one question: not of the cursor and the
+        bounds."""
         filter = tuple(vars(self.filter)[name] for name in Filter.__dataclass_fields__)
         key = (self.urns, self.direction, self.depth, self.canonical_level, self.as_of, filter)
         return hashlib.sha256(repr(key).encode()).hexdigest()[:_HASH_CHARACTERS]
 
     @property
     def is_plain(self) -> bool:
-        """True for the current lineage graph at its own level, without filter, cursor or freshness."""
+        """True for the current lineage graph at its own level, without filter, cursor or
+        freshness."""
         options = (self.canonical_level, self.as_of, self.between, self.after, self.fresh)
         return not any(options) and self.filter == EVERY_NODE

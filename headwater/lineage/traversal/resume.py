@@ -10,7 +10,8 @@ from headwater.lineage.traversal.traversal import Progress, Traversal
 
 
 def look_ahead(traversal: Traversal) -> Traversal:
-    """Return a copy about to make one more hop from its resume points, without bounds on nodes and edges."""
+    """Return a copy about to make one more hop from its resume points, without bounds on nodes and
+    edges."""
     points = _resume_points(traversal)
     frontier = [urn for urn, point in points.items() if point[:1] != HIDDEN_ONLY]
     progress = traversal.progress
@@ -31,7 +32,8 @@ def look_ahead(traversal: Traversal) -> Traversal:
 
 
 def set_resume_points(traversal: Traversal, ahead: Traversal) -> None:
-    """Set the resume points of a traversal, and the neighbours that it omits, from the hop made ahead of it."""
+    """Set the resume points of a traversal, and the neighbours that it omits, from the hop made
+    ahead of it."""
     points = _resume_points(traversal)
     further: dict[str, set[str]] = {}
     for edge in ahead.edges - traversal.edges:
@@ -71,8 +73,8 @@ def _resume_points(traversal: Traversal) -> dict[str, ResumePoint]:
     } | traversal.resume_points
     if not (traversal.hidden_paths.omitted or traversal.adjacency.exhausted):
         return points
-    # Any hidden path may lead to an omitted node; naming the path that does would disclose it. So every visible node
-    # before a hidden path becomes a resume point.
+    # Any hidden path may lead to an omitted node; naming the path that does would disclose it. So
+    # every visible node before a hidden path becomes a resume point.
     outward = _points_into_hidden_paths(traversal)
     # A node with nothing left but hidden paths resumes where these were cut short.
     kept = {
@@ -97,7 +99,8 @@ def _points_into_hidden_paths(traversal: Traversal) -> dict[str, ResumePoint]:
 def _point_into_hidden_paths(traversal: Traversal, urn: str) -> ResumePoint:
     """Return where the hidden paths from a node resume; the empty point if nothing of them is left.
 
-    They resume at the first omitted end, and not before the point from which this traversal itself resumed.
+    They resume at the first omitted end, and not before the point from which this traversal itself
+    resumed.
     """
     resumed = traversal.resume_from.get(urn, ())
     first = str(resumed[1]) if resumed[:1] == HIDDEN_ONLY and len(resumed) > 1 else ""

@@ -1,8 +1,9 @@
-"""The starts of a lineage, and its layer: the columns or versions of a dataset instead of the dataset itself.
+"""The starts of a lineage, and its layer: the columns or versions of a dataset instead of the
+dataset itself.
 
-The level COLUMN starts from the columns of the given nodes, and DATASET_AND_JOB from their datasets and jobs. RUN
-starts from their versions and runs in the period of the filter, newest first. Any other level is one of containment
-(`grouping`) and starts from the given nodes.
+The level COLUMN starts from the columns of the given nodes, and DATASET_AND_JOB from their datasets
+and jobs. RUN starts from their versions and runs in the period of the filter, newest first. Any
+other level is one of containment (`grouping`) and starts from the given nodes.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ class Starts(NamedTuple):
 def find_starts(view: GraphView, request: LineageRequest) -> Starts:
     """Return the starts of a request.
 
-    Raises QueryError for nodes that no traversal can start from together, NotFoundError for unknown nodes.
+    Raises QueryError for nodes that no traversal can start from together, NotFoundError for unknown
+    nodes.
     """
     urns, level = request.urns, request.canonical_level
     if not 1 <= len(urns) <= STARTS_MAX:
@@ -90,7 +92,8 @@ def find_starts(view: GraphView, request: LineageRequest) -> Starts:
 
 
 def _canonical_in_cache(view: GraphView, urns: Sequence[str]) -> list[str]:
-    """Return the canonical urns if the cache has all of the nodes and the caller may see them; else nothing."""
+    """Return the canonical urns if the cache has all of the nodes and the caller may see them; else
+    nothing."""
     is_cached_kind = all(urn.startswith(_CACHED_KINDS) for urn in urns)
     cache = view.cache.wait_for_current() if view.cache and is_cached_kind else None
     if cache is None:

@@ -1,12 +1,14 @@
-"""The steps of a traversal: from a node over its jobs or runs, to its direct neighbours, and along its citations.
+"""The steps of a traversal: from a node over its jobs or runs, to its direct neighbours, and along
+its citations.
 
-The steps from a node have an order: visible nodes first, by name. A cut names the step that would have been next, so
-that the traversal can resume there. Downstream from a dataset D the steps are
+The steps from a node have an order: visible nodes first, by name. A cut names the step that would
+have been next, so that the traversal can resume there. Downstream from a dataset D the steps are
 
     D ──▶ each job J of `producers_or_consumers` ──▶ each dataset that J leads to from D
     D ──▶ each direct neighbour
 
-and from a job where a traversal starts: to each dataset of `inputs_or_outputs`, then to its direct neighbours.
+and from a job where a traversal starts: to each dataset of `inputs_or_outputs`, then to its direct
+neighbours.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from headwater.lineage.traversal.traversal import Traversal
 
 
 def follow_citations(traversal: Traversal) -> list[str]:
-    """Follow the citations at the frontier; return the new nodes, which now belong to the frontier."""
+    """Follow the citations at the frontier; return the new nodes, which now belong to the
+    frontier."""
     before = len(traversal.frontier)
     for urn in list(traversal.frontier):
         for cited in traversal.visible_first(traversal.adjacency.citations.get(urn, ())):
@@ -49,10 +52,11 @@ def expand(traversal: Traversal) -> None:
 
 
 def _expand_unchecked(traversal: Traversal, pending: list[str]) -> list[str]:
-    """Take the steps from nodes where nothing is hidden, rejected or resumed; return the nodes that remain.
+    """Take the steps from nodes where nothing is hidden, rejected or resumed; return the nodes that
+    remain.
 
-    The result and its order are those of `_expand_node`, in a fifth of the time: most of a large graph is of this kind.
-    Near a bound, and where a job feeds another, it goes step by step.
+    The result and its order are those of `_expand_node`, in a fifth of the time: most of a large
+    graph is of this kind. Near a bound, and where a job feeds another, it goes step by step.
     """
     adjacency, progress = traversal.adjacency, traversal.progress
     nodes, edges, frontier = traversal.nodes, traversal.edges, traversal.frontier
@@ -112,7 +116,8 @@ def _expand_node(traversal: Traversal, urn: str) -> None:
 def _enter(traversal: Traversal, urn: str, job: str) -> None:
     """Cross a job or run from one dataset or version.
 
-    A hidden job is one node for each node from which it is entered, so that stubs join only nodes that are joined.
+    A hidden job is one node for each node from which it is entered, so that stubs join only nodes
+    that are joined.
     """
     adjacency, hidden = traversal.adjacency, traversal.adjacency.hidden
     is_job_hidden = job in hidden
@@ -198,8 +203,9 @@ def _step(
 ) -> None:
     """Take one step from `near` to `far`, on behalf of the node `root`.
 
-    `point` is where `root` resumes if a bound stops this step. A hidden path that begins or continues here belongs to
-    this hop if `is_same_hop`. With `is_job_entry` the caller goes on from `far`.
+    `point` is where `root` resumes if a bound stops this step. A hidden path that begins or
+    continues here belongs to this hop if `is_same_hop`. With `is_job_entry` the caller goes on from
+    `far`.
     """
     hidden = traversal.adjacency.hidden
     is_far_hidden = traversal.is_hidden(far)

@@ -1,11 +1,14 @@
-"""One traversal: the nodes that it has reached, the edges that it shows, and the state that its hops share.
+"""One traversal: the nodes that it has reached, the edges that it shows, and the state that its
+hops share.
 
-A traversal that is cut short names the nodes from which it can resume, each with the step that comes next
-(`resume_points`). A traversal that is given such points takes only the steps from there on.
+A traversal that is cut short names the nodes from which it can resume, each with the step that
+comes next (`resume_points`). A traversal that is given such points takes only the steps from there
+on.
 
-A path through hidden nodes is one hop, however long it is. The traversal follows it to its ends before it shows any of
-them, shows them in the order of their names, and counts hidden nodes against no bound but time and rows. So neither the
-shown nodes nor the place of a cut disclose how hidden nodes hang together.
+A path through hidden nodes is one hop, however long it is. The traversal follows it to its ends
+before it shows any of them, shows them in the order of their names, and counts hidden nodes against
+no bound but time and rows. So neither the shown nodes nor the place of a cut disclose how hidden
+nodes hang together.
 """
 
 from __future__ import annotations
@@ -22,8 +25,9 @@ from headwater.lineage.traversal.request import HIDDEN_ONLY, Bounds, ResumePoint
 class Progress:
     """The steps that a traversal has taken.
 
-    `entered_jobs` are the jobs or runs whose `reached_from_any` was followed, `expanded` the nodes whose steps were all
-    begun, `unexpanded` those that a bound kept from it. The counts are of visible nodes and edges: bounds apply to them.
+    `entered_jobs` are the jobs or runs whose `reached_from_any` was followed, `expanded` the nodes
+    whose steps were all begun, `unexpanded` those that a bound kept from it. The counts are of
+    visible nodes and edges: bounds apply to them.
     """
 
     entered_jobs: set[str] = field(default_factory=set)
@@ -37,10 +41,11 @@ class Progress:
 class HiddenPaths:
     """The paths through hidden nodes, in the current hop.
 
-    `returning` are the steps (near, far, edge type) on which a path becomes visible again. `entered_jobs` are the
-    visible jobs or runs at the end of a path, with the hidden nodes before each. `omitted` are the ends that are not
-    shown, and `resume_at` the first end to show where a traversal resumes. `is_closing`: the traversal is over, so an
-    end that is not shown yet stays so.
+    `returning` are the steps (near, far, edge type) on which a path becomes visible again.
+    `entered_jobs` are the visible jobs or runs at the end of a path, with the hidden nodes before
+    each. `omitted` are the ends that are not shown, and `resume_at` the first end to show where a
+    traversal resumes. `is_closing`: the traversal is over, so an end that is not shown yet stays
+    so.
     """
 
     returning: list[tuple[str, str, str]] = field(default_factory=list)
@@ -54,9 +59,10 @@ class HiddenPaths:
 class Traversal:
     """The nodes reached, each with its number of hops, and the edges crossed.
 
-    `frontier` are the nodes of the next hop, `pending` those of the current one. `truncated` names the bound that cut
-    it short: depth, nodes, edges, time or "". `resume_points` and `omitted_neighbours` hold, for each node from which
-    it can resume, the next step and the known neighbours that are not shown.
+    `frontier` are the nodes of the next hop, `pending` those of the current one. `truncated` names
+    the bound that cut it short: depth, nodes, edges, time or "". `resume_points` and
+    `omitted_neighbours` hold, for each node from which it can resume, the next step and the known
+    neighbours that are not shown.
     """
 
     frontier: list[str]
@@ -79,7 +85,8 @@ class Traversal:
         self.progress.node_count = len(self.nodes)
         self.upstream = self.adjacency.layer.upstream
         self.is_resumed = any(self.resume_from.values())
-        # The types of the edges into a job or run, and out of it, in the direction of the traversal.
+        # The types of the edges into a job or run, and out of it, in the direction of the
+        # traversal.
         self.entry_type = "PRODUCED" if self.upstream else "FEEDS"
         self.exit_type = "FEEDS" if self.upstream else "PRODUCED"
 
@@ -103,7 +110,8 @@ class Traversal:
             self.truncated = self.truncated or reason
 
     def close(self) -> None:
-        """End the traversal: of the hidden paths at the frontier, show only ends that are already shown."""
+        """End the traversal: of the hidden paths at the frontier, show only ends that are already
+        shown."""
         hidden = self.adjacency.hidden
         self.hidden_paths.is_closing = True
         # A resume point covers earlier paths; it does not apply to paths that begin only now.
@@ -150,7 +158,8 @@ class Traversal:
         return urn in self.adjacency.hidden or is_hidden_entry(urn)
 
     def visible_first(self, urns: Iterable[str]) -> list[str]:
-        """Return nodes in the order of steps: visible nodes first, so that a resume point can follow them."""
+        """Return nodes in the order of steps: visible nodes first, so that a resume point can
+        follow them."""
         hidden = self.adjacency.hidden
         if not hidden:
             return sorted(set(urns))

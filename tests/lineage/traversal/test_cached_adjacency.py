@@ -19,7 +19,7 @@ from headwater.lineage.traversal.request import Bounds, TraversalRequest
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import column_urn
 from headwater.schema.visibility import Visibility
-from tests.run_builders import ds, run, tell
+from tests.run_builders import ds, run, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -34,7 +34,7 @@ STARTS = {
 @pytest.fixture
 def graph(database: Database, view: GraphView) -> GraphView:
     """Job first reads a and x and writes b, whose columns derive from a; job second reads b and writes c."""
-    tell(
+    write_events(
         database,
         run("r1", "first", ["a", "x"], ["b"], derived={"b": ["a"]}),
         run("r2", "second", ["b"], ["c"], minute=5),

@@ -11,7 +11,7 @@ from headwater.errors import QueryError
 from headwater.lineage.traversal.reach import Reached, nearest_first, reach
 from headwater.lineage.view import GraphView
 from tests.lineage_requests import request
-from tests.run_builders import ds, job, run, tell
+from tests.run_builders import ds, job, run, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 def graph(database: Database, view: GraphView) -> GraphView:
     """A chain of jobs: a -> j1 -> b -> j2 -> c -> j3 -> d."""
     for number, (read, written) in enumerate([("a", "b"), ("b", "c"), ("c", "d")], start=1):
-        tell(database, run(f"r{number}", f"j{number}", [read], [written], minute=number))
+        write_events(database, run(f"r{number}", f"j{number}", [read], [written], minute=number))
     return view
 
 

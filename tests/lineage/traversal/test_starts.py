@@ -12,7 +12,7 @@ from headwater.lineage.traversal.layers import DATASETS_UP, RUNS_DOWN, RUNS_UP, 
 from headwater.lineage.traversal.starts import find_starts
 from headwater.lineage.view import GraphView
 from tests.lineage_requests import request
-from tests.run_builders import ds, job, run, run_of, tell, version
+from tests.run_builders import ds, job, run, run_of, version, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -22,7 +22,9 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 @pytest.fixture
 def graph(database: Database, view: GraphView) -> GraphView:
     """Two runs of job load write a from raw."""
-    tell(database, run("r1", "load", ["raw"], ["a"]), run("r2", "load", ["raw"], ["a"], minute=5))
+    write_events(
+        database, run("r1", "load", ["raw"], ["a"]), run("r2", "load", ["raw"], ["a"], minute=5)
+    )
     return view
 
 
