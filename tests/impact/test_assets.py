@@ -39,7 +39,7 @@ def shop(database: Database, view: GraphView, graph_driver: Driver) -> GraphView
 
 
 def report(view: GraphView, *effects: Effect) -> Report:
-    """Return the report of one change of t.x a kind of effect; job j makes o and a secret dataset."""
+    """Return the report of one change of t.x an effect; job j makes o and a secret dataset."""
     table = Table(ds("t"), "t", ("x",))
     reader = Consumer(
         job("j"), "JOB", {ds("o"): None, SECRET: None}, lambda: References(unknown=("a reason",))
