@@ -17,7 +17,7 @@ from typing import Any
 from headwater.cypher.driver.database import Database
 from headwater.cypher.maintenance.export import checkpoints, count
 from headwater.pipelines import rollup_plan as rollup
-from headwater.pipelines.rollup_plan import PIECE, Candidate
+from headwater.pipelines.rollup_plan import BATCH_SIZE, Candidate
 from headwater.schema.retention import Horizon, Rules, override, sample_position
 
 DAYS = (7, 30, 90, 180, 365)
@@ -162,13 +162,13 @@ def estimate_savings(
 ) -> list[Saving]:
     """Estimate the savings of each combination of `DAYS` and `SAMPLES`."""
     least = Horizon(override(rules, days=min(DAYS), sample=0.0), now)
-    kept = rollup.protected(database)
+    kept = rollup.protected_runs(database)
     free: list[Candidate] = []
     for page in rollup.candidates(database, least):
         unprotected = [one for one in page if one.urn not in kept]
-        for start in range(0, len(unprotected), PIECE):
-            piece = unprotected[start : start + PIECE]
-            removable = set(rollup.removable(database, piece))
+        for start in range(0, len(unprotected), BATCH_SIZE):
+            piece = unprotected[start : start + BATCH_SIZE]
+            removable = set(rollup.removable_runs(database, piece))
             free.extend(one for one in piece if one.urn in removable)
     each = {label: size.bytes / size.nodes for label, size in sizes.items()}
     settings = product(DAYS, SAMPLES)
@@ -178,7 +178,7 @@ def estimate_savings(
 def _saving(
     free: list[Candidate], days: int, sample: float, now: int, each: Mapping[str, float]
 ) -> Saving:
-    until = rollup.moment(now) - timedelta(days=days)
+    until = rollup.to_datetime(now) - timedelta(days=days)
     removable = [one for one in free if one.last < until and sample_position(one.run_id) >= sample]
     versions = sum(one.versions for one in removable)
     size = len(removable) * each.get("PipelineRun", 0.0) + versions * each.get("Artifact", 0.0)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from headwater.cypher.driver.database import Database
 from headwater.pipelines import rollup_plan as rollup
 from headwater.pipelines import run_as_submitted
-from headwater.pipelines.rollup_plan import PIECE, Candidate, Urns
+from headwater.pipelines.rollup_plan import BATCH_SIZE, Candidate, UrnSet
 from headwater.schema.retention import Horizon
 
 Progress = Callable[[str, int], object]
@@ -52,16 +52,16 @@ def roll_up(
     progress: Progress = _no_progress,
     stopped: Callable[[], bool] = lambda: False,
 ) -> RollupReport:
-    """Summarise the runs beyond the horizon that nothing needs, in transactions of `PIECE` runs.
+    """Summarise the runs beyond the horizon that nothing needs, in transactions of `BATCH_SIZE` runs.
 
     Other writers get their turn between two transactions, and the rollup ends if `stopped()` is
     True. After any interruption, run it again: summarised runs are no longer in the graph. Raises
     UnavailableError.
     """
     if not dry_run:
-        rollup.begin(database, horizon)
+        rollup.record_horizon(database, horizon)
     report = RollupReport()
-    needed = rollup.protected(database, lambda count: progress("walking", count))
+    needed = rollup.protected_runs(database, lambda count: progress("walking", count))
     remaining: list[Candidate] = []
     for piece in _pieces(_unprotected(database, horizon, needed, report)):
         if stopped():
@@ -83,7 +83,7 @@ def roll_up(
 
 
 def _unprotected(
-    database: Database, horizon: Horizon, needed: Urns, report: RollupReport
+    database: Database, horizon: Horizon, needed: UrnSet, report: RollupReport
 ) -> Iterator[list[Candidate]]:
     for page in rollup.candidates(database, horizon):
         free = [one for one in page if one.urn not in needed]
@@ -94,8 +94,8 @@ def _unprotected(
 
 def _pieces(pages: Iterator[list[Candidate]]) -> Iterator[list[Candidate]]:
     for page in pages:
-        for start in range(0, len(page), PIECE):
-            yield page[start : start + PIECE]
+        for start in range(0, len(page), BATCH_SIZE):
+            yield page[start : start + BATCH_SIZE]
 
 
 def _summarise(
@@ -107,7 +107,9 @@ def _summarise(
     dry_run: bool,
 ) -> list[Candidate]:
     """Summarise the runs of a piece; return those that stay."""
-    removed = set(rollup.removable(database, piece)) if dry_run else rollup.roll_up(database, piece)
+    removed = (
+        set(rollup.removable_runs(database, piece)) if dry_run else rollup.roll_up(database, piece)
+    )
     report.summarised += len(removed)
     progress("summarising", len(removed))
     return [one for one in piece if one.urn not in removed]

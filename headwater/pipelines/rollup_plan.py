@@ -1,14 +1,16 @@
-"""Old runs become daily summaries: what is kept for the questions' sake, and the taking out of the rest.
+"""The roll-up of old runs into daily summaries: which runs stay, and how the others are removed.
 
-Kept, whatever their age (`protected`): the runs upstream of every answer, all the way; for every failed run what
-`headwater.lineage.questions.failure_impact` shows of it (what is downstream of it and of the version from before it, the runs that
-resolved it) and what lies upstream of it as far as a trace goes; and the same of the newest complete version of every
-dataset, so that freshness and lineage of today's data are as they were. What else keeps a run is seen at the run
-itself (read/rollup/removable_runs), in the very transaction that takes it out.
+Protected runs stay at any age (`protected_runs`). These are all runs upstream of every answer. For
+every failed run, they are the runs that `headwater.lineage.questions.failure_impact` shows, and the
+runs upstream of it as far as a trace goes. The former are the runs downstream of it and of the
+version from before it, and the runs that resolved it. The same holds for the newest complete
+version of every dataset, so freshness and lineage of current data do not change. Further reasons to
+stay are checked on the run itself (read/rollup/removable_runs), in the transaction that removes it.
 
-What is protected is found out before, without the lock, so that others can write meanwhile. What they write then counts
-as written after the roll-up: an answer that comes now cites the newest versions, and those are kept. A version that
-something left has read stays, without its run (`rolledUp`): there lineage ends, as at a source.
+Protected runs are determined before, without the write lock, so that other writers can proceed.
+Their writes count as later than the roll-up: a new answer cites the newest versions, which stay. A
+version that a remaining run has read stays without its own run (`rolledUp`). Lineage ends there, as
+at a source.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import Any, NamedTuple
 
 import msgspec
@@ -27,18 +30,18 @@ from headwater.lineage.questions.failures import HOPS_MAX
 from headwater.lineage.questions.lineage import TRACE_HOPS_MAX
 from headwater.schema.retention import Horizon, add_horizon, is_expired
 
-PIECE = 500
-_PAGE = 2_000
-_SECONDS = 60.0
-_NEVER = datetime(1, 1, 1, tzinfo=UTC)
+BATCH_SIZE = 500
+_PAGE_SIZE = 2_000
+_TIMEOUT_SECONDS = 60.0
+_EARLIEST = datetime(1, 1, 1, tzinfo=UTC)
 _LATEST = datetime(9999, 12, 31, tzinfo=UTC)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 HOLDER = "rollup"
-_COUNTED = ("rowsRead", "rowsWritten", "bytesWritten")
+_SUMMED = ("rowsRead", "rowsWritten", "bytesWritten")
 
 
 class Candidate(NamedTuple):
-    """A run that is old enough: when it was last heard of, and how many versions it made."""
+    """A run beyond the horizon, the time of its last event, and the number of its versions."""
 
     urn: str
     run_id: str
@@ -47,41 +50,42 @@ class Candidate(NamedTuple):
     versions: int
 
 
-class Urns:
-    """A set of urns that takes 8 bytes of each."""
+class UrnSet:
+    """A set of urns that stores 8 bytes for each, a hash."""
 
     def __init__(self) -> None:
-        self._seen: set[int] = set()
+        self._keys: set[int] = set()
 
     def __contains__(self, urn: str) -> bool:
-        return _key(urn) in self._seen
+        return _key(urn) in self._keys
 
     def __len__(self) -> int:
-        return len(self._seen)
+        return len(self._keys)
 
-    def fresh(self, urns: Iterable[str]) -> list[str]:
-        """Those of these that were not among them, and are from now on."""
-        found = []
+    def add_new(self, urns: Iterable[str]) -> list[str]:
+        """Add urns; return those that were not in the set before."""
+        added = []
         for urn in urns:
             key = _key(urn)
-            if key not in self._seen:
-                self._seen.add(key)
-                found.append(urn)
-        return found
+            if key not in self._keys:
+                self._keys.add(key)
+                added.append(urn)
+        return added
+
+    def update(self, other: UrnSet) -> None:
+        """Add the urns of another set."""
+        self._keys |= other._keys
 
 
 def _key(urn: str) -> int:
     return int.from_bytes(hashlib.blake2b(urn.encode(), digest_size=8).digest(), "big")
 
 
-def horizons(database: Database) -> list[Horizon]:
-    """By which rules, and at which moments, this graph was rolled up."""
-    rows = database.read("read/state/retention")
-    return msgspec.json.decode(rows[0]["horizons"], type=list[Horizon]) if rows else []
+def record_horizon(database: Database, horizon: Horizon) -> None:
+    """Record a horizon; from then on the writer refuses late events of runs beyond it.
 
-
-def begin(database: Database, horizon: Horizon) -> None:
-    """From now on the writer leaves out late news of runs beyond this horizon. Raises UnavailableError."""
+    Raises UnavailableError.
+    """
     with database.write() as transaction:
         acquire_write_lock(transaction, HOLDER)
         rows = transaction.run("read/state/retention")
@@ -93,180 +97,183 @@ def begin(database: Database, horizon: Horizon) -> None:
 
 
 def candidates(database: Database, horizon: Horizon) -> Iterator[list[Candidate]]:
-    """Pages of the runs beyond a horizon, those that began last first."""
+    """Yield pages of the runs beyond a horizon, those that began last first."""
     cursor: dict[str, Any] = {"cursorAt": _LATEST, "cursorUrn": ""}
-    before = moment(horizon.latest)
+    before = to_datetime(horizon.latest)
     while True:
         rows = database.read(
-            "read/rollup/candidates", seconds=_SECONDS, before=before, limit=_PAGE, **cursor
+            "read/rollup/candidates",
+            seconds=_TIMEOUT_SECONDS,
+            before=before,
+            limit=_PAGE_SIZE,
+            **cursor,
         )
-        yield [_candidate(row) for row in rows if _is_over(horizon, row)]
-        if len(rows) < _PAGE:
+        yield [_candidate(row) for row in rows if _is_expired(horizon, row)]
+        if len(rows) < _PAGE_SIZE:
             return
         cursor = {"cursorAt": rows[-1]["startedAt"], "cursorUrn": rows[-1]["urn"]}
 
 
-def _is_over(horizon: Horizon, row: Row) -> bool:
+def _is_expired(horizon: Horizon, row: Row) -> bool:
     if row["lastSeen"] is None or row["status"] not in {"COMPLETE", "ABORT", "ABANDONED"}:
         return False
-    return is_expired([horizon], row["runId"], row["namespaces"], _instant(row["lastSeen"]))
+    return is_expired([horizon], row["runId"], row["namespaces"], _to_instant(row["lastSeen"]))
 
 
 def _candidate(row: Row) -> Candidate:
     return Candidate(
-        row["urn"], row["runId"], tuple(row["namespaces"]), row["lastSeen"], row["versions"]
+        urn=row["urn"],
+        run_id=row["runId"],
+        namespaces=tuple(row["namespaces"]),
+        last=row["lastSeen"],
+        versions=row["versions"],
     )
 
 
-def protected(database: Database, walked: Callable[[int], object] = id) -> Urns:
-    """The runs that a question about an answer, a failure or the newest data leads to. `walked` hears how many were
-    found with each step."""
-    kept = Urns()
-    for page in _pages(database, "read/rollup/cited_runs"):
-        _walk(
-            database,
-            "read/rollup/upstream_runs",
-            (urn for row in page for urn in row["runs"]),
-            kept,
-            None,
-            walked,
-        )
-    # What was reached through an answer was walked to its end; what follows ends after so many hops.
-    behind, ahead = Urns(), Urns()
-    newest = {
-        urn
-        for page in _pages(database, "read/rollup/runs_of_newest_versions")
-        for row in page
-        for urn in row["runs"]
-    }
-    failed, olds = _failures(database, kept)
-    _walk(
-        database,
-        "read/rollup/upstream_runs",
-        sorted(newest | failed),
-        behind,
-        TRACE_HOPS_MAX,
-        walked,
+def protected_runs(database: Database, on_progress: Callable[[int], object] = id) -> UrnSet:
+    """Return the runs to which a question about an answer, a failure or current data leads.
+
+    `on_progress` is called with the number of runs read in each step.
+    """
+    walks = _Walks(database, on_progress)
+    # The history of answers is protected to its end, that of other nodes for a number of hops.
+    protected, upstream, downstream = UrnSet(), UrnSet(), UrnSet()
+    for page in _read_pages(database, "read/rollup/cited_runs"):
+        walks.walk("read/rollup/upstream_runs", _runs(page), protected, hops_max=None)
+    newest: set[str] = set()
+    for page in _read_pages(database, "read/rollup/runs_of_newest_versions"):
+        newest.update(_runs(page))
+    failed, old_versions = _read_failures(database, protected)
+    walks.walk(
+        "read/rollup/upstream_runs", sorted(newest | failed), upstream, hops_max=TRACE_HOPS_MAX
     )
-    _walk(database, "read/rollup/downstream_runs", sorted(failed | olds), ahead, HOPS_MAX, walked)
-    return _united(kept, behind, ahead)
+    walks.walk(
+        "read/rollup/downstream_runs", sorted(failed | old_versions), downstream, hops_max=HOPS_MAX
+    )
+    protected.update(upstream)
+    protected.update(downstream)
+    return protected
 
 
-def _united(*sets: Urns) -> Urns:
-    whole = Urns()
-    for one in sets:
-        whole._seen |= one._seen
-    return whole
+def _runs(page: list[Row]) -> Iterator[str]:
+    for row in page:
+        yield from row["runs"]
 
 
-def _failures(database: Database, kept: Urns) -> tuple[set[str], set[str]]:
-    """The failed runs, and the versions from before each; what resolved them, and made those versions, is kept."""
+def _read_failures(database: Database, protected: UrnSet) -> tuple[set[str], set[str]]:
+    """Return the failed runs and the versions from before each.
+
+    The failed runs, the runs that resolved them and the writers of those versions are protected.
+    """
     failed: set[str] = set()
-    olds: set[str] = set()
-    cursor: dict[str, Any] = {"cursorAt": _NEVER, "cursorUrn": ""}
-    while rows := database.read("read/rollup/failed_runs", seconds=_SECONDS, limit=PIECE, **cursor):
+    old_versions: set[str] = set()
+    cursor: dict[str, Any] = {"cursorAt": _EARLIEST, "cursorUrn": ""}
+    while rows := database.read(
+        "read/rollup/failed_runs", seconds=_TIMEOUT_SECONDS, limit=BATCH_SIZE, **cursor
+    ):
         cursor = {"cursorAt": rows[-1]["failedAt"], "cursorUrn": rows[-1]["urn"]}
         urns = [row["urn"] for row in rows]
         failed.update(urns)
-        for row in database.read("read/failures/failed_run_outputs", seconds=_SECONDS, urns=urns):
-            resolves = [
-                row["retry"],
-                row["next"],
-                *(output["renewed"] for output in row["outputs"]),
-            ]
-            kept.fresh(repair["run"] for repair in resolves if repair)
-            olds.update(output["old"] for output in row["outputs"] if output["old"])
-    makers = [
-        row["urn"]
-        for row in database.read("read/rollup/producing_runs", seconds=_SECONDS, urns=sorted(olds))
-    ]
-    kept.fresh([*failed, *makers])
-    return failed, olds
+        for failure in database.read(
+            "read/failures/failed_run_outputs", seconds=_TIMEOUT_SECONDS, urns=urns
+        ):
+            outputs = failure["outputs"]
+            successes = [failure["retry"], failure["next"], *(out["renewed"] for out in outputs)]
+            protected.add_new(success["run"] for success in successes if success)
+            old_versions.update(output["old"] for output in outputs if output["old"])
+    writers = database.read(
+        "read/rollup/producing_runs", seconds=_TIMEOUT_SECONDS, urns=sorted(old_versions)
+    )
+    protected.add_new([*failed, *(row["urn"] for row in writers)])
+    return failed, old_versions
 
 
-def _pages(database: Database, query: str) -> Iterator[list[Row]]:
+def _read_pages(database: Database, query: str) -> Iterator[list[Row]]:
     after = ""
-    while rows := database.read(query, seconds=_SECONDS, after=after, limit=_PAGE):
+    while rows := database.read(query, seconds=_TIMEOUT_SECONDS, after=after, limit=_PAGE_SIZE):
         yield rows
         after = rows[-1]["urn"]
 
 
-def _walk(
-    database: Database,
-    query: str,
-    starts: Iterable[str],
-    seen: Urns,
-    hops: int | None,
-    walked: Callable[[int], object],
-) -> None:
-    """Breadth-first, each run once however many ways lead to it."""
-    layer = seen.fresh(starts)
-    while layer and hops != 0:
-        found: list[str] = []
-        for start in range(0, len(layer), PIECE):
-            rows = database.read(query, seconds=_SECONDS, urns=layer[start : start + PIECE])
-            found.extend(seen.fresh(row["urn"] for row in rows))
-        walked(len(layer))
-        layer = found
-        hops = None if hops is None else hops - 1
+class _Walks(NamedTuple):
+    """Breadth-first walks from run to run."""
+
+    database: Database
+    on_progress: Callable[[int], object]
+
+    def walk(
+        self, query: str, starts: Iterable[str], reached: UrnSet, *, hops_max: int | None
+    ) -> None:
+        """Add the runs within some hops (None: all) to `reached`; do not cross known ones."""
+        layer = reached.add_new(starts)
+        hop = 0
+        while layer and (hops_max is None or hop < hops_max):
+            following: list[str] = []
+            for start in range(0, len(layer), BATCH_SIZE):
+                batch = layer[start : start + BATCH_SIZE]
+                rows = self.database.read(query, seconds=_TIMEOUT_SECONDS, urns=batch)
+                following += reached.add_new(row["urn"] for row in rows)
+            self.on_progress(len(layer))
+            layer = following
+            hop += 1
 
 
-def removable(database: Database, piece: list[Candidate]) -> list[str]:
-    """Which of these could be taken out now."""
-    rows = database.read("read/rollup/removable_runs", seconds=_SECONDS, rows=_asked(piece))
+def removable_runs(database: Database, batch: list[Candidate]) -> list[str]:
+    """Return those candidates that could be removed now."""
+    rows = database.read(
+        "read/rollup/removable_runs", seconds=_TIMEOUT_SECONDS, rows=_parameters(batch)
+    )
     return [row["urn"] for row in rows]
 
 
-def roll_up(database: Database, piece: list[Candidate]) -> set[str]:
-    """Make summaries of those of these runs that nothing else keeps, in one transaction; returns which.
+def roll_up(database: Database, batch: list[Candidate]) -> set[str]:
+    """Replace the removable runs of a batch by summaries, in one transaction; return their urns.
 
-    Raises UnavailableError: nothing of the piece was done, or all of it; doing it again is right in either case.
+    Raises UnavailableError. Then either none of the batch was written or all of it; the caller may
+    repeat the batch in both cases.
     """
     with database.write() as transaction:
         acquire_write_lock(transaction, HOLDER)
-        rows = transaction.run("read/rollup/removable_runs", rows=_asked(piece))
+        rows = transaction.run("read/rollup/removable_runs", rows=_parameters(batch))
         if rows:
             transaction.run("write/maintenance/run_summaries", rows=summaries(rows))
-            _take_out(transaction, [row["urn"] for row in rows])
+            _remove(transaction, [row["urn"] for row in rows])
     return {row["urn"] for row in rows}
 
 
-def _take_out(transaction: Transaction, urns: list[str]) -> None:
-    [touched] = transaction.run("write/maintenance/roll_up", urns=urns) or [{"versions": []}]
-    # Sources stay: there is one for a dataset.
-    versions = sorted(urn for urn in touched["versions"] if urn.startswith("artifact:"))
+def _remove(transaction: Transaction, urns: list[str]) -> None:
+    [affected] = transaction.run("write/maintenance/roll_up", urns=urns) or [{"versions": []}]
+    # Sources stay: a dataset has one.
+    versions = sorted(urn for urn in affected["versions"] if urn.startswith("artifact:"))
     if versions:
         transaction.run("write/versions/delete_unused", urns=versions)
 
 
-def _asked(piece: list[Candidate]) -> list[Row]:
-    return [{"urn": one.urn, "lastSeen": one.last} for one in piece]
+def _parameters(batch: list[Candidate]) -> list[Row]:
+    return [{"urn": candidate.urn, "lastSeen": candidate.last} for candidate in batch]
 
 
 def summaries(rows: Iterable[Row]) -> list[Row]:
-    """What rows of read/rollup/removable_runs add to the summaries of their job, day, status and set of versions."""
-    keyed: dict[tuple[str, str, str, str], list[Row]] = {}
+    """Summarise rows of read/rollup/removable_runs by job, day, status and set of versions."""
+    groups: dict[tuple[str, str, str, str], list[Row]] = {}
     for row in rows:
         day = row["startedAt"].astimezone(UTC).date().isoformat()
-        keyed.setdefault((row["job"], day, row["status"], version_set(row)), []).append(row)
-    return [_summary(*key, keyed[key]) for key in sorted(keyed)]
+        groups.setdefault((row["job"], day, row["status"], version_set(row)), []).append(row)
+    return [_summary(*key, groups[key]) for key in sorted(groups)]
 
 
 def version_set(row: Row) -> str:
-    """Which code ran on which datasets, in which schemas: alike for runs that differ in nothing but their data."""
-    said = [row["version"], *(sorted(row[side], key=str) for side in ("reads", "writes"))]
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
+    """Return a hash of the code version, the datasets and the schemas of a run."""
+    parts = [row["version"], *(sorted(row[side], key=str) for side in ("reads", "writes"))]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
 def _summary(job: str, day: str, status: str, digest: str, rows: list[Row]) -> Row:
-    times = [
+    durations = [
         (row["finishedAt"] - row["startedAt"]) / timedelta(seconds=1)
         for row in rows
         if row["finishedAt"] is not None and row["finishedAt"] >= row["startedAt"]
     ]
-    datasets = {
-        side: sorted({dataset for dataset, _ in rows[0][side]}) for side in ("reads", "writes")
-    }
     return {
         "urn": f"summary:{job.removeprefix('job:')}:{day}:{status}:{digest}",
         "job": job,
@@ -276,27 +283,34 @@ def _summary(job: str, day: str, status: str, digest: str, rows: list[Row]) -> R
             "status": status,
             "versions": digest,
             "version": rows[0]["version"],
-        }
-        | datasets,
+            "reads": _datasets(rows[0]["reads"]),
+            "writes": _datasets(rows[0]["writes"]),
+        },
         "runs": len(rows),
-        "timed": len(times),
-        "seconds": sum(times),
-        "secondsMin": min(times, default=None),
-        "secondsMax": max(times, default=None),
+        "timed": len(durations),
+        "seconds": sum(durations),
+        "secondsMin": min(durations, default=None),
+        "secondsMax": max(durations, default=None),
         "first": min(row["startedAt"] for row in rows),
         "last": max(row["startedAt"] for row in rows),
         "errors": sum(row["errors"] for row in rows),
-        **{
-            key: sum(count for row in rows for count in row[key] if count is not None)
-            for key in _COUNTED
-        },
+        **{key: _sum_known(rows, key) for key in _SUMMED},
     }
 
 
-def _instant(at: datetime) -> int:
+def _datasets(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    return sorted({dataset for dataset, _ in pairs})
+
+
+def _sum_known(rows: list[Row], key: str) -> int:
+    counts = chain.from_iterable(row[key] for row in rows)
+    return sum(count for count in counts if count is not None)
+
+
+def _to_instant(at: datetime) -> int:
     return (at - _EPOCH) // timedelta(microseconds=1)
 
 
-def moment(instant: int) -> datetime:
-    """The time of microseconds since 1970, UTC."""
+def to_datetime(instant: int) -> datetime:
+    """Convert microseconds since 1970 to a time in UTC."""
     return _EPOCH + timedelta(microseconds=instant)

@@ -229,7 +229,7 @@ def test_it_stops_between_two_pieces_and_goes_on(
     whole = canonical(database)
     empty(database)
     write_events(database, daily())
-    monkeypatch.setattr("headwater.pipelines.rollup.PIECE", 2)
+    monkeypatch.setattr("headwater.pipelines.rollup.BATCH_SIZE", 2)
     asked: list[int] = []
 
     def twice() -> bool:
@@ -277,7 +277,7 @@ from headwater.schema.retention import Horizon
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
-rollup.PIECE = 2
+rollup.BATCH_SIZE = 2
 if sys.argv[1] == "within":
     # The sums are written, the runs are not yet taken out.
     steps._take_out = die
