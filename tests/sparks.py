@@ -1,6 +1,4 @@
-"""The Spark of the tests: small, quick to start, and nothing of it is left for the tests of
-another file.
-"""
+"""The Spark of the tests: small and quick to start; it leaves nothing for other test files."""
 
 from __future__ import annotations
 
@@ -15,10 +13,9 @@ from pyspark.sql import SparkSession
 from headwater.pipelines import session
 from headwater.pipelines.session import spark_session
 
-# A JVM that lives for half a minute spends most of it on compiling what it runs: the quick compiler
-# alone will do.
+# A JVM that lives for half a minute mostly compiles, so the quick compiler is enough.
 QUICK_JAVA = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-# Plans over a few rows: making code of them takes longer than reading them.
+# For a few rows, generating code takes longer than reading them.
 SMALL = {
     "spark.driver.memory": "1g",
     "spark.sql.shuffle.partitions": "2",
@@ -31,10 +28,10 @@ SMALL = {
 
 @contextmanager
 def small() -> Iterator[None]:
-    """Whatever is started here by `headwater.pipelines.session` is small.
+    """Make all sessions of `headwater.pipelines.session` small in this block.
 
-    Spark's own Python leaves sockets to the garbage collector: they are collected at the end of
-    this, where nobody is told, and not during some later test, for which a warning is an error.
+    Spark's own Python leaves sockets to the garbage collector. They are collected at the end of the
+    block without warnings; in a later test, a warning would be an error.
     """
     with pytest.MonkeyPatch.context() as patch:
         for name, value in QUICK_JAVA.items():
@@ -49,6 +46,6 @@ def small() -> Iterator[None]:
 
 @contextmanager
 def small_spark(settings: Mapping[str, str] | None = None) -> Iterator[SparkSession]:
-    """One session for the tests of a file."""
+    """Yield one session for the tests of a file."""
     with small(), spark_session("tests", master="local[2]", settings=settings) as spark:
         yield spark

@@ -1,4 +1,4 @@
-"""The managed Kafka with a real broker: found again, killed, restarted with its topics, and ended."""
+"""The managed Kafka with a real broker: found again, killed, restarted, and ended."""
 
 from __future__ import annotations
 

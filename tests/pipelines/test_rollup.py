@@ -37,7 +37,7 @@ HISTORY = ("run:", "artifact:", "source:", "answer:", "summary:")
 
 
 def horizon(minute: int, *, sample: float = 0.0, namespace: str = "*") -> Horizon:
-    """What was heard of last before this minute of 1 January 2026 is old."""
+    """Return a horizon: runs before this minute of 1 January 2026 are old."""
     moment = (
         int((datetime(2026, 1, 1, tzinfo=UTC) - EPOCH).total_seconds()) * 1_000_000
         + minute * 60_000_000

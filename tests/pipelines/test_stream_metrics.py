@@ -51,7 +51,7 @@ def test_the_counts_add_up_at_every_moment() -> None:
     assert sums(counts) == {"received": 51, "folded": 30, "dead": 1, "lag": 20}
     counts.on_commit(Checkpoint(4, 41, 2), CommitReport((1,) * 12, 1, 0.5, 2.0))
     assert sums(counts) == {"received": 51, "folded": 41, "dead": 2, "lag": 8}
-    # What is said of a batch before the last commit is old.
+    # A report about a batch before the last commit is old.
     counts.on_progress(progress(2, latest=20, end=0))
     assert sums(counts)["lag"] == 8
     counts.on_progress(progress(3, latest=23, end=12))

@@ -6,14 +6,14 @@ WITH written AS (
   WHERE side = 'write' AND fields IS NOT NULL
   GROUP BY dataset, run
 ),
-told AS (
+named_writes AS (
   SELECT dataset, run, at, transform(fields, f -> f.name) AS names,
     transform(fields, f -> concat(f.name, ' ', f.type)) AS typed
   FROM written
 ),
 beside AS (
   SELECT *, lag(names) OVER w AS names_before, lag(typed) OVER w AS typed_before
-  FROM told
+  FROM named_writes
   WINDOW w AS (PARTITION BY dataset ORDER BY at, run)
 ),
 changed AS (
