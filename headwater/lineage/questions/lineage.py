@@ -1,10 +1,11 @@
 """The two main questions: the lineage of nodes, and the trace of an answer back to its sources.
 
-`lineage` starts from any nodes and stays in one layer: datasets and jobs in the lineage graph; runs, versions and
-answers in the run history; columns among columns. A level takes it to another layer (`traversal.starts`) or groups it
-(`traversal.grouping`). `trace` goes from an answer back to its sources, with every run and version between. Both raise
-NotFoundError for an unknown start and QueryError for an invalid argument. Both name the bound that cut them short.
-Stubs stand for hidden nodes.
+`lineage` starts from any nodes and stays in one layer. The layers are datasets and jobs in the
+lineage graph; runs, versions and answers in the run history; and columns. A level takes it to
+another layer (`traversal.starts`) or groups it (`traversal.grouping`). `trace` goes from an answer
+back to its sources, with every run and version between. Both raise NotFoundError for an unknown
+start and QueryError for an invalid argument. Both name the bound that cut them short. Stubs stand
+for hidden nodes.
 """
 
 from __future__ import annotations
@@ -51,9 +52,10 @@ class Difference:
 class Lineage:
     """The nodes reached, nearest first, and the edges between them.
 
-    `reason` names the bound that cut it short: depth, nodes, edges or time. `start` and `starts` are canonical urns, at
-    the level of the request. `distances` are hops from the nearest start. `omitted_count` is the number of known nodes
-    next to the shown ones that are not shown; hidden nodes are not counted.
+    `reason` names the bound that cut it short: depth, nodes, edges or time. `start` and `starts`
+    are canonical urns, at the level of the request. `distances` are hops from the nearest start.
+    `omitted_count` is the number of known neighbours of the shown nodes that are not shown; hidden
+    nodes are not counted.
     """
 
     nodes: list[NodeName]
@@ -68,13 +70,13 @@ class Lineage:
 
     @property
     def truncated(self) -> bool:
-        """True if a bound cut it short."""
+        """Return True if a bound cut it short."""
         return bool(self.reason)
 
 
 @dataclass(frozen=True)
 class Trace:
-    """An answer and everything that it came from: each node as its properties, nearest to the answer first."""
+    """An answer and all nodes upstream of it, each as its properties, nearest first."""
 
     answer: Row
     sources: list[Row]
@@ -87,12 +89,12 @@ class Trace:
 
     @property
     def truncated(self) -> bool:
-        """True if a bound cut it short."""
+        """Return True if a bound cut it short."""
         return bool(self.reason)
 
     @property
     def rows(self) -> dict[str, Row]:
-        """The properties of every node by urn; a stub has none."""
+        """Return the properties of every node by urn; a stub has none."""
         nodes = (
             self.answer,
             *self.sources,
@@ -129,7 +131,7 @@ def lineage(view: GraphView, request: LineageRequest) -> Lineage:
 
 
 def answer_at_once(view: GraphView, request: LineageRequest) -> Lineage | None:
-    """Return a small lineage without any statement to Neo4j, or None where only `lineage` can answer.
+    """Return a small lineage from the cache alone, or None if only `lineage` can answer.
 
     It takes so little time that the caller need not hand it to a thread. Raises as `lineage` does.
     """

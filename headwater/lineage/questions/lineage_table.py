@@ -1,7 +1,7 @@
-"""A lineage as columns, for tens of thousands of edges: an object for each would take longer to write and read than the
-traversal takes.
+"""A lineage as columns, for tens of thousands of edges.
 
-A node is known by its position in the lists of `nodes`, nearest first. An edge names its ends by these positions.
+An object for each edge would take longer to write and read than the traversal takes. A node is
+known by its position in the lists of `nodes`, nearest first. An edge names its ends by positions.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class NodeColumns(msgspec.Struct, kw_only=True):
 
 
 class EdgeColumns(msgspec.Struct, kw_only=True):
-    """The edges, in the order of their ends. `source` and `target` are positions in the columns of the nodes."""
+    """The edges, in the order of their ends, which are positions in the columns of the nodes."""
 
     source: list[int]
     target: list[int]
@@ -54,7 +54,10 @@ class ContinuationColumns(msgspec.Struct, kw_only=True):
 
 
 class LineageTable(msgspec.Struct, kw_only=True):
-    """A lineage. `truncated` names the bound that cut it short: depth, nodes, edges or time; null if it is whole."""
+    """A lineage as columns.
+
+    `truncated` names the bound that cut it short: depth, nodes, edges or time; null without one.
+    """
 
     starts: list[str]
     nodes: NodeColumns
@@ -106,7 +109,7 @@ def _edge_columns(nodes: NodeColumns, found: set[Edge] | list[CachedTraversal]) 
 
 
 def _columns_of_edges(positions: Mapping[str, int], edges: Collection[Edge]) -> EdgeColumns:
-    """Return edges as columns. Each edge is one number while they are sorted: numbers compare fastest."""
+    """Return edges as columns; each is one number while sorting, since numbers compare fastest."""
     types = sorted({edge[2] for edge in edges})
     code = {type: index for index, type in enumerate(types)}
     type_count, node_count = len(types) or 1, len(positions) or 1
