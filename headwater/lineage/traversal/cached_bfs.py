@@ -102,10 +102,9 @@ def _make_hop(
         if urn in feeds or urn in inputs_or_outputs or urn in next_nodes:
             others = _without_crossing(direction, urn)
             jobs = tuple({*next_nodes.get(urn, ()), *jobs, *others})
-            for far in others:
-                if far not in nodes:
-                    nodes[far] = hop
-                    frontier.append(far)
+            new = [far for far in dict.fromkeys(others) if far not in nodes]
+            nodes.update(dict.fromkeys(new, hop))
+            frontier.extend(new)
         if jobs:
             next_nodes[urn] = jobs
     return frontier
