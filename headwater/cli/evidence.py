@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import re
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -108,7 +108,8 @@ def _write(path: Path, document: dict[str, Any]) -> None:
         beside.write_text(text, encoding="utf-8", newline="\n")
         beside.replace(path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
         raise HeadwaterError(f"{path} cannot be written: {error.strerror}") from error
 
 

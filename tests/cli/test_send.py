@@ -1,0 +1,51 @@
+"""Send events from files: JSON lines, arrays, single objects, gzip; and list dead letters."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from headwater.cli import app, send
+from headwater.ingest.spool.spool import Spool
+
+
+def batches(path: Path) -> list[tuple[int, list[bytes]]]:
+    return list(send._batches(str(path)))
+
+
+@pytest.mark.parametrize(
+    ("text", "events"),
+    [
+        ('{"a": 1}\n\n{"a": 2}\n', [b'{"a": 1}', b'{"a": 2}']),
+        ('\n[{"a": 1},\n {"a": 2}]', [b'{"a": 1}', b'{"a": 2}']),
+        ('{"a":\n 1}', [b'{"a": 1}']),
+        ('{"a": 1}\n{broken\n{"a": 3}', [b'{"a": 1}', b"{broken", b'{"a": 3}']),
+        ("", []),
+    ],
+)
+def test_forms_of_a_file(tmp_path: Path, text: str, events: list[bytes]) -> None:
+    plain, packed = tmp_path / "events", tmp_path / "packed"
+    plain.write_text(text)
+    packed.write_bytes(gzip.compress(text.encode()))
+    expected = [(0, events)] if events else []
+    assert batches(plain) == expected
+    assert batches(packed) == expected
+
+
+def test_a_batch_ends_at_its_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(send, "BATCH_EVENTS_MAX", 2)
+    file = tmp_path / "events.jsonl"
+    file.write_text('{"a": 1}\n{"a": 2}\n{"a": 3}\n')
+    assert batches(file) == [(0, [b'{"a": 1}', b'{"a": 2}']), (2, [b'{"a": 3}'])]
+
+
+def test_dead_letters_of_an_empty_spool(tmp_path: Path) -> None:
+    Spool(tmp_path / "spool.db").close()
+    shown = CliRunner().invoke(app, ["dead-letters", "--home", str(tmp_path)])
+    assert (shown.exit_code, shown.stdout) == (0, "0 events dead-lettered\n")
+    as_json = CliRunner().invoke(app, ["dead-letters", "--home", str(tmp_path), "--json"])
+    assert json.loads(as_json.stdout) == []
