@@ -1,4 +1,5 @@
-"""A training of a real MLflow that Headwater knows of: its features, its model version, a prediction that cites it.
+"""A training of a real MLflow that Headwater knows of: its features, its model version, a
+prediction that cites it.
 
 Run it beside `headwater up` and an MLflow server, which MLFLOW_TRACKING_URI names:
 python examples/mlflow_training.py http://127.0.0.1:8000

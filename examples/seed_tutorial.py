@@ -1,4 +1,5 @@
-"""From source to answer, without OpenLineage: two raw sources, two runs, two artifacts, one answer, traced back.
+"""From source to answer, without OpenLineage: two raw sources, two runs, two artifacts, one answer,
+traced back.
 
 Run it beside `headwater up`:  python examples/seed_tutorial.py [URL]
 """

@@ -18,7 +18,9 @@ def canonical(database: Database) -> Graph:
 
 
 def edges(database: Database, *types: str) -> set[tuple[str, str, str]]:
-    """(source urn, type, target urn) of all edges of these types; of every type when none is given."""
+    """(source urn, type, target urn) of all edges of these types; of every type when none is
+    given.
+    """
     rows = export.export_edges(database, counts=export.count(database))
     return {
         (row["source"], row["type"], row["target"])

@@ -52,7 +52,8 @@ def roll_up(
     progress: Progress = _no_progress,
     stopped: Callable[[], bool] = lambda: False,
 ) -> RollupReport:
-    """Summarise the runs beyond the horizon that nothing needs, in transactions of `BATCH_SIZE` runs.
+    """Summarise the runs beyond the horizon that nothing needs, in transactions of `BATCH_SIZE`
+    runs.
 
     Other writers get their turn between two transactions, and the rollup ends if `stopped()` is
     True. After any interruption, run it again: summarised runs are no longer in the graph. Raises

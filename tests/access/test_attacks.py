@@ -1,4 +1,6 @@
-"""Ways round the namespaces of a key that somebody tried, on the real graph, each with what must not come out."""
+"""Ways round the namespaces of a key that somebody tried, on the real graph, each with what must
+not come out.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ from tests.run_builders import FACET, at, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
-# Of two jobs of one run the one with the greater name gives the run its name: theirs is the smaller.
+# Of two jobs of one run the one with the greater name gives the run its name: theirs is the
+# smaller.
 OWN, THEIRS = "own", "a-secret"
 RUN = "11111111-1111-4111-8111-111111111111"
 
@@ -133,7 +136,9 @@ def test_how_well_a_hit_fits_tells_nothing_of_what_is_hidden(
 def test_what_a_job_reads_no_more_is_judged_like_any_other(
     database: Database, view: GraphView
 ) -> None:
-    """It is not among the inputs of the job, and column lineage knows that it went into what the job makes."""
+    """It is not among the inputs of the job, and column lineage knows that it went into what the
+    job makes.
+    """
     for minute, source in ((1, (THEIRS, "secret")), (3, (OWN, "plain"))):
         field = {"namespace": source[0], "name": source[1], "field": "id"}
         events = native.run_events(
@@ -181,7 +186,9 @@ def test_a_hidden_name_of_an_own_dataset_leads_nowhere(database: Database, view:
 def test_files_of_whoever_asks_do_not_tell_which_guess_of_a_hidden_name_is_right(
     database: Database, view: GraphView
 ) -> None:
-    """Of what lies downstream and may not be seen: a table, a job by the path of its code, a table that it makes."""
+    """Of what lies downstream and may not be seen: a table, a job by the path of its code, a
+    table that it makes.
+    """
     [begun, _] = native.run_events(
         "run",
         pipeline_name="job",

@@ -154,11 +154,17 @@ def test_the_rules_of_a_user_count_too(tmp_path: Path) -> None:
     ("event", "field"),
     [
         (
-            '{"job": {"namespace": "team-a", "name": "j"}, "job": {"namespace": "theirs", "name": "j"}}',
+            (
+                '{"job": {"namespace": "team-a", "name": "j"}, "job": {"namespace": "theirs", '
+                '"name": "j"}}'
+            ),
             "job.namespace",
         ),
         (
-            '{"job": {"namespace": "theirs", "name": "j"}, "job": {"namespace": "team-a", "name": "j"}}',
+            (
+                '{"job": {"namespace": "theirs", "name": "j"}, "job": {"namespace": "team-a", '
+                '"name": "j"}}'
+            ),
             "",
         ),
         ('{"job": {"namespace": "team-a", "namespace": "theirs", "name": "j"}}', "job.namespace"),

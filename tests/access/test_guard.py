@@ -1,4 +1,6 @@
-"""Keys over HTTP, by the whole application: what needs one, what a key opens, and what is told to the log."""
+"""Keys over HTTP, by the whole application: what needs one, what a key opens, and what is told
+to the log.
+"""
 
 from __future__ import annotations
 

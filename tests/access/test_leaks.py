@@ -1,8 +1,9 @@
 """What a lineage tells whoever may not see everything, held against an oracle in plain Python.
 
-The oracle knows the whole graph as the events tell it. Of a question with no bound on hops it works out which nodes may
-be shown, which edges, and from which shown node which other is reached out of sight; the answer must be exactly that.
-Of any question it checks that no name and no namespace out of sight stands anywhere in the answer.
+The oracle knows the whole graph as the events tell it. Of a question with no bound on hops it works
+out which nodes may be shown, which edges, and from which shown node which other is reached out of
+sight; the answer must be exactly that. Of any question it checks that no name and no namespace out
+of sight stands anywhere in the answer.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ Answer = tuple[Iterable[str], Iterable[Edge]]
 
 @dataclass
 class World:
-    """Every node with the namespaces that must all be seen to see it, and every edge, of both layers."""
+    """Every node with the namespaces that must all be seen to see it, and every edge, of both
+    layers.
+    """
 
     namespaces: dict[str, set[str]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
@@ -144,7 +147,9 @@ def reach(edges: Edges, starts: Iterable[str], through: set[str] | None = None) 
 def expected(
     world: World, seen: set[str], start: str, direction: str
 ) -> tuple[set[str], set[Any], set[Any]]:
-    """The nodes that may be shown, the edges between them, and the pairs that are joined out of sight."""
+    """The nodes that may be shown, the edges between them, and the pairs that are joined out of
+    sight.
+    """
     hidden = world.namespaces.keys() - seen
     edges = world.onward if direction == "DOWNSTREAM" else world.backward()
     nodes = (reach(edges, [start]) | {start}) & seen
@@ -173,7 +178,9 @@ def shown(nodes: Iterable[str], edges: Iterable[Edge]) -> tuple[set[str], set[An
 
 @dataclass(frozen=True)
 class Reader:
-    """Somebody who sees some namespaces, what of the world that is, and the words that must never reach them."""
+    """Somebody who sees some namespaces, what of the world that is, and the words that must
+    never reach them.
+    """
 
     namespaces: tuple[str, ...]
     seen: set[str]
@@ -237,7 +244,9 @@ def test_no_walk_tells_a_reader_what_is_out_of_sight(world: World, view: GraphVi
 
 
 def test_no_lineage_tells_it_either(world: World, view: GraphView) -> None:
-    """Asked as users do, names, distances, cursors and all; what is out of sight is as good as not there."""
+    """Asked as users do, names, distances, cursors and all; what is out of sight is as good as
+    not there.
+    """
     chance = random.Random(11)
     urns = sorted(world.namespaces)
     for _ in range(LINEAGES):

@@ -1,7 +1,7 @@
 """Every route and every root field of GraphQL against every scope, over HTTP, with real keys.
 
-What there is, is read off the application and off the schema, and what is expected off the rules: a route or a field
-without a rule fails by name, and so does a rule without its route or field.
+What there is, is read off the application and off the schema, and what is expected off the rules: a
+route or a field without a rule fails by name, and so does a rule without its route or field.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ class Asked:
 def declared(routes: list[BaseRoute]) -> Iterator[Asked]:
     for route in routes:
         if isinstance(route, Route):
-            # An endpoint that is an application takes every method; those with a rule are asked, and one without.
+            # An endpoint that is an application takes every method; those with a rule are asked,
+            # and one without.
             methods = route.methods or {"GET", "POST", "PUT"}
             for method in sorted(methods - {"HEAD"}):
                 yield Asked(method, route.path)
@@ -85,7 +86,9 @@ def keys(folder: Path) -> Iterator[dict[Scope | None, str | None]]:
 
 @pytest.fixture(scope="module")
 def app(folder: Path, keys: object) -> Starlette:
-    """The whole application, as it is served; its Neo4j is not there, which is no business of who may ask."""
+    """The whole application, as it is served; its Neo4j is not there, which is no business of
+    who may ask.
+    """
     del keys
     return create_app(Settings(home=str(folder), require_keys=True, neo4j_uri="bolt://127.0.0.1:1"))
 

@@ -40,7 +40,9 @@ def test_no_command_counts_in_another_way() -> None:
 
 
 def test_counting_does_not_load_the_driver_of_neo4j() -> None:
-    program = "import sys; from headwater.cli.render import with_noun; print('neo4j' in sys.modules)"
+    program = (
+        "import sys; from headwater.cli.render import with_noun; print('neo4j' in sys.modules)"
+    )
     assert (
         subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
         == b"False\n"

@@ -1,4 +1,6 @@
-"""What auditors ask of the map, on one history: coverage, owners, orphans, dense nodes, longest chains, crossings."""
+"""What auditors ask of the map, on one history: coverage, owners, orphans, dense nodes, longest
+chains, crossings.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def owner(name: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def wired(database: Database) -> Database:
-    """raw -> a -> b -> c -> d -> page, raw -> c beside it; c, extra -> side; a loop on x; a circle p -> q -> p."""
+    """raw -> a -> b -> c -> d -> page, raw -> c beside it; c, extra -> side; a loop on x; a
+    circle p -> q -> p.
+    """
     known = {**owner("rita"), "documentation": {"description": "as it came"}}
     empty(database)
     write_batch(
@@ -125,7 +129,8 @@ def test_orphans_are_connected_to_nothing(wired: Database) -> None:
 
 
 def test_dense_nodes_are_those_with_most_edges(wired: Database) -> None:
-    # raw: read by ingest, join and loop, one column; its source is a version of it, and a is derived from it.
+    # raw: read by ingest, join and loop, one column; its source is a version of it, and a is
+    # derived from it.
     assert rows(wired, "dense_nodes", limit="1") == [(6, 2, 4, "Dataset", "db", "raw")]
     assert len(rows(wired, "dense_nodes", limit="7")) == 7
 

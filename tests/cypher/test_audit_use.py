@@ -1,4 +1,6 @@
-"""What auditors ask of what happened: where personal data gets to, what is behind, unread, dear, or has a hole."""
+"""What auditors ask of what happened: where personal data gets to, what is behind, unread, dear,
+or has a hole.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,9 @@ def tags(*tags: tuple[str, str, str | None]) -> Event:
 
 @pytest.fixture(scope="module")
 def personal(database: Database) -> Database:
-    """people -> staging -> mart -> export, which tells no columns; customers are personal as a whole."""
+    """people -> staging -> mart -> export, which tells no columns; customers are personal as a
+    whole.
+    """
     masked_in_the_older_form = {
         "columnLineage": {
             "fields": {
@@ -186,8 +190,9 @@ def sized(name: str, rows: int, bytes: int, side: str = "output") -> Event:
 
 @pytest.fixture(scope="module")
 def used(database: Database) -> Database:
-    """raw -> clean -> mart -> page. clean is made again after mart was, then fails; draft is only ever left unfinished;
-    dead was read long ago, old is never read."""
+    """raw -> clean -> mart -> page. clean is made again after mart was, then fails; draft is
+    only ever left unfinished; dead was read long ago, old is never read.
+    """
     empty(database)
     owned = {"ownership": {"owners": [{"name": "ada"}]}}
     write_batch(

@@ -1,4 +1,6 @@
-"""Migrations on a real Neo4j: applied once, safe to apply together, and the indexes they promise are used."""
+"""Migrations on a real Neo4j: applied once, safe to apply together, and the indexes they promise
+are used.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,10 @@ def _can_run_twice(statement: str) -> bool:
 
 
 def test_statements_are_cut_at_the_end_of_lines_only() -> None:
-    text = "// head; with a semicolon\nCREATE (:A {b: ';'});\n// between\nCREATE (:C);\n\n;\nCREATE\n  (:D);"
+    text = (
+        "// head; with a semicolon\nCREATE (:A {b: ';'});\n// between\nCREATE "
+        "(:C);\n\n;\nCREATE\n  (:D);"
+    )
     assert _statements(text) == ["CREATE (:A {b: ';'})", "CREATE (:C)", "CREATE\n  (:D);"]
 
 

@@ -1,4 +1,6 @@
-"""The catalog of queries: every file has a complete header, and a malformed header raises QueryError."""
+"""The catalog of queries: every file has a complete header, and a malformed header raises
+QueryError.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,10 @@ def test_header_is_parsed(tmp_path: Path) -> None:
 
 
 def test_no_parameters(tmp_path: Path) -> None:
-    text = "// Why.\n// access: schema\n// params: none\n// returns: nothing\n// example: none\nRETURN 1\n"
+    text = (
+        "// Why.\n// access: schema\n// params: none\n// returns: nothing\n// example: "
+        "none\nRETURN 1\n"
+    )
     assert read(text, tmp_path).parameters == ()
 
 

@@ -1,4 +1,6 @@
-"""The demo's transformations on a handful of rows: run as a program of its own, prints the rows as JSON."""
+"""The demo's transformations on a handful of rows: run as a program of its own, prints the rows
+as JSON.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ def _airlines(spark: SparkSession) -> DataFrame:
 
 
 def carrier_delays(spark: SparkSession) -> Rows:
-    # Alpha: one flight 1,000 minutes late, median 2. Beta: median (4 + 6) / 2 = 5. Gamma: all cancelled.
+    # Alpha: one flight 1,000 minutes late, median 2. Beta: median (4 + 6) / 2 = 5. Gamma: all
+    # cancelled.
     delays: dict[str, list[int | None]] = {"AA": [1, 2, 1_000], "BB": [4, 6, None], "CC": [None]}
     return _rows(
         flights.carrier_delays(_arrivals(spark, delays), _airlines(spark)).orderBy("carrier")
@@ -119,7 +122,10 @@ def ranking(spark: SparkSession) -> Rows:
 def twice_an_hour(spark: SparkSession) -> Rows:
     raw = spark.createDataFrame(
         [("EWR", HOUR, 1.0, 2.0, 0.0, 10.0), ("EWR", HOUR, 3.0, 2.0, 0.0, 10.0)],
-        "origin string, time_hour timestamp, temp double, wind_speed double, precip double, visib double",
+        (
+            "origin string, time_hour timestamp, temp double, wind_speed double, precip double, "
+            "visib double"
+        ),
     )
     return [{"hours": flights.clean_weather(raw).count()}]
 

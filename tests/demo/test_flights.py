@@ -39,7 +39,8 @@ def test_a_median_is_not_moved_by_one_flight_that_came_a_day_late(results: Resul
 def test_the_worst_carrier_is_said_in_words(results: Results) -> None:
     (answer,) = results["worst_carrier"]
     assert answer["said"] == (
-        "The carrier with the worst median arrival delay in 2013 was Beta (BB): 5 minutes over 2 flights."
+        "The carrier with the worst median arrival delay in 2013 was Beta (BB): 5 minutes "
+        "over 2 flights."
     )
 
 

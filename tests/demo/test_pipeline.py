@@ -1,4 +1,6 @@
-"""The whole demo pipeline on real Spark: the events it sends are those the rest of the demo relies on."""
+"""The whole demo pipeline on real Spark: the events it sends are those the rest of the demo
+relies on.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The wheel: everything the program reads at run time is in it, and a cluster needs little of it."""
+"""The wheel: everything the program reads at run time is in it, and a cluster needs little of
+it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A whole Headwater for the end-to-end tests: the API and the worker as processes, on the session's real Neo4j."""
+"""A whole Headwater for the end-to-end tests: the API and the worker as processes, on the
+session's real Neo4j.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +40,9 @@ class Running:
             wait_for(lambda: read_checkpoint(self.database, spool.id).position == spool.last())
         finally:
             spool.close()
-        # Neo4j shows what a commit changes before what it adds: the checkpoint is seen some milliseconds before the
-        # nodes of its batch are found. The lock is let go when all of it is there.
+        # Neo4j shows what a commit changes before what it adds: the checkpoint is seen some
+        # milliseconds before the nodes of its batch are found. The lock is let go when all of it is
+        # there.
         with self.database.write() as transaction:
             transaction.run("write/maintenance/lock_graph", holder="tests")
 

@@ -1,7 +1,8 @@
-"""The story of the orders, as its script tells it, against a real server: unchanged but for the address.
+"""The story of the orders, as its script tells it, against a real server: unchanged but for the
+address.
 
-`asset_story.txt` is that script. Its indentation, the marks of its comments and one import were lost where it was
-printed, and are put back; nothing else is.
+`asset_story.txt` is that script. Its indentation, the marks of its comments and one import were
+lost where it was printed, and are put back; nothing else is.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ def test_the_script_runs_as_it_is_printed(running: Running, tmp_path: Path) -> N
         "=" * 50,
         "IMPACT ANALYSIS REPORT",
         "=" * 50,
-        # Nothing but registrations is known here: no columns, no code. So nothing is shown to break.
+        # Nothing but registrations is known here: no columns, no code. So nothing is shown to
+        # break.
         "Risk level: MEDIUM",
         "Affected assets: 4",
         "",

@@ -1,4 +1,6 @@
-"""The demo's real Spark pipeline through a whole running Headwater: everything it did is reachable by GraphQL."""
+"""The demo's real Spark pipeline through a whole running Headwater: everything it did is
+reachable by GraphQL.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from tests.end_to_end.conftest import Running
 pytestmark = [pytest.mark.neo4j, pytest.mark.spark, pytest.mark.slow]
 
 RAW = ["airlines", "airports", "flights", "planes", "weather"]
-# Counted by hand in the package's CSV files, or known of them: 16 airlines; every flight of 2013 from New York.
+# Counted by hand in the package's CSV files, or known of them: 16 airlines; every flight of 2013
+# from New York.
 ROWS = {
     "clean/airlines": 16,
     "clean/flights": 336_776,
@@ -54,7 +57,10 @@ def ask(running: Running, query: str, **variables: Any) -> Any:
 
 
 def test_the_five_raw_folders_are_sources(running: Running, lake: Path) -> None:
-    query = 'query ($name: String!) { dataset(namespace: "file", name: $name) { sources { name } producedBy { name } } }'
+    query = (
+        'query ($name: String!) { dataset(namespace: "file", name: $name) { sources { '
+        "name } producedBy { name } } }"
+    )
     for table in RAW:
         found = ask(running, query, name=f"{lake}/raw/{table}")["dataset"]
         assert found == {"sources": [{"name": f"{lake}/raw/{table}"}], "producedBy": []}
@@ -89,7 +95,8 @@ def test_the_answer_is_traced_to_its_raw_sources(running: Running, lake: Path) -
     query = """{ trace(answerId: "worst-carrier-2013") {
       answer { content } sources { namespace name } runs { status } artifacts { name } truncated } }"""
     found = ask(running, query)["trace"]
-    # F9, Frontier: the largest median of arr_delay over the year, 6 minutes over 681 flights that arrived.
+    # F9, Frontier: the largest median of arr_delay over the year, 6 minutes over 681 flights that
+    # arrived.
     assert "Frontier Airlines Inc. (F9): 6 minutes over 681 flights" in found["answer"]["content"]
     # The airports are not among them: the mart of the carriers is not made from those.
     assert {source["name"] for source in found["sources"]} == {

@@ -1,4 +1,6 @@
-"""From the features over a training of a real MLflow to a model version and a prediction, and back from MLflow."""
+"""From the features over a training of a real MLflow to a model version and a prediction, and
+back from MLflow.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The tutorial's seven steps, written with the Python API: an answer traced to its two sources, a failed run found."""
+"""The tutorial's seven steps, written with the Python API: an answer traced to its two sources,
+a failed run found.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What the faults are done to: an empty graph and a house of processes, ended and unmounted whatever happens."""
+"""What the faults are done to: an empty graph and a house of processes, ended and unmounted
+whatever happens.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def graph(database: Database) -> Database:
 
 @pytest.fixture
 def home(graph: Database, neo4j_server: Neo4jServer, tmp_path: Path) -> Iterator[Installation]:
-    """A house that folds into that graph; small batches, so that there are many instants to be killed at."""
+    """A house that folds into that graph; small batches, so that there are many instants to be
+    killed at.
+    """
     assert graph.uri == neo4j_server.uri
     with house(tmp_path / "home", neo4j_server, fold_events_max=40) as built:
         yield built

@@ -1,7 +1,7 @@
 """A history whose graph can be worked out by hand.
 
-Run i belongs to job i % JOBS, reads `raw-(i % RAWS)`, which nothing made, and writes `mart-(i % JOBS)`. It begins in
-second 10 i and ends 5 s later; every tenth fails. Two events a run.
+Run i belongs to job i % JOBS, reads `raw-(i % RAWS)`, which nothing made, and writes `mart-(i %
+JOBS)`. It begins in second 10 i and ends 5 s later; every tenth fails. Two events a run.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ def endless(first: int = 0) -> Iterator[list[bytes]]:
 
 
 def expected(runs: int) -> dict[str, int]:
-    """The counts of the graph of runs 0 to `runs` - 1; `runs` is a multiple of 100, where the pattern repeats."""
+    """The counts of the graph of runs 0 to `runs` - 1; `runs` is a multiple of 100, where the
+    pattern repeats.
+    """
     assert runs % 100 == 0
     return {
         "runs": runs,

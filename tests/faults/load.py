@@ -1,4 +1,6 @@
-"""Clients that post events, log every attempt and its answer, and try again when they were not answered 2xx."""
+"""Clients that post events, log every attempt and its answer, and try again when they were not
+answered 2xx.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,11 @@ class Attempt:
 
 
 class Load:
-    """`with Load(...) as load:` posts from several threads; leaving waits until all of it was acknowledged.
+    """`with Load(...) as load:` posts from several threads; leaving waits until all of it was
+    acknowledged.
 
-    `pause` is how long a client rests between two groups; `stop()` ends it after the groups that are under way.
+    `pause` is how long a client rests between two groups; `stop()` ends it after the groups that
+    are under way.
     """
 
     def __init__(
@@ -132,4 +136,7 @@ def quantile(ascending: Sequence[float], share: float) -> float:
 def figures(seconds: Sequence[float]) -> str:
     """How long answers took, in a line."""
     p50, p99 = quantile(seconds, 0.5), quantile(seconds, 0.99)
-    return f"{len(seconds)} POSTs, p50 {p50 * 1000:.1f} ms, p99 {p99 * 1000:.1f} ms, max {seconds[-1] * 1000:.0f} ms"
+    return (
+        f"{len(seconds)} POSTs, p50 {p50 * 1000:.1f} ms, p99 {p99 * 1000:.1f} ms, max "
+        f"{seconds[-1] * 1000:.0f} ms"
+    )

@@ -1,4 +1,6 @@
-"""The API and the worker as real processes that a test may kill, pause and start again. Signals only their own pids."""
+"""The API and the worker as real processes that a test may kill, pause and start again. Signals
+only their own pids.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ class TooSlowError(AssertionError):
 
 
 def slack() -> float:
-    """By how much everything takes longer than on a machine that has nothing else to do: 1 on such a one."""
+    """By how much everything takes longer than on a machine that has nothing else to do: 1 on
+    such a one.
+    """
     return max(os.getloadavg()[0] / (os.cpu_count() or 1), 1.0)
 
 

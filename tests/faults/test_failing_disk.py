@@ -1,4 +1,6 @@
-"""The spool on a disk whose writes and syncs fail: refused is said, acknowledged is kept, and it recovers by itself."""
+"""The spool on a disk whose writes and syncs fail: refused is said, acknowledged is kept, and it
+recovers by itself.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ def disk(request: pytest.FixtureRequest) -> Iterator[FailingDisk]:
 
 
 def kept(path: Path) -> list[bytes]:
-    """The events on disk, as a program that never knew of the fault reads them. All of them are intact."""
+    """The events on disk, as a program that never knew of the fault reads them. All of them are
+    intact.
+    """
     with closing(Spool(path)) as spool:
         records = spool.read(0, events_max=10_000, bytes_max=2**30)
     assert all(record.intact for record in records)
@@ -87,7 +91,9 @@ def test_a_disk_that_fails_for_a_while(tmp_path: Path, disk: FailingDisk, kinds:
 def append_groups(
     path: Path, disk: FailingDisk, nth: int
 ) -> tuple[list[list[bytes]], list[list[bytes]]]:
-    """A small load, of which the nth call of the disk fails; returns the groups acknowledged and those refused."""
+    """A small load, of which the nth call of the disk fails; returns the groups acknowledged and
+    those refused.
+    """
     bodies = history(12)
     groups = [bodies[i : i + 3] for i in range(0, len(bodies), 3)]
     disk.failing, disk.nth, disk.calls = ALL_KINDS, nth, 0
@@ -108,7 +114,9 @@ def append_groups(
 
 
 def test_every_single_call_may_fail(tmp_path: Path, disk: FailingDisk) -> None:
-    """As SQLite tests itself: fail the first call, the second, and so on until a load runs clean."""
+    """As SQLite tests itself: fail the first call, the second, and so on until a load runs
+    clean.
+    """
     for nth in itertools.count(1):
         path = tmp_path / f"{nth}.db"
         acknowledged, refused = append_groups(path, disk, nth)

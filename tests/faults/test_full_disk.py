@@ -1,6 +1,8 @@
-"""The disk is full: 503 with Retry-After, what was acknowledged is kept, and it accepts again by itself.
+"""The disk is full: 503 with Retry-After, what was acknowledged is kept, and it accepts again by
+itself.
 
-Everything of the home is on that disk, as it is by default: the spool, and the metrics that the processes share.
+Everything of the home is on that disk, as it is by default: the spool, and the metrics that the
+processes share.
 """
 
 from __future__ import annotations
@@ -62,7 +64,8 @@ def test_a_full_disk(cramped: Installation, graph: Database) -> None:
     wait_for("ready", lambda: home.ask("/readyz").status == 200, 60)
 
     acknowledged: dict[int, bytes] = {}
-    # Spaces after an event are no part of it: large ones first, then as small as they are, to the very brim.
+    # Spaces after an event are no part of it: large ones first, then as small as they are, to the
+    # very brim.
     large = (body + b" " * 20_000 for body in history(1_000))
     refusal = fill(home, large, acknowledged)
     refusal = fill(home, iter(history(4_000, first=1_000)), acknowledged)

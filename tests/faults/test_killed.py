@@ -1,4 +1,6 @@
-"""kill -9 of the API and the worker at random instants of 2,000 events: nothing lost, nothing done twice."""
+"""kill -9 of the API and the worker at random instants of 2,000 events: nothing lost, nothing
+done twice.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,8 @@ def test_nothing_is_lost_or_done_twice(home: Installation, graph: Database, seed
     )
     failures = sum(not attempt.acknowledged for attempt in load.attempts)
     print(
-        f"{len(load.attempts)} attempts, {failures} not answered, {len(stored)} accepted, of {len(bodies)} events"
+        f"{len(load.attempts)} attempts, {failures} not answered, {len(stored)} accepted, "
+        f"of {len(bodies)} events"
     )
     assert failures > 0, "the kills hit nobody"
     assert home.said_tracebacks() == []

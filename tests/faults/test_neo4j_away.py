@@ -1,4 +1,5 @@
-"""Neo4j absent at start, killed -9 under load, paused for 30 s: accepting goes on, and what was accepted is applied.
+"""Neo4j absent at start, killed -9 under load, paused for 30 s: accepting goes on, and what was
+accepted is applied.
 
 With a Neo4j of its own, which only these tests end and pause.
 """
@@ -30,7 +31,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
 
 POST_SECONDS_MAX = 2.0
 ANSWER_SECONDS_MAX = 12.0
-# Until the worker folds again: 5 s at most on a machine that is doing nothing else. And until nothing waits.
+# Until the worker folds again: 5 s at most on a machine that is doing nothing else. And until
+# nothing waits.
 BACK_SECONDS_MAX = 15.0
 CAUGHT_UP_SECONDS_MAX = 40.0
 # The load goes on until the API has accepted this many further events without Neo4j.
@@ -125,7 +127,8 @@ def says_neo4j_is_away(here: Installation) -> None:
     assert checks["spool"] == {"ok": True}
     asked = here.graphql(ASK)
     print(
-        f"readyz {ready.seconds:.1f} s, GraphQL {asked.seconds:.1f} s: {asked.json['errors'][0]['message'][:80]}"
+        f"readyz {ready.seconds:.1f} s, GraphQL {asked.seconds:.1f} s: "
+        f"{asked.json['errors'][0]['message'][:80]}"
     )
     assert asked.seconds < ANSWER_SECONDS_MAX
     assert "Neo4j" in asked.json["errors"][0]["message"]
@@ -226,7 +229,9 @@ def test_paused_under_load(running: OwnNeo4j, here: Installation) -> None:
 
 
 def test_a_paused_server_that_sent_no_hint(running: OwnNeo4j) -> None:
-    """Any Neo4j with default settings lets its clients wait for two minutes; our own deadline must hold there too."""
+    """Any Neo4j with default settings lets its clients wait for two minutes; our own deadline
+    must hold there too.
+    """
     with running.database() as database:
         database.ask("RETURN 1", {})
         for connections in database._driver._pool.connections.values():

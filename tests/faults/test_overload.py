@@ -1,4 +1,6 @@
-"""Many clients at once, bodies that unpack to far more than they seem: nothing answers 500, no memory runs away."""
+"""Many clients at once, bodies that unpack to far more than they seem: nothing answers 500, no
+memory runs away.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Damaged records and bodies that are no events, among good ones: set aside with a reason, and nothing else changes."""
+"""Damaged records and bodies that are no events, among good ones: set aside with a reason, and
+nothing else changes.
+"""
 
 from __future__ import annotations
 
@@ -119,7 +121,9 @@ LONG = "x" * 60_000
 
 
 def hostile() -> list[bytes]:
-    """Events of the right form that may be hard to write: longer than an index takes, wider than a number is."""
+    """Events of the right form that may be hard to write: longer than an index takes, wider than
+    a number is.
+    """
     return [
         changed(lambda event: event["inputs"][0].update(name=LONG)),
         changed(lambda event: event["outputs"][0].update(namespace=LONG)),

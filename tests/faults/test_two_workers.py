@@ -1,4 +1,6 @@
-"""Two workers on one spool, one of them paused in the middle of its batches: the same graph, nothing done twice."""
+"""Two workers on one spool, one of them paused in the middle of its batches: the same graph,
+nothing done twice.
+"""
 
 from __future__ import annotations
 

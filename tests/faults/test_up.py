@@ -1,4 +1,6 @@
-"""`headwater up`: what dies is started again, and when it ends nothing is left behind. Pids are looked up in /proc."""
+"""`headwater up`: what dies is started again, and when it ends nothing is left behind. Pids are
+looked up in /proc.
+"""
 
 from __future__ import annotations
 

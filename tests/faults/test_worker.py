@@ -1,4 +1,6 @@
-"""The worker in this process: its disk fails, Neo4j is too slow for a batch, what listens to it breaks."""
+"""The worker in this process: its disk fails, Neo4j is too slow for a batch, what listens to it
+breaks.
+"""
 
 from __future__ import annotations
 

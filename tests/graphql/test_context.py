@@ -1,7 +1,7 @@
 """The loaders batch: no field costs a statement per row, in a graph of 25 nodes per type as of 1.
 
-Each type that a list can hold is reached by a query of `ROWS`, which selects every field of it, so a
-new field is covered automatically. A new type or query fails until it has an entry.
+Each type that a list can hold is reached by a query of `ROWS`, which selects every field of it, so
+a new field is covered automatically. A new type or query fails until it has an entry.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ TURNS_MAX = 12
 
 
 def history(count: int) -> Iterator[list[Event]]:
-    """So many of everything: runs of one job, versions and readers of one dataset, failures, answers, other names."""
+    """So many of everything: runs of one job, versions and readers of one dataset, failures,
+    answers, other names.
+    """
     yield [native.source_event(f"raw{n:02d}", namespace="db", origin="CRM") for n in range(count)]
     for n in range(count):
         yield run(
@@ -104,27 +106,43 @@ ROWS = {
 }
 # The other queries.
 QUESTIONS = {
-    "answer": '{ answer(answerId: "report") { citations { artifact { dataset { type } } source { urn } } } }',
+    "answer": (
+        '{ answer(answerId: "report") { citations { artifact { dataset { type } } '
+        "source { urn } } } }"
+    ),
     "columnLineage": """{ columnLineage(dataset: {namespace: "db", name: "all"}, column: "id") {
       nodes { urn distance } } }""",
     "conformance": "{ conformance { producers { producer findings { rule } } } }",
-    "coverage": "{ coverage(days: 3650) { namespaces { nodes { namespace } } certifiedPaths { integrity } } }",
+    "coverage": (
+        "{ coverage(days: 3650) { namespaces { nodes { namespace } } certifiedPaths "
+        "{ integrity } } }"
+    ),
     "freshness": '{ freshness(urn: "dataset:db:all") { newestAt sources { urn } } }',
-    "lineage": '{ lineage(urn: "dataset:db:hub") { nodes { urn name distance } edges { source } } }',
+    "lineage": (
+        '{ lineage(urn: "dataset:db:hub") { nodes { urn name distance } edges { source } } }'
+    ),
     "lineageTable": '{ lineageTable(urn: "dataset:db:hub") }',
     "ownedBy": '{ ownedBy(owner: "nobody") { nodes { urn } } }',
     "owners": "{ owners { edges { node { name datasets } } unownedDatasets } }",
-    "quality": '{ quality(urn: "dataset:db:hub") { failed assertions { name } metrics(first: 5) { rowCount } } }',
+    "quality": (
+        '{ quality(urn: "dataset:db:hub") { failed assertions { name } '
+        "metrics(first: 5) { rowCount } } }"
+    ),
     "replayPlan": """{ replayPlan(urn: "run:load00") { steps { runs { job { name owners } run {
     runId error }
       inputs { dataset { type } waitFor { runId } } outputs { dataset { type } version { status }
       lastGood { status } }
       } } } }""",
-    "rootCause": '{ rootCause(urn: "dataset:db:lost00") { candidates { kind run { runId job { type } } } } }',
+    "rootCause": (
+        '{ rootCause(urn: "dataset:db:lost00") { candidates { kind run { runId job { type } } } } }'
+    ),
     "schemaDiff": "query ($v: ID!) { schemaDiff(before: $v, after: $v) }",
     "search": '{ search(text: "made", first: 100) { edges { node { urn name } } totalCount } }',
     "aliases": "{ aliases(first: 100) { nodes { name { name } dataset { name } declaredBy } } }",
-    "unusedDatasets": "{ unusedDatasets(days: 1, first: 100) { edges { node { bytes dataset { type owners } } } } }",
+    "unusedDatasets": (
+        "{ unusedDatasets(days: 1, first: 100) { edges { node { bytes dataset "
+        "{ type owners } } } } }"
+    ),
     "usage": """{ usage(urn: "dataset:db:hub", days: 3650) { chargeback { owner } answers {
     content }
       consumers(first: 100) { nodes { job { type } owners } } } }""",
@@ -137,7 +155,9 @@ ELSEWHERE = {"impact"}
 
 
 def selected(type: GraphQLObjectType | GraphQLInterfaceType) -> str:
-    """Every field of a type that can be asked without arguments, and of those with fields of their own the leaves."""
+    """Every field of a type that can be asked without arguments, and of those with fields of
+    their own the leaves.
+    """
     return " ".join(
         _selected(name, field) for name, field in type.fields.items() if not _needs(field)
     )
@@ -244,7 +264,9 @@ def test_every_question_is_counted() -> None:
 
 
 def test_every_type_of_row_is_counted() -> None:
-    """Every type whose fields have resolvers of ours that may ask something, and that stands in a list."""
+    """Every type whose fields have resolvers of ours that may ask something, and that stands in
+    a list.
+    """
     listed, asked = set[str](), set[str]()
     for kind in SCHEMA._schema.type_map.values():
         if isinstance(kind, GraphQLObjectType) and not kind.name.startswith("__"):

@@ -13,7 +13,10 @@ from headwater.graphql import document_cache
 from headwater.graphql.schema import create_schema
 
 NAMED = 'query($is: Boolean!) { __type(name: "Node") @include(if: $is) { name } }'
-WALK = 'query($depth: Int!) { lineage(urn: "x", depth: $depth) { nodes { urn kind } edges { source } } }'
+WALK = (
+    'query($depth: Int!) { lineage(urn: "x", depth: $depth) { nodes { urn kind } edges { '
+    "source } } }"
+)
 REPEATS = "{ " + "owners { edges { cursor } } " * 200 + "}"
 
 

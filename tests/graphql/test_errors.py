@@ -76,7 +76,10 @@ def test_lists_are_bounded(database: Database, refused: Ask) -> None:
     write_events(database, run("r", "j", ["a"], ["b"]))
     for first in (-1, 201):
         error = refused(
-            'query ($n: Int!) { dataset(urn: "dataset:db:b") { versions(first: $n) { nodes { urn } } } }',
+            (
+                'query ($n: Int!) { dataset(urn: "dataset:db:b") { versions(first: $n) { nodes '
+                "{ urn } } } }"
+            ),
             n=first,
         )
         assert error["extensions"]["code"] == "BAD_REQUEST"

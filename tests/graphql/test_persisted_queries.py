@@ -195,7 +195,10 @@ def test_over_http(nowhere: GraphView, served: Served) -> None:
         assert ask(by_hash(query_hash(OTHER), SMALL))[0] == 400
         assert ask({})[0] == 400
         # A stored query passes the same limits as any other.
-        large = "{ failedRuns(first: 200) { edges { node { inputs { readBy { outputs { name } } } } } } }"
+        large = (
+            "{ failedRuns(first: 200) { edges { node { inputs { readBy { outputs { name "
+            "} } } } } } }"
+        )
         for request in (by_hash(query_hash(large), large), by_hash(query_hash(large))):
             assert ask(request)[1]["extensions"]["code"] == "TOO_COSTLY"
 

@@ -85,7 +85,10 @@ def refusal(query: str, **variables: Any) -> tuple[str, str]:
         ('{ run(runId: "x") { ...f ...f } } fragment f on PipelineRun { runId status }', 5),
         ('{ run(runId: "x") { ... { runId } ... on PipelineRun { status } } }', 3),
         (
-            "{ failedRuns(first: 5) { ...p } } fragment p on FailedRunConnection { edges { cursor } }",
+            (
+                "{ failedRuns(first: 5) { ...p } } fragment p on FailedRunConnection { edges { "
+                "cursor } }"
+            ),
             1 + 1 + 5,
         ),
         # @skip and @include are ignored.
@@ -148,7 +151,10 @@ def test_repeats() -> None:
 
 
 def test_a_cycle_ends() -> None:
-    query = '{ run(runId: "x") { ...a } } fragment a on PipelineRun { runId ...b } fragment b on PipelineRun { ...a }'
+    query = (
+        '{ run(runId: "x") { ...a } } fragment a on PipelineRun { runId ...b } fragment '
+        "b on PipelineRun { ...a }"
+    )
     assert size(query).cost == 2
     assert refusal(query)[0] == "BAD_REQUEST"
 
@@ -164,7 +170,10 @@ def bomb(levels: int, leaf: str, alias: str = "") -> str:
     )
 
 
-PAGES = "{ failedRuns(first: 200) { edges { node { inputs { readBy { outputs { readBy { name } } } } } } } }"
+PAGES = (
+    "{ failedRuns(first: 200) { edges { node { inputs { readBy { outputs { readBy { "
+    "name } } } } } } } }"
+)
 HIDDEN = "failedRuns(first: 0) { edges { node { ...f0 } } }"
 NESTED = "job { " + "inputs { producedBy { " * 6 + "urn" + " } }" * 6 + " }"
 
@@ -289,7 +298,9 @@ def test_fragments_are_what_they_stand_for(selection: str, times: int) -> None:
 
 
 def test_documented_queries_are_within_the_limits() -> None:
-    """Every query in the documentation, the example of the page, and what the page asks of the schema."""
+    """Every query in the documentation, the example of the page, and what the page asks of the
+    schema.
+    """
     texts = [
         path.read_text(encoding="utf-8") for path in (*ROOT.glob("docs/*.md"), ROOT / "README.md")
     ]

@@ -1,5 +1,7 @@
-"""Envelopes that are nearly right: in every place that the envelope gives a meaning, everything that does not belong
-there, and what the door says to it: the status, and the field that it names."""
+"""Envelopes that are nearly right: in every place that the envelope gives a meaning, everything
+that does not belong there, and what the door says to it: the status, and the field that it
+names.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +53,8 @@ def changed(whole: dict[str, Any], path: str, *value: Any) -> bytes:
     return json.dumps(event).encode()
 
 
-# Where -> how msgspec and the answer call it -> what must not stand there. A null where a list, an object or a time
-# may be absent is as good as nothing.
+# Where -> how msgspec and the answer call it -> what must not stand there. A null where a list, an
+# object or a time may be absent is as good as nothing.
 NOT_TEXT: tuple[Any, ...] = (5, True, 1.5, [], {})
 NOT_OBJECT: tuple[Any, ...] = (5, True, "x", [])
 NO_NAME = (*NOT_TEXT, None, "", " ", "\t\n", "\u00a0\u3000")
@@ -62,10 +64,12 @@ WRONG: dict[str, tuple[str, tuple[Any, ...]]] = {
         (
             *NOT_TEXT, "soon", "2026-02-30T00:00:00Z", "2026-01-01T25:00:00Z", "2026-13-01T00:00:00Z", "10000-01-01",
             "-0001-01-01T00:00:00Z", "1767225600000", "2026-01-01T00:00:00+99:00", "0001-01-01T00:00:00+14:00",
-            "9999-12-31T23:59:59-12:00", "2026-01-01T00:00:00Z; DROP", "2026\x00-01-01", "٢٠٢٦-٠١-٠١T00:00:00Z", " ",
+            "9999-12-31T23:59:59-12:00", ("2026-01-01T00:00:00Z; "
+                "DROP"), "2026\x00-01-01", "٢٠٢٦-٠١-٠١T00:00:00Z", " ",
         ),
     ),
-    "eventType": ("eventType", (*NOT_TEXT, "STARTED", "COMPLETE FAIL", "ＦＡＩＬ", "FAIL\x00", "é" * 5_000)),
+    "eventType": ("eventType", (*NOT_TEXT, "STARTED", ("COMPLETE "
+        "FAIL"), "ＦＡＩＬ", "FAIL\x00", "é" * 5_000)),
     "run": ("run", (*NOT_OBJECT, None)),
     "run.runId": ("run.runId", NO_NAME),
     "run.facets": ("run.facets", NOT_OBJECT),

@@ -1,4 +1,6 @@
-"""The official OpenLineage clients of Python against the real server: sync and async, gzip and plain."""
+"""The official OpenLineage clients of Python against the real server: sync and async, gzip and
+plain.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,9 @@ def test_an_endpoint_with_a_trailing_slash(api: Api) -> None:
 
 
 def test_what_is_refused_is_heard_of_and_sent_once(api: Api) -> None:
-    """An event far above the limit: the client must hear 413 and not a broken connection, which it would repeat."""
+    """An event far above the limit: the client must hear 413 and not a broken connection, which
+    it would repeat.
+    """
     before = api.last()
     large = a_run(columns=EVENT_BYTES_MAX // 4)[0]
     client = OpenLineageClient(transport=HttpTransport(HttpConfig(url=api.url)))

@@ -158,7 +158,9 @@ def test_a_rename_to_itself_is_none(database: Database) -> None:
 def test_the_made_up_place_of_a_table_that_is_dropped_if_it_exists_is_not_glued_to_the_real_one(
     database: Database,
 ) -> None:
-    """Spark names the table that it did not find by a path it made up, with the table's name as a symlink."""
+    """Spark names the table that it did not find by a path it made up, with the table's name as
+    a symlink.
+    """
     real = dataset("/lake/shop/t", symlinks("shop.t", namespace="catalog"), namespace="file")
     phantom = dataset(
         "/spark-warehouse/t", {**symlinks("shop.t", namespace="catalog"), **change("DROP")}

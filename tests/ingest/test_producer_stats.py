@@ -1,4 +1,6 @@
-"""ProducerStats: they add up in any order and any pieces, examples stay, and the graph counts each receipt once."""
+"""ProducerStats: they add up in any order and any pieces, examples stay, and the graph counts
+each receipt once.
+"""
 
 from __future__ import annotations
 

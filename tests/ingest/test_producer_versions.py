@@ -1,4 +1,6 @@
-"""Versions by the names that producers give them, and what began after what whatever the clocks say."""
+"""Versions by the names that producers give them, and what began after what whatever the clocks
+say.
+"""
 
 from __future__ import annotations
 
@@ -132,7 +134,9 @@ def test_a_reader_whose_clock_is_behind_read_what_it_was_triggered_by(database: 
 
 
 def test_what_triggered_it_may_have_been_triggered_by_the_writer(database: Database) -> None:
-    """In every order: what is last heard of may be the writer, the reader, or what ran between them."""
+    """In every order: what is last heard of may be the writer, the reader, or what ran between
+    them.
+    """
     between = run_event("check", "COMPLETE", 10, job="check", facets=after("load", "w2"))
     write_in_any_order(
         database, write("w1", 1), write("w2", 9), between, *behind("r", then="check", of="check")

@@ -1,8 +1,8 @@
 """The recorded events of a real Spark (openlineage-spark 1.53, Spark 4.1.4) in the real graph.
 
-Every expectation was read off the recording by hand: three applications, 29 runs, 66 events; five raw folders made into
-clean ones, joined, made into marts; one mart written a second time; one write that fails half-way, with FAIL and, 11 ms
-later, COMPLETE.
+Every expectation was read off the recording by hand: three applications, 29 runs, 66 events; five
+raw folders made into clean ones, joined, made into marts; one mart written a second time; one write
+that fails half-way, with FAIL and, 11 ms later, COMPLETE.
 """
 
 from __future__ import annotations
@@ -127,7 +127,10 @@ def test_schemas(graph: Database) -> None:
     ]
     assert node(graph, column("clean/airlines", "airline"))["type"] == "string"
     counts = graph.ask(
-        "MATCH (d:Dataset)-[:HAS_COLUMN]->(c:Column) WHERE c.current RETURN d.name AS name, count(c) AS n",
+        (
+            "MATCH (d:Dataset)-[:HAS_COLUMN]->(c:Column) WHERE c.current RETURN d.name AS name, "
+            "count(c) AS n"
+        ),
         {},
     )
     found = {row["name"].removeprefix("/data/flights/"): row["n"] for row in counts}
@@ -143,7 +146,10 @@ def test_schemas(graph: Database) -> None:
 
 def test_column_lineage(graph: Database) -> None:
     rows = graph.ask(
-        "MATCH (a:Column)-[e:FEEDS]->(b:Column) RETURN a.urn AS a, b.urn AS b, e.transformations AS ways",
+        (
+            "MATCH (a:Column)-[e:FEEDS]->(b:Column) RETURN a.urn AS a, b.urn AS b, "
+            "e.transformations AS ways"
+        ),
         {},
     )
     ways = {(row["a"], row["b"]): row["ways"] for row in rows}

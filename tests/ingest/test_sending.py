@@ -1,5 +1,6 @@
-"""A writer that works out the next transaction while the one before is being committed: the same graph, whatever
-becomes of either."""
+"""A writer that works out the next transaction while the one before is being committed: the same
+graph, whatever becomes of either.
+"""
 
 from __future__ import annotations
 
@@ -140,7 +141,9 @@ def test_a_run_that_is_forgotten_while_it_is_being_committed(
 
 
 class Refusing(Database):
-    """Commits nothing in which one job is named, and says so late: as a Neo4j that cannot hold it."""
+    """Commits nothing in which one job is named, and says so late: as a Neo4j that cannot hold
+    it.
+    """
 
     def begin(self, *, seconds: float = 60.0) -> Any:
         transaction = super().begin(seconds=seconds)

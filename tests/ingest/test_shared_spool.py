@@ -1,4 +1,6 @@
-"""Several APIs, each a process of its own, over one spool: started at once, taking events at once, and one killed."""
+"""Several APIs, each a process of its own, over one spool: started at once, taking events at
+once, and one killed.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +79,8 @@ def test_what_several_processes_acknowledge_is_kept_once_each_in_one_order(
     }
     assert len(receipts) == 800
     assert {seq: kept[seq] for seq in receipts} == receipts
-    # Every batch that was acknowledged stands together, in its order; sent again after the kill, it may stand twice.
+    # Every batch that was acknowledged stands together, in its order; sent again after the kill, it
+    # may stand twice.
     assert list(kept) == list(range(1, len(kept) + 1)), "no number is left out"
     at = {body: seq for seq, body in kept.items()}
     for load in (third, fourth):

@@ -1,4 +1,6 @@
-"""Runs that never end and tables that get a partition every hour: the graph does not grow with their events."""
+"""Runs that never end and tables that get a partition every hour: the graph does not grow with
+their events.
+"""
 
 from __future__ import annotations
 

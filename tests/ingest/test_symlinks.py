@@ -1,4 +1,6 @@
-"""Two names of one dataset: whenever that becomes known, the graph is the one in which it was known from the start."""
+"""Two names of one dataset: whenever that becomes known, the graph is the one in which it was
+known from the start.
+"""
 
 from __future__ import annotations
 
@@ -298,7 +300,9 @@ def test_a_version_asked_for_by_one_name_is_found_by_the_other(database: Databas
 def test_what_a_run_no_longer_made_is_gone_though_its_source_was_renamed_in_the_same_breath(
     database: Database,
 ) -> None:
-    """That it once succeeded, and so made a version, is refuted by the event that joins the names of what it read."""
+    """That it once succeeded, and so made a version, is refuted by the event that joins the
+    names of what it read.
+    """
     events = [
         run_event("w", "START", 9),
         run_event("w", "COMPLETE", 1, inputs=["table"], outputs=["mart"]),

@@ -1,9 +1,9 @@
-"""What hangs on one node by the million, and what that may cost: a job with so many runs, all of which read the same
-source and the same version of a dataset and write another.
+"""What hangs on one node by the million, and what that may cost: a job with so many runs, all of
+which read the same source and the same version of a dataset and write another.
 
-The same history is told with some runs and with ten times as many, and what Neo4j looks at to answer (its db hits,
-which no load of the machine changes) must be the same. A question that is asked of a window, of one run, or of the
-newest few must not see what else hangs there.
+The same history is told with some runs and with ten times as many, and what Neo4j looks at to
+answer (its db hits, which no load of the machine changes) must be the same. A question that is
+asked of a window, of one run, or of the newest few must not see what else hangs there.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ def checks(passed: bool, **metrics: Any) -> Event:
 
 
 def one_run(number: int, count: int) -> Event:
-    """An hour after the one before. The first alone makes `dim`, reads `cold`, and does not read `dim`."""
+    """An hour after the one before. The first alone makes `dim`, reads `cold`, and does not read
+    `dim`.
+    """
     moment = (BEGIN + timedelta(hours=number)).isoformat()
     is_first = number == 0
     hub = dataset("hub")
@@ -218,7 +220,8 @@ def hits(plan: Mapping[str, Any]) -> int:
 def measured(driver: Driver, count: int) -> dict[str, int]:
     found = {}
     with driver.session() as session:
-        # Neo4j itself counts what is in its indexes, and plans anew, some time after a graph has grown by so much.
+        # Neo4j itself counts what is in its indexes, and plans anew, some time after a graph has
+        # grown by so much.
         session.run("CALL db.prepareForReplanning(60)").consume()
         for name, parameters in questions(count).items():
             summary = session.run("PROFILE " + find_query(name).text, dict(parameters)).consume()
@@ -252,7 +255,10 @@ def test_what_is_looked_at_does_not_grow_with_the_runs(
 def test_what_grows_is_seen(looked_at: Mapping[str, tuple[int, int]], graph_driver: Driver) -> None:
     """That a question without an index in its order fails this test."""
     assert looked_at
-    expands = "PROFILE MATCH (:Source {urn: $urn})-[:FEEDS]->(r) WHERE r.startedAt > $at RETURN r.urn LIMIT 1"
+    expands = (
+        "PROFILE MATCH (:Source {urn: $urn})-[:FEEDS]->(r) WHERE r.startedAt > $at "
+        "RETURN r.urn LIMIT 1"
+    )
     with graph_driver.session() as session:
         told = session.run(
             expands, {"urn": source_urn("db", "hub"), "at": BEGIN + timedelta(hours=MANY)}

@@ -10,8 +10,8 @@ from unittest.mock import patch
 
 import mlflow
 
-# MLflow wants this said since it keeps its file store only for those who have one; the registry of its small package
-# has no other.
+# MLflow wants this said since it keeps its file store only for those who have one; the registry of
+# its small package has no other.
 ALLOWED = {"MLFLOW_ALLOW_FILE_STORE": "true"}
 
 

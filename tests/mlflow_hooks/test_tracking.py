@@ -1,4 +1,6 @@
-"""Trainings of a real MLflow, and what Headwater is sent of them: never an error, never a wait, nothing made up."""
+"""Trainings of a real MLflow, and what Headwater is sent of them: never an error, never a wait,
+nothing made up.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The shop's tables with versions: `python -m tests.producers.spark_lakes iceberg|delta URL FOLDER`.
+"""The shop's tables with versions: `python -m tests.producers.spark_lakes iceberg|delta URL
+FOLDER`.
 
 Both do the same to their tables: create, fill, update, delete, merge, read an old version, rename
 if possible, drop. Their events about versions differ completely.

@@ -128,7 +128,8 @@ def _views(spark: SparkSession, folder: Path, step: Steps) -> None:
     step(
         "create view",
         lambda: spark.sql(
-            "CREATE VIEW shop.big_orders AS SELECT id, customer, amount FROM shop.orders WHERE amount > 50"
+            "CREATE VIEW shop.big_orders AS SELECT id, customer, amount FROM shop.orders "
+            "WHERE amount > 50"
         ),
     )
     payments = spark.read.csv(
@@ -138,8 +139,10 @@ def _views(spark: SparkSession, folder: Path, step: Steps) -> None:
     step(
         "ctas",
         lambda: spark.sql(
-            "CREATE TABLE shop.order_lines USING parquet AS SELECT o.id, o.amount * 100 AS cents, c.email_hash,"
-            " c.ssn_last4, p.method FROM shop.big_orders o JOIN shop.customers c ON o.customer = c.id"
+            "CREATE TABLE shop.order_lines USING parquet AS SELECT o.id, o.amount * 100 AS "
+            "cents, c.email_hash,"
+            " c.ssn_last4, p.method FROM shop.big_orders o JOIN shop.customers c ON "
+            "o.customer = c.id"
             " LEFT JOIN paid p ON p.order = o.id"
         ),
     )
@@ -149,14 +152,16 @@ def _partitions(spark: SparkSession, step: Steps) -> None:
     step(
         "create partitioned",
         lambda: spark.sql(
-            "CREATE TABLE shop.daily (customer INT, total BIGINT, day STRING) USING parquet PARTITIONED BY (day)"
+            "CREATE TABLE shop.daily (customer INT, total BIGINT, day STRING) USING parquet "
+            "PARTITIONED BY (day)"
         ),
     )
     sums = "SELECT customer, sum(amount) AS total"
     step(
         "insert overwrite dynamic",
         lambda: spark.sql(
-            f"INSERT OVERWRITE shop.daily PARTITION (day) {sums}, day FROM shop.orders GROUP BY customer, day"
+            f"INSERT OVERWRITE shop.daily PARTITION (day) {sums}, day FROM shop.orders "
+            f"GROUP BY customer, day"
         ),
     )
     step(
@@ -228,7 +233,9 @@ def _cached(spark: SparkSession, folder: Path, step: Steps) -> None:
 
 
 def stream(spark: SparkSession, folder: Path, step: Steps) -> None:
-    """Four files by foreachBatch, the same four into a plain file sink, and a source that never ends, stopped."""
+    """Four files by foreachBatch, the same four into a plain file sink, and a source that never
+    ends, stopped.
+    """
     waiting = folder / "landing" / "arriving"
     waiting.mkdir(parents=True)
     for number in range(BATCHES):

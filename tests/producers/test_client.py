@@ -60,7 +60,10 @@ def check(shop: Shop, job: str) -> None:
         "what the newest success read is current"
     )
     rows = shop.rows(
-        "MATCH (d:Dataset)-[:FEEDS]->(j:Job {namespace: 'client', name: $job}) RETURN d.name AS name",
+        (
+            "MATCH (d:Dataset)-[:FEEDS]->(j:Job {namespace: 'client', name: $job}) RETURN "
+            "d.name AS name"
+        ),
         job=job,
     )
     assert {row["name"] for row in rows} == {f"{job}/day {number}" for number in range(RUNS)}, (

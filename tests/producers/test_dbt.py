@@ -222,9 +222,14 @@ class TestFromItsStructuredLogs:
             assert model["runId"] in [parent["runId"] for parent in statement["parents"]]
 
     def test_nothing_that_was_told_of_is_left_running(self, shop: Shop, structured: Built) -> None:
-        """dbt names the runs of its hooks only as parents of their statements: of those nothing is known."""
+        """dbt names the runs of its hooks only as parents of their statements: of those nothing
+        is known.
+        """
         rows = shop.rows(
-            "MATCH (r:PipelineRun {namespace: $n}) WHERE r.startedAt IS NOT NULL RETURN r.status AS status",
+            (
+                "MATCH (r:PipelineRun {namespace: $n}) WHERE r.startedAt IS NOT NULL RETURN "
+                "r.status AS status"
+            ),
             n=structured.jobs,
         )
         found = [row["status"] for row in rows]

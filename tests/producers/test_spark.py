@@ -247,7 +247,9 @@ class TestStreams:
 
 
 class TestVersions:
-    """Iceberg: the table of the stock is filled, updated, deleted from, merged into, added to, appended to itself."""
+    """Iceberg: the table of the stock is filled, updated, deleted from, merged into, added to,
+    appended to itself.
+    """
 
     def test_only_the_rename_was_refused(self, lake: Work) -> None:
         assert set(lake.said["refused"]) == {"rename"}

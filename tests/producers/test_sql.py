@@ -69,5 +69,8 @@ def test_lineage_through_three_statements(sent: Shop) -> None:
 
 def test_statements_are_kept_as_they_were_sent(sent: Shop) -> None:
     for name, statement in STATEMENTS.items():
-        query = "query ($namespace: String!, $name: String!) { job(namespace: $namespace, name: $name) { sql } }"
+        query = (
+            "query ($namespace: String!, $name: String!) { job(namespace: $namespace, "
+            "name: $name) { sql } }"
+        )
         assert sent.ask(query, namespace=TABLES, name=name)["job"] == {"sql": statement}

@@ -1,5 +1,6 @@
-"""The map in memory is the map: whatever is written, once it has caught up it is what a fresh load gives, and every
-walk over it shows what a walk in Neo4j shows."""
+"""The map in memory is the map: whatever is written, once it has caught up it is what a fresh
+load gives, and every walk over it shows what a walk in Neo4j shows.
+"""
 
 from __future__ import annotations
 

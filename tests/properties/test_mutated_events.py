@@ -1,4 +1,6 @@
-"""Real events, damaged at random: the door refuses them with an EventError or everything behind it copes."""
+"""Real events, damaged at random: the door refuses them with an EventError or everything behind
+it copes.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ relaxed = settings(
 
 @st.composite
 def damaged(draw: st.DrawFn) -> bytes:
-    """A real event in which up to four values, wherever they stand, are dropped or are something else."""
+    """A real event in which up to four values, wherever they stand, are dropped or are something
+    else.
+    """
     event = copy.deepcopy(draw(st.sampled_from(REAL)))
     for _ in range(draw(st.integers(1, 4))):
         holder: Any = event

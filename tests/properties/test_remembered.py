@@ -1,4 +1,6 @@
-"""What is remembered of earlier events changes nothing that is said of later ones, only how soon it is known."""
+"""What is remembered of earlier events changes nothing that is said of later ones, only how soon
+it is known.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +47,9 @@ def told_by_one_who_forgets(bodies: list[bytes]) -> tuple[GraphDelta, ProducerSt
 
 @st.composite
 def reruns(draw: st.DrawFn) -> list[bytes]:
-    """Real events of which the same bytes are sent again: at another instant, in another state, by another run or job,
-    or with another of their datasets' names."""
+    """Real events of which the same bytes are sent again: at another instant, in another state,
+    by another run or job, or with another of their datasets' names.
+    """
     some = draw(st.lists(st.sampled_from(REAL), min_size=1, max_size=3))
     bodies = []
     for _ in range(draw(st.integers(2, 8))):

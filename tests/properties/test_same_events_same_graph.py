@@ -1,4 +1,6 @@
-"""The graph is a function of the set of events: whatever the order, the duplicates and the batches."""
+"""The graph is a function of the set of events: whatever the order, the duplicates and the
+batches.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """What may not be seen has no part in what a walk shows but that ways lead through it.
 
-Random maps of which a part is hidden; the hidden part is replaced by another that joins the same of what is seen, and
-every walk shows the same. A second reading of what is joined, along single ways, holds the first to be right.
+Random maps of which a part is hidden; the hidden part is replaced by another that joins the same of
+what is seen, and every walk shows the same. A second reading of what is joined, along single ways,
+holds the first to be right.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ def is_hidden(urn: str) -> bool:
 
 
 def random_map(chance: random.Random) -> Map:
-    """Jobs that are seen make what they make of anything they read, or of some of what is seen of it; hidden ones of
-    whatever they like."""
+    """Jobs that are seen make what they make of anything they read, or of some of what is seen
+    of it; hidden ones of whatever they like.
+    """
     names = [
         f"{'h' if chance.random() < 0.5 else ''}{number}" for number in range(chance.randint(2, 9))
     ]
@@ -53,7 +55,9 @@ Steps = dict[tuple[str, str], set[tuple[str, str]]]
 
 
 def steps_of(map: Map) -> Steps:
-    """From a dataset to the jobs that read it, as ("in", dataset, job) and from there to what comes of it."""
+    """From a dataset to the jobs that read it, as ("in", dataset, job) and from there to what
+    comes of it.
+    """
     steps: Steps = defaultdict(set)
     for name, inputs in map.inputs.items():
         for one in inputs:
@@ -66,7 +70,9 @@ def steps_of(map: Map) -> Steps:
 
 
 def joined(map: Map) -> tuple[set[tuple[str, str]], set[str], set[str]]:
-    """Which nodes that are seen are joined by ways out of sight, where such ways begin, and where they end."""
+    """Which nodes that are seen are joined by ways out of sight, where such ways begin, and
+    where they end.
+    """
     steps = steps_of(map)
     for name in map.inputs:
         if not is_hidden(name):
@@ -194,7 +200,8 @@ def test_what_is_seen_and_reached_is_shown_and_joined(seed: int) -> None:
             assert ends <= seen.nodes.keys()
 
 
-# Where ways that begin only at the end of a walk come back, and where a place comes back to where it began.
+# Where ways that begin only at the end of a walk come back, and where a place comes back to where
+# it began.
 @example(1133, True, True, 3, 1)
 @example(288, False, True, 3, 1)
 @example(7461, True, True, 3, 1)

@@ -1,4 +1,6 @@
-"""A worker that sends a transaction before the last is committed makes the graph that one transaction makes."""
+"""A worker that sends a transaction before the last is committed makes the graph that one
+transaction makes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Findings: each rule fires for what it is about, once per event, and for nothing that is as it should be."""
+"""Findings: each rule fires for what it is about, once per event, and for nothing that is as it
+should be.
+"""
 
 from __future__ import annotations
 

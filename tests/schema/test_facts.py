@@ -1,4 +1,6 @@
-"""Joins of facts, worked out by hand; that they are lawful for any history is in tests/properties."""
+"""Joins of facts, worked out by hand; that they are lawful for any history is in
+tests/properties.
+"""
 
 from __future__ import annotations
 

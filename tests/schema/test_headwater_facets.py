@@ -1,4 +1,6 @@
-"""Headwater's own facets: what is built can be read back, and what is built is an event that the door lets through."""
+"""Headwater's own facets: what is built can be read back, and what is built is an event that the
+door lets through.
+"""
 
 from __future__ import annotations
 

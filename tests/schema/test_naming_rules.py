@@ -1,4 +1,6 @@
-"""A user's own naming rules: what they add and override, and what is said of a file that is wrong."""
+"""A user's own naming rules: what they add and override, and what is said of a file that is
+wrong.
+"""
 
 from __future__ import annotations
 

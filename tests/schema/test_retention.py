@@ -33,7 +33,8 @@ def test_ours_keeps_everything_for_ninety_days() -> None:
 def test_a_file_of_ones_own_says_more_and_the_longest_pattern_counts(tmp_path: Path) -> None:
     file = tmp_path / "rules.toml"
     file.write_text(
-        '[days]\n"team-*" = 30\n"team-a*" = 7\n[sample]\n"team-*" = 1\n[sampled_days]\n"team-*" = 60\n'
+        '[days]\n"team-*" = 30\n"team-a*" = 7\n[sample]\n"team-*" = '
+        '1\n[sampled_days]\n"team-*" = 60\n'
     )
     rules = read_rules(file)
     assert [rules.of(name)[0] for name in ("team-b", "team-a1", "other")] == [30, 7, 90]

@@ -71,7 +71,9 @@ def test_json_without_what_is_out_of_sight() -> None:
 
 
 def test_a_pattern_of_many_stars_takes_no_longer_to_fail() -> None:
-    """It comes from whoever asks, in the filter of a lineage; nothing else runs while Python matches."""
+    """It comes from whoever asks, in the filter of a lineage; nothing else runs while Python
+    matches.
+    """
     began = time.monotonic()
     assert not Visibility(("*a" * 20 + "*b",)).includes("a" * 4_000)
     assert Visibility(("*a" * 20 + "*b*",)).includes("a" * 4_000 + "bc")

@@ -1,4 +1,6 @@
-"""Small HTTP servers for the far end of `spark_hooks`: the client is under test, so these only record or misbehave."""
+"""Small HTTP servers for the far end of `spark_hooks`: the client is under test, so these only
+record or misbehave.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ class Recorder(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away before it was answered is what these tests are about, not an error."""
+        """A client that went away before it was answered is what these tests are about, not an
+        error.
+        """
 
 
 class _Handler(BaseHTTPRequestHandler):

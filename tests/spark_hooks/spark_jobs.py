@@ -1,6 +1,8 @@
-"""Spark programs that the tests run in processes of their own: `python -m tests.spark_hooks.spark_jobs NAME ...`.
+"""Spark programs that the tests run in processes of their own: `python -m
+tests.spark_hooks.spark_jobs NAME ...`.
 
-Each prints one JSON line last: what the job computed, how long its parts took, what it saw of itself.
+Each prints one JSON line last: what the job computed, how long its parts took, what it saw of
+itself.
 """
 
 from __future__ import annotations
@@ -87,7 +89,9 @@ def _places(session: Any, uris: list[str]) -> dict[str, list[str]]:
 
 
 def _refusals(session: Any, closed: str) -> dict[str, str]:
-    """What `cite` says to arguments no answer can be made of, and, when strict, to a port that is closed."""
+    """What `cite` says to arguments no answer can be made of, and, when strict, to a port that
+    is closed.
+    """
     attempts: dict[str, dict[str, Any]] = {
         "no id": {"answer_id": " ", "from_": ["/x"]},
         "a text for a list": {"answer_id": "a", "from_": "/x"},
@@ -108,7 +112,9 @@ def _refusals(session: Any, closed: str) -> dict[str, str]:
 
 
 def full(url: str, folder: Path, closed: str, *uris: str) -> dict[str, Any]:
-    """Writes of several kinds, queries that fail early and late, and an answer citing each kind of source."""
+    """Writes of several kinds, queries that fail early and late, and an answer citing each kind
+    of source.
+    """
     builder = configure(plain(folder), url=url, api_key=API_KEY, namespace="tests")
     session = builder.getOrCreate()
     session.range(10).write.parquet(str(folder / "plain"))
@@ -183,7 +189,8 @@ def returns(url: str, folder: Path) -> dict[str, Any]:
     session = configure(plain(folder), url=url).getOrCreate()
     for name in ("before", "away"):
         session.range(10).write.parquet(str(folder / name))
-    # The listener works beside the job: what it does of these writes must be over before anybody listens.
+    # The listener works beside the job: what it does of these writes must be over before anybody
+    # listens.
     context: Any = session.sparkContext
     context._jsc.sc().listenerBus().waitUntilEmpty(60_000)
     with recorder(201, port=int(url.rpartition(":")[2])) as server:

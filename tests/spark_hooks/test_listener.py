@@ -188,7 +188,10 @@ def test_defaults_conf_reads_back_as_the_same_settings(
 
 
 def test_a_cluster_needs_neither_the_servers_packages_nor_pyspark_to_import_this() -> None:
-    program = "import sys, headwater.spark_hooks; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    program = (
+        "import sys, headwater.spark_hooks; print(*sorted({name.split('.')[0] for "
+        "name in sys.modules}))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )

@@ -1,4 +1,6 @@
-"""Real Spark with the real listener: what arrives, and what a Headwater that is away costs the job."""
+"""Real Spark with the real listener: what arrives, and what a Headwater that is away costs the
+job.
+"""
 
 from __future__ import annotations
 
@@ -160,7 +162,8 @@ def test_a_headwater_that_is_away_costs_seconds_and_no_result(fault: str, tmp_pa
     totals = [sum(range(k, 1_000, 7)) for k in range(7)]
     assert seen["result"] == sorted([k, total] for k, total in enumerate(totals) for _ in range(4))
     assert seen["cited"] == [False, False, False]
-    # The listener works beside the job, so all the time it can cost comes after it: citing and stopping.
+    # The listener works beside the job, so all the time it can cost comes after it: citing and
+    # stopping.
     assert seen["after"] < EXTRA_SECONDS_MAX
 
 

@@ -165,7 +165,9 @@ class _Connection:
                     await self._socket.close(ending.code, ending.reason[:_REASON_CHARACTERS_MAX])
 
     async def _check_key_repeatedly(self) -> None:
-        """End a connection without connection_init in time, and one whose key has become invalid."""
+        """End a connection without connection_init in time, and one whose key has become
+        invalid.
+        """
         try:
             async with asyncio.timeout(INIT_SECONDS_MAX):
                 await self._is_initialised.wait()

@@ -34,8 +34,10 @@ class Adjacency(ABC):
 
         D ── producers_or_consumers ──▶ J ── inputs_or_outputs ──▶ every D' of J
         │                               │
-        │                               ├─── reached_from_any ───▶ each D' that J leads to from every D
-        └─────────── (D, J) ────────────┴─── reached_from ───────▶ each D' that J leads to from this D
+        │                               ├─── reached_from_any ───▶ each D' that J leads to from
+        every D
+        └─────────── (D, J) ────────────┴─── reached_from ───────▶ each D' that J leads to from this
+        D
 
         (D, J) in closed_entries: `reached_from` alone applies, the derivations over J are known
         D ── direct_neighbours ──▶ D', J ── direct_neighbours ──▶ J': no node lies between

@@ -1,4 +1,6 @@
-"""Values survive the way to Neo4j and back, and the private parts of the driver are in their places."""
+"""Values survive the way to Neo4j and back, and the private parts of the driver are in their
+places.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +86,9 @@ def test_a_statement_ends_with_its_time(database: Database) -> None:
 
 
 def test_private_parts_of_the_driver_are_in_their_places(graph_driver: Driver) -> None:
-    """A new version of the driver may move them; then adapt `bolt` and the pin in pyproject.toml together."""
+    """A new version of the driver may move them; then adapt `bolt` and the pin in pyproject.toml
+    together.
+    """
     assert Structure is not None
     with graph_driver.session() as session:
         assert hasattr(session, "_connect")

@@ -1,4 +1,6 @@
-"""The export of the whole graph: a small one worked out by hand, and what the canonical one leaves out."""
+"""The export of the whole graph: a small one worked out by hand, and what the canonical one
+leaves out.
+"""
 
 from __future__ import annotations
 

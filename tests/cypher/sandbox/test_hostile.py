@@ -1,5 +1,7 @@
-"""Statements that mean harm, on the real server: each is refused or ends within its limits, the graph stays as it was,
-and the server answers. And innocent ones beside them, so that not everything is refused."""
+"""Statements that mean harm, on the real server: each is refused or ends within its limits, the
+graph stays as it was, and the server answers. And innocent ones beside them, so that not
+everything is refused.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ from tests.run_builders import answer, run, write_events
 pytestmark = pytest.mark.neo4j
 
 SECONDS = 0.5
-# Until it is refused, or ended: planning, the timeout, its being noticed, on a machine that does other things too.
+# Until it is refused, or ended: planning, the timeout, its being noticed, on a machine that does
+# other things too.
 ENDS_WITHIN_SECONDS = 8.0
 
 
@@ -104,11 +107,23 @@ FILES = [
     "RETURN COLLECT { LOAD CSV FROM 'http://127.0.0.1:1/x' AS line RETURN line[0] } AS x",
     # A plan does not show what stands in a loop of an expression: these are plain reads to it.
     "RETURN [i IN [1] | COLLECT { LOAD CSV FROM 'file:///etc/passwd' AS l RETURN l[0] }] AS x",
-    "RETURN reduce(x = [], i IN [1] | COLLECT { LOAD CSV FROM 'http://127.0.0.1:1/' AS l RETURN l[0] }) AS x",
+    (
+        "RETURN reduce(x = [], i IN [1] | COLLECT { LOAD CSV FROM 'http://127.0.0.1:1/' AS l "
+        "RETURN l[0] }) AS x"
+    ),
     "RETURN any(i IN [1] WHERE EXISTS { LOAD CSV FROM 'file:///etc/passwd' AS l RETURN l }) AS x",
-    "RETURN CASE WHEN true THEN COUNT { LOAD CSV FROM 'file:///etc/passwd' AS l RETURN l } END AS x",
-    "MATCH (n) RETURN n ORDER BY [i IN [1] | COUNT { LOAD CSV FROM 'file:///etc/passwd' AS l RETURN l }]",
-    "MATCH (n) WHERE '\"' = '\\'' OR [i IN [1] | COUNT { LOAD CSV FROM 'file:///x' AS l RETURN l }] = [1] RETURN n",
+    (
+        "RETURN CASE WHEN true THEN COUNT { LOAD CSV FROM 'file:///etc/passwd' AS l RETURN l } "
+        "END AS x"
+    ),
+    (
+        "MATCH (n) RETURN n ORDER BY [i IN [1] | COUNT { LOAD CSV FROM 'file:///etc/passwd' AS "
+        "l RETURN l }]"
+    ),
+    (
+        "MATCH (n) WHERE '\"' = '\\'' OR [i IN [1] | COUNT { LOAD CSV FROM 'file:///x' AS l "
+        "RETURN l }] = [1] RETURN n"
+    ),
     "RETURN `a``b`, [i IN [1] | COUNT { LOAD CSV FROM 'file:///x' AS l RETURN l }] AS x",
     "RETURN '//' AS a, [i IN [1] | COUNT { LOAD CSV FROM 'file:///x' AS l RETURN l }] AS x",
     "RETURN 1 AS a // '\r, [i IN [1] | COUNT { LOAD CSV FROM 'file:///x' AS l RETURN l }] AS x //'",
@@ -126,7 +141,10 @@ SERVER = [
     "SHOW PRIVILEGES",
     "SHOW SERVERS",
     "TERMINATE TRANSACTIONS 'neo4j-transaction-1'",
-    "SHOW TRANSACTIONS YIELD transactionId AS id TERMINATE TRANSACTIONS id YIELD message RETURN message",
+    (
+        "SHOW TRANSACTIONS YIELD transactionId AS id TERMINATE TRANSACTIONS id YIELD message "
+        "RETURN message"
+    ),
     "CALL dbms.listConfig()",
     "CALL dbms.listConfig() YIELD name, value RETURN name, value",
     "CALL dbms.components()",
@@ -220,19 +238,26 @@ ODD = [
 ]
 BOMBS = [
     "UNWIND range(1, 30000) AS x WITH collect(x) AS l RETURN [y IN l | l] AS ll",
-    "RETURN [x IN [1] | COUNT { UNWIND range(1, 1000000000) AS y WITH y WHERE y < 0 RETURN y }] AS x",
+    (
+        "RETURN [x IN [1] | COUNT { UNWIND range(1, 1000000000) AS y WITH y WHERE y < 0 RETURN "
+        "y }] AS x"
+    ),
     "RETURN size(range(1, 1000000000)) AS x",
     "RETURN range(1, 1000000000) AS x",
     "UNWIND range(1, 1000000000) AS x RETURN sum(x) AS x",
     "UNWIND range(1, 1000000000) AS x WITH collect(x) AS l RETURN size(l) AS n",
     "UNWIND range(1, 1000000) AS x UNWIND range(1, 1000000) AS y RETURN count(*) AS n",
     "MATCH (a), (b), (c), (d), (e), (f), (g), (h), (i) WHERE a.urn <> b.urn RETURN count(*) AS n",
-    "MATCH (a), (b), (c), (d), (e), (f), (g), (h), (i) RETURN a.urn AS urn, count(*) AS n ORDER BY urn",
+    (
+        "MATCH (a), (b), (c), (d), (e), (f), (g), (h), (i) RETURN a.urn AS urn, count(*) AS n "
+        "ORDER BY urn"
+    ),
     "MATCH p = (a)-[*]-(b)-[*]-(c) RETURN count(p) AS n",
     "MATCH p = allShortestPaths((a)-[*]-(b)) MATCH (c), (d), (e) RETURN count(*) AS n",
     "MATCH (a)(()--()){1,60}(b) RETURN count(*) AS n",
 ]
-# Neo4j heeds no limit within an expression, and a text too large takes the server down: these must never begin.
+# Neo4j heeds no limit within an expression, and a text too large takes the server down: these must
+# never begin.
 ENDLESS = [
     "RETURN size(reduce(s = 'x', i IN range(1, 40) | s + s)) AS n",
     "RETURN reduce(l = [1], i IN range(1, 40) | l + l) AS n",
@@ -255,7 +280,10 @@ ENDLESS = [
     "RETURN [x IN range(1, 1000000000) | x] AS x",
     "RETURN [x IN `range`(1, 1000000000) | x] AS x",
     "RETURN `reduce`(s = 'x', i IN `range`(1, 40) | s + s) AS x",
-    "RETURN any(x IN range(1, 10000) WHERE any(y IN range(1, 10000) WHERE any(z IN range(1, 10000) WHERE z < x))) AS x",
+    (
+        "RETURN any(x IN range(1, 10000) WHERE any(y IN range(1, 10000) WHERE any(z IN range(1, "
+        "10000) WHERE z < x))) AS x"
+    ),
     "RETURN [x IN range(1, 9999) | [y IN range(1, 9999) | [z IN range(1, 9999) | x * y * z]]] AS x",
     "RETURN 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!' =~ '(a+)+$' AS x",
     "RETURN 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!' =~ ('(a+)' + '+$') AS x",
@@ -292,43 +320,97 @@ def test_what_nothing_would_end_is_refused_by_its_words(text: str) -> None:
 
 
 INNOCENT = [
-    "MATCH (d:Dataset) RETURN d.namespace AS namespace, d.name AS name ORDER BY name SKIP 0 LIMIT 10",
+    (
+        "MATCH (d:Dataset) RETURN d.namespace AS namespace, d.name AS name ORDER BY name SKIP 0 "
+        "LIMIT 10"
+    ),
     "MATCH (d:Dataset {name: $name}) RETURN properties(d) AS d",
     "match (d:Dataset) where d.name starts with 'r' return d",
-    "MATCH (d:Dataset)-[:FEEDS {current: true}]->(j:Job)-[:PRODUCED]->(o) RETURN d.name + ' -> ' + o.name AS flow",
-    "MATCH p = (d:Dataset {name: 'raw'})-[:FEEDS|PRODUCED*1..4]->(o) RETURN [n IN nodes(p) | n.name] AS way",
-    "MATCH p = shortestPath((a:Dataset {name: 'raw'})-[:FEEDS|PRODUCED*..10]->(b:Dataset {name: 'mart'})) RETURN p",
-    "MATCH p = allShortestPaths((a:Dataset {name: 'raw'})-[*..10]-(b:Dataset {name: 'mart'})) RETURN length(p) AS n",
-    "MATCH p = ANY SHORTEST (:Dataset {name: 'raw'})(()-[:FEEDS]->()-[:PRODUCED]->()){1,5}(b:Dataset) RETURN b.urn",
+    (
+        "MATCH (d:Dataset)-[:FEEDS {current: true}]->(j:Job)-[:PRODUCED]->(o) RETURN d.name + ' "
+        "-> ' + o.name AS flow"
+    ),
+    (
+        "MATCH p = (d:Dataset {name: 'raw'})-[:FEEDS|PRODUCED*1..4]->(o) RETURN [n IN nodes(p) "
+        "| n.name] AS way"
+    ),
+    (
+        "MATCH p = shortestPath((a:Dataset {name: 'raw'})-[:FEEDS|PRODUCED*..10]->(b:Dataset "
+        "{name: 'mart'})) RETURN p"
+    ),
+    (
+        "MATCH p = allShortestPaths((a:Dataset {name: 'raw'})-[*..10]-(b:Dataset {name: "
+        "'mart'})) RETURN length(p) AS n"
+    ),
+    (
+        "MATCH p = ANY SHORTEST (:Dataset {name: "
+        "'raw'})(()-[:FEEDS]->()-[:PRODUCED]->()){1,5}(b:Dataset) RETURN b.urn"
+    ),
     "MATCH (a:Dataset)((i)-[f:FEEDS]->(j)-[p:PRODUCED]->(o)){1,3}(b) RETURN DISTINCT b.name AS b",
     "MATCH (d:Dataset) WHERE EXISTS { (d)<-[:PRODUCED]-(:Job) } RETURN count(*) AS n",
-    "MATCH (d:Dataset) WHERE NOT EXISTS { MATCH (d)-[:FEEDS]->(j) WHERE j.name <> 'x' } RETURN d.name AS name",
+    (
+        "MATCH (d:Dataset) WHERE NOT EXISTS { MATCH (d)-[:FEEDS]->(j) WHERE j.name <> 'x' } "
+        "RETURN d.name AS name"
+    ),
     "MATCH (j:Job) RETURN j.name AS name, COUNT { (j)<-[:RUN_OF]-() } AS runs ORDER BY runs DESC",
-    "MATCH (j:Job) RETURN j.name AS name, COLLECT { MATCH (j)-[:PRODUCED]->(o) RETURN o.name ORDER BY o.name } AS made",
-    "MATCH (j:Job) CALL (j) { MATCH (j)<-[:RUN_OF]-(r) RETURN max(r.startedAt) AS last } RETURN j.name AS name, last",
+    (
+        "MATCH (j:Job) RETURN j.name AS name, COLLECT { MATCH (j)-[:PRODUCED]->(o) RETURN "
+        "o.name ORDER BY o.name } AS made"
+    ),
+    (
+        "MATCH (j:Job) CALL (j) { MATCH (j)<-[:RUN_OF]-(r) RETURN max(r.startedAt) AS last } "
+        "RETURN j.name AS name, last"
+    ),
     "MATCH (j:Job) OPTIONAL MATCH (j)-[:PART_OF]->(up:Job) RETURN j.name AS name, up.name AS up",
     "MATCH (n) RETURN head(labels(n)) AS label, count(*) AS n",
-    "MATCH ()-[e]->() RETURN type(e) AS type, count(*) AS n UNION ALL RETURN 'none' AS type, 0 AS n",
-    "MATCH (r:PipelineRun) WHERE r.startedAt >= datetime('2026-01-01') RETURN collect(r.runId) AS runs",
+    (
+        "MATCH ()-[e]->() RETURN type(e) AS type, count(*) AS n UNION ALL RETURN 'none' AS "
+        "type, 0 AS n"
+    ),
+    (
+        "MATCH (r:PipelineRun) WHERE r.startedAt >= datetime('2026-01-01') RETURN "
+        "collect(r.runId) AS runs"
+    ),
     "MATCH (r:PipelineRun) RETURN duration.between(r.startedAt, r.finishedAt).seconds AS seconds",
     "MATCH (r:PipelineRun) RETURN date.truncate('month', r.startedAt) AS month, count(*) AS runs",
-    "MATCH (a:Artifact) WITH a.dataset AS d, max(a.createdAt) AS newest WHERE newest IS NOT NULL RETURN d, newest",
+    (
+        "MATCH (a:Artifact) WITH a.dataset AS d, max(a.createdAt) AS newest WHERE newest IS NOT "
+        "NULL RETURN d, newest"
+    ),
     "UNWIND range(1, 100) AS x RETURN sum(x) AS x",
     "UNWIND $names AS name MATCH (d:Dataset {name: name}) RETURN d.name AS name",
     "RETURN [x IN range(1, 5) WHERE x > 2 | x * x] AS x",
     "MATCH (d:Dataset) WHERE any(c IN labels(d) WHERE c CONTAINS 'set') RETURN d.name AS name",
     "MATCH (d:Dataset) WHERE d.name =~ 'r.*' OR d.name =~ $pattern RETURN d.name AS name",
-    "MATCH (d:Dataset) RETURN CASE WHEN d.name = 'raw' THEN 'a source' ELSE 'made' END AS kind, count(*) AS n",
+    (
+        "MATCH (d:Dataset) RETURN CASE WHEN d.name = 'raw' THEN 'a source' ELSE 'made' END AS "
+        "kind, count(*) AS n"
+    ),
     "MATCH (d:Dataset) RETURN d {.namespace, .name, made: [(d)<-[:PRODUCED]-(j) | j.name]} AS d",
-    "MATCH (c:Column)-[f:FEEDS]->(o:Column) WHERE 'DIRECT' IN f.transformations RETURN c.dataset + '.' + c.name AS c, o.name AS o",
+    (
+        "MATCH (c:Column)-[f:FEEDS]->(o:Column) WHERE 'DIRECT' IN f.transformations RETURN "
+        "c.dataset + '.' + c.name AS c, o.name AS o"
+    ),
     "CALL db.labels() YIELD label RETURN label ORDER BY label",
     "CALL db.labels",
-    "CALL db.index.fulltext.queryNodes('words', 'raw') YIELD node, score RETURN node.name AS name, score",
+    (
+        "CALL db.index.fulltext.queryNodes('words', 'raw') YIELD node, score RETURN node.name "
+        "AS name, score"
+    ),
     "CALL db.schema.nodeTypeProperties() YIELD nodeType RETURN DISTINCT nodeType",
-    "// what is called mart\nMATCH (d:Dataset) /* any */ WHERE d.name = 'mart' RETURN d.urn AS urn // that is it",
-    "MATCH (d:Dataset) WHERE d.name <> 'CREATE (n) LOAD CSV; CALL dbms.x()' RETURN d.`name` AS `the name`",
+    (
+        "// what is called mart\nMATCH (d:Dataset) /* any */ WHERE d.name = 'mart' RETURN d.urn "
+        "AS urn // that is it"
+    ),
+    (
+        "MATCH (d:Dataset) WHERE d.name <> 'CREATE (n) LOAD CSV; CALL dbms.x()' RETURN d.`name` "
+        "AS `the name`"
+    ),
     "CYPHER runtime=slotted MATCH (d:Dataset) RETURN count(d) AS n",
-    "MATCH (d:Dataset) RETURN replace(d.name, '/', '.') AS name, split(d.name, '/')[-1] AS last, size(d.columns) AS n",
+    (
+        "MATCH (d:Dataset) RETURN replace(d.name, '/', '.') AS name, split(d.name, '/')[-1] AS "
+        "last, size(d.columns) AS n"
+    ),
 ]
 
 

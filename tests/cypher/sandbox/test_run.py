@@ -1,4 +1,6 @@
-"""The auditors' library on the real Neo4j: every query runs, answers as worked out by hand, and only reads."""
+"""The auditors' library on the real Neo4j: every query runs, answers as worked out by hand, and
+only reads.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ pytestmark = pytest.mark.neo4j
 
 @pytest.fixture
 def told(database: Database, clean_graph: object) -> Database:
-    """raw (db) -> clean -> mart; `report` copies mart to another namespace; one failure; answers whole and holed."""
+    """raw (db) -> clean -> mart; `report` copies mart to another namespace; one failure; answers
+    whole and holed.
+    """
     del clean_graph
     report = run("report-1", "report", ["mart"], [], minute=20)
     for event in report:

@@ -69,7 +69,8 @@ def test_any_text_is_judged_or_refused(text: str) -> None:
 def test_what_stands_in_quotes_is_no_word(text: str) -> None:
     if text.isprintable() and "\\" not in text and "'" not in text:
         judge(
-            f"MATCH (n) WHERE n.name = '{text} LOAD CSV reduce( CALL dbms.x()' RETURN n.name AS name"
+            f"MATCH (n) WHERE n.name = '{text} LOAD CSV reduce( CALL dbms.x()' RETURN "
+            f"n.name AS name"
         )
 
 

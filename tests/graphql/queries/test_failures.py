@@ -103,7 +103,10 @@ def test_two_lists_and_whom_to_tell(database: Database, data: Ask) -> None:
     touched = """{ datasets { name } jobs { name } runs { runId } artifacts { urn complete }
     answers { answerId }
       owners truncated truncatedBy }"""
-    query = "{ failedRuns { edges { node { error attempt retried owners resolved resolvedAt resolvedBy { runId } partial "
+    query = (
+        "{ failedRuns { edges { node { error attempt retried owners resolved resolvedAt "
+        "resolvedBy { runId } partial "
+    )
     found = data(query + touched + " stale " + touched + " } } } }")["failedRuns"]["edges"][0][
         "node"
     ]
@@ -145,7 +148,8 @@ def test_two_lists_and_whom_to_tell(database: Database, data: Ask) -> None:
 def test_a_mended_failure(database: Database, data: Ask) -> None:
     write_events(database, run("build-3", "build", ["a"], ["b"], minute=50))
     found = data(
-        "{ failedRuns { edges { node { resolved resolvedAt resolvedBy { runId } stale { jobs { name } } } } } }"
+        "{ failedRuns { edges { node { resolved resolvedAt resolvedBy { runId } stale { "
+        "jobs { name } } } } } }"
     )
     assert found["failedRuns"]["edges"][0]["node"] == {
         "resolved": True,
@@ -216,8 +220,14 @@ def test_a_list_costs_no_statement_per_row(
         neo4j_server.password,
         on_query=lambda name, _: asked.append(name),
     )
-    lists = "{ datasets { name } jobs { name } runs { runId } artifacts { name } answers { answerId } owners }"
-    more = "hasFailedChild artifacts { name } downstream { datasets { name lastSeen } answers { answerId } } resolved"
+    lists = (
+        "{ datasets { name } jobs { name } runs { runId } artifacts { name } answers { "
+        "answerId } owners }"
+    )
+    more = (
+        "hasFailedChild artifacts { name } downstream { datasets { name lastSeen } "
+        "answers { answerId } } resolved"
+    )
     run_fields = f"runId inputs {{ name }} outputs {{ name }} job {{ name }} owners attempt {more}"
     query = "query ($n: Int!) { failedRuns(first: $n) { edges { node { " + run_fields
     query += f" partial {lists} stale {lists} }} }} }} }}"

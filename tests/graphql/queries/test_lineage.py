@@ -84,8 +84,14 @@ def test_a_trace_as_a_tree(data: Ask) -> None:
 
 @pytest.mark.usefixtures("told")
 def test_starts_filters_and_continuations(data: Ask, refused: Ask) -> None:
-    asked = "query ($u: [ID!], $after: String, $filter: LineageFilter) { lineage(urns: $u, direction: DOWNSTREAM, "
-    asked += "depth: 1, after: $after, filter: $filter) { starts nodes { urn distance } truncatedBy omittedCount "
+    asked = (
+        "query ($u: [ID!], $after: String, $filter: LineageFilter) { lineage(urns: $u, "
+        "direction: DOWNSTREAM, "
+    )
+    asked += (
+        "depth: 1, after: $after, filter: $filter) { starts nodes { urn distance } "
+        "truncatedBy omittedCount "
+    )
     asked += "continuations { urn cursor omittedCount } } }"
     found = data(asked, u=[ds("a")])["lineage"]
     assert [(node["urn"], node["distance"]) for node in found["nodes"]] == [
@@ -113,7 +119,10 @@ def test_starts_filters_and_continuations(data: Ask, refused: Ask) -> None:
 @pytest.mark.usefixtures("told")
 def test_the_lineage_graph_between_two_instants(data: Ask) -> None:
     times = '{from: "2025-01-01T00:00:00Z", to: "2027-01-01T00:00:00Z"}'
-    fields = "{ difference { addedNodes { name } removedNodes { name } addedEdges { type } removedEdges { type } } }"
+    fields = (
+        "{ difference { addedNodes { name } removedNodes { name } addedEdges { type } "
+        "removedEdges { type } } }"
+    )
     found = data(
         "query ($u: ID) { lineage(urn: $u, between: " + times + ") " + fields + " }", u=ds("b")
     )
@@ -211,7 +220,10 @@ def test_lineage(data: Ask) -> None:
 def test_a_small_cached_lineage_is_answered_without_a_thread(
     database: Database, data: Ask, served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = "query($urn: ID!, $fresh: Boolean) { lineage(urn: $urn, fresh: $fresh) { nodes { urn } edges { type } } }"
+    asked = (
+        "query($urn: ID!, $fresh: Boolean) { lineage(urn: $urn, fresh: $fresh) { nodes "
+        "{ urn } edges { type } } }"
+    )
     before = data(asked, urn=ds("raw"))
     handed: list[object] = []
     ask = Context.run_in_thread

@@ -101,7 +101,8 @@ def test_dataset_and_job_and_answer(data: Ask, missing: Callable[[str], None]) -
     assert data(query, urn=ds("raw"))["dataset"]["sources"] == [{"name": "raw"}]
     missing('{ dataset(namespace: "db", name: "nope") { urn } }')
     found = data(
-        '{ job(urn: "job:etl:build") { inputs { name } outputs { name } runs { nodes { runId } } sql type } }'
+        '{ job(urn: "job:etl:build") { inputs { name } outputs { name } runs { nodes { '
+        "runId } } sql type } }"
     )
     assert found["job"] == {
         "inputs": [{"name": "a"}],

@@ -14,7 +14,10 @@ from tests.run_builders import at, ds, job, run, version, write_events
 
 pytestmark = pytest.mark.neo4j
 
-PAGE = "edges { cursor node { urn } } nodes { urn } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }"
+PAGE = (
+    "edges { cursor node { urn } } nodes { urn } pageInfo { hasNextPage hasPreviousPage "
+    "startCursor endCursor }"
+)
 LISTS = {
     "versions": ("dataset", ds("out")),
     "answers": ("dataset", ds("out")),

@@ -1,4 +1,6 @@
-"""The lineage facet: what is told of where data came from is all of it, and nothing is inferred beside it."""
+"""The lineage facet: what is told of where data came from is all of it, and nothing is inferred
+beside it.
+"""
 
 from __future__ import annotations
 
@@ -241,7 +243,9 @@ def test_an_edge_of_another_kind_between_the_same_jobs_keeps_to_itself(database:
 def test_an_output_by_another_name_is_told_of_though_nothing_new_is_said_of_the_job(
     database: Database,
 ) -> None:
-    """The last event to arrive lies between two others, so that the job was seen before it and after."""
+    """The last event to arrive lies between two others, so that the job was seen before it and
+    after.
+    """
     write_in_any_order(
         database,
         run_event("r2", "COMPLETE", 5, outputs=["y"]),

@@ -1,4 +1,6 @@
-"""What the graph shows of each facet, and that the others are kept as they were sent. Pure: no graph is needed."""
+"""What the graph shows of each facet, and that the others are kept as they were sent. Pure: no
+graph is needed.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ ASSERTIONS = {
     ]
 }
 
-# (entity, facet, what is sent, what the node shows). Of an input or output it is the edge or the version that shows it.
+# (entity, facet, what is sent, what the node shows). Of an input or output it is the edge or the
+# version that shows it.
 SHOWN: list[tuple[str, str, Event, dict[str, Any]]] = [
     ("run", "errorMessage", {"message": "no", "programmingLanguage": "JVM"}, {"error": "no"}),
     ("run", "spark.exception", {"message": "no", "stackTrace": "at x"}, {"error": "no"}),
@@ -146,7 +149,8 @@ SHOWN: list[tuple[str, str, Event, dict[str, Any]]] = [
     ),
 ]
 
-# Nothing is made of these: they are kept as they were sent, under the facets of their node or of its facts.
+# Nothing is made of these: they are kept as they were sent, under the facets of their node or of
+# its facts.
 KEPT = [
     ("run", "environmentVariables"),
     ("run", "executionParameters"),

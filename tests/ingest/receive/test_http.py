@@ -1,4 +1,6 @@
-"""Events over HTTP, against a real server with a real spool: what is answered, and what is then on disk."""
+"""Events over HTTP, against a real server with a real spool: what is answered, and what is then
+on disk.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +88,10 @@ def test_larger_than_the_limit_is_413(api: Api) -> None:
 
 def test_a_body_far_too_large_is_refused_before_it_has_all_been_sent(api: Api) -> None:
     with socket.create_connection(("127.0.0.1", api.port), timeout=10) as connection:
-        head = "POST /api/v1/lineage HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000000000\r\n\r\n"
+        head = (
+            "POST /api/v1/lineage HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: "
+            "100000000000\r\n\r\n"
+        )
         connection.sendall(head.encode() + b" " * (EVENT_BYTES_MAX + 1))
         assert connection.recv(100).startswith(b"HTTP/1.1 413")
 
@@ -147,7 +152,8 @@ def test_secrets_are_taken_out_before_it_is_kept(api: Api) -> None:
     assert not any(b"hunter2" in body for body in api.kept(before))
 
 
-# The batch ----------------------------------------------------------------------------------------------------------
+# The batch
+# ----------------------------------------------------------------------------------------------------------
 
 
 def summary(received: int, failed: int) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""Nasty bodies, over real HTTP, through the real worker, into the real graph: never a 5xx, nothing stops the line."""
+"""Nasty bodies, over real HTTP, through the real worker, into the real graph: never a 5xx,
+nothing stops the line.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ MEGABYTES = [
     output({"schema": {"fields": [{"name": MEGABYTE, "type": MEGABYTE}]}}),
     answer(content=MEGABYTE),
 ]
-# What leaves the array itself in doubt cannot be told from its neighbours there; on a line of its own it can.
+# What leaves the array itself in doubt cannot be told from its neighbours there; on a line of its
+# own it can.
 UNCLEAR = {
     "malformed: nothing",
     "malformed: cut short",
@@ -128,8 +131,9 @@ def test_what_was_accepted_is_folded_and_none_of_it_is_set_aside(
 def test_what_neo4j_refuses_is_set_aside_alone_with_the_reason(
     spool: Spool, database: Database
 ) -> None:
-    """Nothing that passes the door is known to be refused for what it says, only for how much: so many columns need
-    more memory than a transaction may have."""
+    """Nothing that passes the door is known to be refused for what it says, only for how much:
+    so many columns need more memory than a transaction may have.
+    """
     columns = [{"name": f"column {number}", "type": "string"} for number in range(60_000)]
     huge = event(
         "huge",

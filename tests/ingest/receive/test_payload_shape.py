@@ -30,7 +30,9 @@ WORDS = set(re.findall(r"\w+", graph.__doc__ or ""))
 
 
 def everything() -> list[Event]:
-    """A history in which every label, edge and property turns up that is not the copy of one facet."""
+    """A history in which every label, edge and property turns up that is not the copy of one
+    facet.
+    """
     slot = {"nominalTime": {"nominalStartTime": at(0)}}
     after = {"jobDependencies": {"upstream": [{"job": source("first"), "run": {"runId": "a"}}]}}
     into_me = {

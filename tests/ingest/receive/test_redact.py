@@ -1,4 +1,6 @@
-"""Secrets are gone before anything is written, what is personal is hashed; everything else is untouched."""
+"""Secrets are gone before anything is written, what is personal is hashed; everything else is
+untouched.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,10 @@ SECRETS: list[dict[str, Any]] = [
     {"url": f"https://cdn.example.com/a?Expires=1&Signature={CANARY}&Key-Pair-Id={CANARY}"},
     {"url": f"https://acct.blob.example.net/c/f?sv=2024&sig={CANARY}"},
     {
-        "message": f"no access to https://acct.blob.example.net/c/f?sp={CANARY}&sig={CANARY} after a minute"
+        "message": (
+            f"no access to "
+            f"https://acct.blob.example.net/c/f?sp={CANARY}&sig={CANARY} after a minute"
+        )
     },
     {"spark.hadoop.fs.s3a.secret.key": CANARY},
     {"spark.hadoop.fs.azure.account.key.x": CANARY},
@@ -120,14 +125,23 @@ HARMLESS: list[dict[str, Any]] = [
     },
     {"applicationId": "local-4111111111111111", "startTime": "4111111111111111"},
     {
-        "query": "WHERE at > 1700000000000 AND id = 4111111111111112 AND day IN ('2026-01-01', '2026-01-02')"
+        "query": (
+            "WHERE at > 1700000000000 AND id = 4111111111111112 AND day IN "
+            "('2026-01-01', '2026-01-02')"
+        )
     },
     {
-        "message": "part-00000-41111111-1111-1111-1111-111111111111.parquet, 4111111111111111abc, 0.4111111111111111"
+        "message": (
+            "part-00000-41111111-1111-1111-1111-111111111111.parquet, "
+            "4111111111111111abc, 0.4111111111111111"
+        )
     },
     {"query": "SELECT * FROM t WHERE name = 'x' -- can't say"},
     {
-        "stackTrace": 'File "/srv/etl.py", line 10, in load\n  can\'t go on\njava.lang.X: y\n\tat a.b.C.d(C.java:7)'
+        "stackTrace": (
+            'File "/srv/etl.py", line 10, in load\n  can\'t go on\njava.lang.X: '
+            "y\n\tat a.b.C.d(C.java:7)"
+        )
     },
 ]
 
@@ -139,7 +153,8 @@ def test_what_is_no_secret_stays(facet: dict[str, Any]) -> None:
     assert json.loads(redact(escaped(body))) == facet
 
 
-# What is personal ----------------------------------------------------------------------------------------------------
+# What is personal
+# ----------------------------------------------------------------------------------------------------
 
 
 def texts(facet: dict[str, Any]) -> dict[str, Any]:
@@ -173,7 +188,8 @@ def test_the_same_address_is_the_same_hash_and_under_another_key_another() -> No
 @pytest.mark.parametrize(
     "card",
     [
-        "4111111111111111", "4111-1111-1111-1111", "5555555555554444", "3782 822463 10005", "378282246310005",
+        "4111111111111111", "4111-1111-1111-1111", "5555555555554444", ("3782 822463 "
+            "10005"), "378282246310005",
         "30569309025904", "6011000990139424", "4222222222222", "3530111333300000", "6304000000000000000",
     ],
 )  # fmt: skip
@@ -208,7 +224,8 @@ def test_a_place_has_one_name_whoever_goes_there() -> None:
 
 def test_a_stack_trace_keeps_its_frames_and_loses_its_data() -> None:
     trace = (
-        "org.postgresql.util.PSQLException: ERROR: duplicate key 'Ana Lee' value \"4711\" for ana@example.com, "
+        "org.postgresql.util.PSQLException: ERROR: duplicate key 'Ana Lee' value \"4711\" "
+        "for ana@example.com, "
         f"card {CARD} at jdbc:postgresql://u:{CANARY}@h/db\n\tat org.x.Y.z(Y.java:10)\n"
         "Caused by: x\n  File \"/srv/etl.py\", line 3, in load\n    raise ValueError('Ana Lee')\n"
     )
@@ -226,7 +243,8 @@ def test_a_stack_trace_keeps_its_frames_and_loses_its_data() -> None:
             assert kept in clean
 
 
-# Everything else -----------------------------------------------------------------------------------------------------
+# Everything else
+# -----------------------------------------------------------------------------------------------------
 
 
 def test_real_events_keep_every_name() -> None:
@@ -273,7 +291,10 @@ PIECES = [
 def test_a_hostile_text_takes_no_quadratic_time(piece: str) -> None:
     seconds = []
     for size in (250_000, 1_000_000):
-        body = f'{{"stackTrace":"{piece * (size // len(piece))}", "x": "token @ 4111111111111111 x-amz-="}}'.encode()
+        body = (
+            f'{{"stackTrace":"{piece * (size // len(piece))}", "x": "token @ '
+            f'4111111111111111 x-amz-="}}'
+        ).encode()
         began = time.process_time()
         redact(body)
         seconds.append(time.process_time() - began)
@@ -292,4 +313,5 @@ def test_ten_megabytes_of_suspects_take_seconds(piece: str) -> None:
     assert time.process_time() - began < 40
 
 
-# The key -------------------------------------------------------------------------------------------------------------
+# The key
+# -------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,8 @@ from tests.ingest.receive.test_redact import CANARY, CARD, HARMLESS, SECRETS
 
 KEY = b"a key of the tests"
 _remembering = Redactor(KEY)
-# What a piece may begin and end with, and what is looked for, also cut in two by a facet's first property.
+# What a piece may begin and end with, and what is looked for, also cut in two by a facet's first
+# property.
 TEXTS = [
     "", "plain", "_producer", '"_producer"', '\\"_producer', "token=", "token", "=abc ", "pass", "word=x1", "a@",
     "b.co", "ana@example.com", CARD, "4111111111111111", "4111 1111 ", "1111 1111", "'a literal'", '"a literal"', "sig",

@@ -1,6 +1,8 @@
-"""Canaries: secrets and personal data, each distinct, planted wherever an event has room for them, sent over real HTTP
-and folded into the real graph. None may then be found in the spool, the graph, the dead letters, the metrics' numbers
-or the logs, and what the event is worth keeping for is still there."""
+"""Canaries: secrets and personal data, each distinct, planted wherever an event has room for
+them, sent over real HTTP and folded into the real graph. None may then be found in the spool,
+the graph, the dead letters, the metrics' numbers or the logs, and what the event is worth
+keeping for is still there.
+"""
 
 from __future__ import annotations
 
@@ -64,14 +66,19 @@ def in_texts(c: Canaries) -> str:
     grouped = " ".join(card[at : at + 4] for at in range(0, 16, 4))
     c.made.append(grouped)
     return (
-        f"to {c.mail()}, '{c.mail()}' and {c.card()} or {grouped}; jdbc:postgresql://u:{c.secret()}@h/db "
-        f"https://acct.blob.example.net/f?se=2026&sig={c.secret()} password='{c.secret()}' Bearer {c.secret()}-long "
+        f"to {c.mail()}, '{c.mail()}' and {c.card()} or {grouped}; "
+        f"jdbc:postgresql://u:{c.secret()}@h/db "
+        f"https://acct.blob.example.net/f?se=2026&sig={c.secret()} password='{c.secret()}' "
+        f"Bearer {c.secret()}-long "
         f'https://b.s3.example.com/k?X-Amz-Credential={c.secret()}&X-Amz-Signature={c.secret()} token="{c.secret()}"'
     )
 
 
 def facets(c: Canaries) -> dict[str, Any]:
-    trace = f"java.lang.X: {in_texts(c)} 'literal {c.secret()}' \"{c.secret()}\"\n\tat org.apache.Kept(Kept.java:10)"
+    trace = (
+        f"java.lang.X: {in_texts(c)} 'literal {c.secret()}' \"{c.secret()}\"\n\tat "
+        f"org.apache.Kept(Kept.java:10)"
+    )
     return {
         "errorMessage": {
             "message": f"boom {in_texts(c)}",
@@ -176,7 +183,8 @@ def broken_fold(monkeypatch: pytest.MonkeyPatch) -> None:
             if event.job is not None and event.job.name == "breaks":
                 assert event.run is not None
                 raise ValueError(
-                    f"cannot fold {event} {[bytes(raw) for raw in (event.run.facets or {}).values()]}"
+                    f"cannot fold {event} "
+                    f"{[bytes(raw) for raw in (event.run.facets or {}).values()]}"
                 )
         return fold(judged, naming)
 
@@ -257,7 +265,10 @@ def assert_the_rest_is_there(database: Database, event: dict[str, Any], spooled:
     names = {row["name"] for row in rows}
     assert names >= {dataset["name"] for dataset in (*event["inputs"], *event["outputs"])}
     found = database.ask(
-        "MATCH (r:PipelineRun {runId: $run})-[:PRODUCED]->(a:Artifact) RETURN a.name AS name, a.rowCount AS n",
+        (
+            "MATCH (r:PipelineRun {runId: $run})-[:PRODUCED]->(a:Artifact) RETURN a.name AS "
+            "name, a.rowCount AS n"
+        ),
         {"run": event["run"]["runId"]},
     )
     assert [(row["name"], row["n"]) for row in found if row["name"] == made["name"]] == [

@@ -101,7 +101,9 @@ def test_a_run_is_not_part_of_itself(database: Database) -> None:
 
 
 def nested() -> list[Event]:
-    """An Airflow DAG run, its task, the Spark application that it submits, one of its SQL executions."""
+    """An Airflow DAG run, its task, the Spark application that it submits, one of its SQL
+    executions.
+    """
     root = ("dag-1", "dag")
     return [
         run_event("dag-1", "START", 1, job="dag"),

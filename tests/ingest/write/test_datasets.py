@@ -145,7 +145,8 @@ def test_a_run_told_no_time_twice_is_one_attempt_and_stays_failed(database: Data
 def test_who_has_read_nothing_for_all_before_is_its_own_reads_what_is_being_made(
     database: Database,
 ) -> None:
-    # A run reads what it makes; it is told to have ended before it began, and so to have made a version before.
+    # A run reads what it makes; it is told to have ended before it began, and so to have made a
+    # version before.
     reader = [
         run_event("reader", None, 4, outputs=["raw", dataset("report", columns(a=[("raw", "a")]))]),
         run_event("reader", "START", 4),

@@ -60,7 +60,9 @@ def minute(number: int) -> datetime:
 
 
 def seen(database: Database) -> tuple[Any, ...]:
-    """When the job, what it reads and makes, and the edges between them were last seen, by the graph."""
+    """When the job, what it reads and makes, and the edges between them were last seen, by the
+    graph.
+    """
     nodes = [
         node(database, urn)["lastSeen"]
         for urn in ("job:etl:j", "dataset:db:raw", "dataset:db:mart")
@@ -117,7 +119,8 @@ def test_what_was_put_off_first_is_written_first(database: Database) -> None:
         WriteRequest(delta, spool=SPOOL, before=before, after=after, holder="t", defer_before=4),
         cache=cache,
     )
-    # The job that was seen again behind event 3 is written as it is now; that of event 6, seen behind 5, waits.
+    # The job that was seen again behind event 3 is written as it is now; that of event 6, seen
+    # behind 5, waits.
     assert seen(database) == (minute(45),) * 5
     assert node(database, "job:etl:k")["lastSeen"] == minute(1)
     assert read_checkpoint(database, SPOOL) == Checkpoint(10, 10, 0, settled=5)

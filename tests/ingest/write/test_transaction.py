@@ -285,7 +285,9 @@ def test_what_cannot_be_written_leaves_the_checkpoint_where_it_was(database: Dat
 
 
 def test_thousands_of_inputs_and_outputs_are_not_paired(database: Database) -> None:
-    """Every pair would be nine million; 20 s, and with twice as many the deadline of a transaction."""
+    """Every pair would be nine million; 20 s, and with twice as many the deadline of a
+    transaction.
+    """
     names = [[f"{side}{number}" for number in range(1_500)] for side in ("in", "out")]
     write_events(database, run("r", "j", names[0], names[1]))
     (row,) = database.ask("MATCH (:PipelineRun)-[p:PRODUCED]->() RETURN count(p) AS made", {})

@@ -33,7 +33,9 @@ def reader(minute: int, run_id: str = "reader") -> list[Event]:
 
 
 def linked(database: Database, *stories: Sequence[Event]) -> set[str]:
-    """What `reader` is linked to; the same whatever the order and the batches in which the stories are told."""
+    """What `reader` is linked to; the same whatever the order and the batches in which the
+    stories are told.
+    """
     found: list[set[str]] = []
     for order in (
         itertools.permutations(stories) if len(stories) < 4 else (stories, tuple(reversed(stories)))

@@ -1,4 +1,5 @@
-"""The map in memory beside a real Neo4j: what is answered from it, when it is not asked, and when it is read afresh.
+"""The map in memory beside a real Neo4j: what is answered from it, when it is not asked, and when
+it is read afresh.
 
 What was answered from memory is told by the statements that Neo4j was not asked.
 """
@@ -50,7 +51,9 @@ def asked() -> Asked:
 def remembering(
     database: Database, neo4j_server: Neo4jServer, asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[GraphView]:
-    """a -> first -> b -> second -> c, and a database that holds that in memory, and does so on a slow machine too."""
+    """a -> first -> b -> second -> c, and a database that holds that in memory, and does so on a
+    slow machine too.
+    """
     monkeypatch.setattr(map_follower, "STALE_SECONDS_MAX", 60.0)
     write_events(
         database,

@@ -1,5 +1,6 @@
-"""The indexes of the map in memory, worked out by hand; and that what was put in any order, or put again, is the same
-as what is put once."""
+"""The indexes of the map in memory, worked out by hand; and that what was put in any order, or
+put again, is the same as what is put once.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """How much lineage covers: one estate, every figure worked out by hand.
 
-    raw* -> load -> a -> build -> b -> publish -> dash+, cited      gen -> g -> user -> h+      lone+
+    raw* -> load -> a -> build -> b -> publish -> dash+, cited      gen -> g -> user -> h+
+    lone+
     ingest -> reg* -> uses -> r2+      page (of the web) -> scrape -> visits+      gone, dropped
 
 `*` is a registered source, `+` is certified. What is asked looks back to minute 120 of the history.
@@ -116,7 +117,8 @@ DATASETS_OF_DB = Counts(
     described_datasets=1,
     with_schema=1,
 )
-# The DAG only contains `build`. gen and ingest read nothing. gen-1 was before the window, build-2 has not ended.
+# The DAG only contains `build`. gen and ingest read nothing. gen-1 was before the window, build-2
+# has not ended.
 JOBS_AND_RUNS = Counts(
     jobs=8,
     with_inputs=6,

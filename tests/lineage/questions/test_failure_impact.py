@@ -1,4 +1,6 @@
-"""What follows from failed runs, in two lists, on the real Neo4j; every result worked out by hand."""
+"""What follows from failed runs, in two lists, on the real Neo4j; every result worked out by
+hand.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +41,9 @@ def of(view: GraphView, run_id: str) -> FailureImpact:
 
 @pytest.fixture
 def chain(database: Database, view: GraphView) -> GraphView:
-    """load: raw -> a; build: a -> b; publish: b -> d; report: d -> e. All well once; build begins at 39, fails at 40,
-    and says nothing of what it wrote."""
+    """load: raw -> a; build: a -> b; publish: b -> d; report: d -> e. All well once; build
+    begins at 39, fails at 40, and says nothing of what it wrote.
+    """
     write_events(
         database,
         run("load-1", "load", ["raw"], ["a"], minute=0),
@@ -69,8 +72,10 @@ def test_nothing_ran_since(chain: GraphView) -> None:
 
 
 def test_what_ran_anyway_on_the_old_version(chain: GraphView) -> None:
-    """publish-2 reads build-1's b itself, report-2 through it; report-x reads d from before the failure, which was made
-    from that b too. What was made before the failure is not listed, but the answer that rests on it is."""
+    """publish-2 reads build-1's b itself, report-2 through it; report-x reads d from before the
+    failure, which was made from that b too. What was made before the failure is not listed, but
+    the answer that rests on it is.
+    """
     write_events(
         chain.database,
         run("report-x", "report-x", ["d"], ["x"], minute=45),
@@ -93,7 +98,9 @@ def test_what_ran_anyway_on_the_old_version(chain: GraphView) -> None:
 
 
 def test_what_was_built_from_what_it_did_write(database: Database, view: GraphView) -> None:
-    """build-2 began to write b; publish-2 may have read that or build-1's, so it is in both lists."""
+    """build-2 began to write b; publish-2 may have read that or build-1's, so it is in both
+    lists.
+    """
     write_events(
         database,
         run("build-1", "build", ["a"], ["b"], minute=0),
@@ -140,7 +147,9 @@ def _pinned(run_id: str) -> Event:
 
 
 def test_mended_by_a_later_success(chain: GraphView) -> None:
-    """build-3 makes b anew at 61: nothing waits from then on. What ran or was answered between stays."""
+    """build-3 makes b anew at 61: nothing waits from then on. What ran or was answered between
+    stays.
+    """
     write_events(
         chain.database,
         run("publish-2", "publish", ["b"], ["d"], minute=50),
@@ -198,7 +207,9 @@ def test_half_of_it_made_anew_is_not_mended(database: Database, view: GraphView)
 
 
 def test_mended_by_the_next_attempt_of_its_slot(database: Database, view: GraphView) -> None:
-    """The second attempt fails too, the third succeeds; neither says what it wrote. The failure was first told late."""
+    """The second attempt fails too, the third succeeds; neither says what it wrote. The failure
+    was first told late.
+    """
     nominal = {"nominalTime": {**FACET, "nominalStartTime": at(0)}}
     tries = [
         run("try-3", "p", ["a"], [], minute=30),

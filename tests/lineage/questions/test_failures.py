@@ -32,7 +32,9 @@ class Counted(Database):
 
 @pytest.fixture
 def chain(database: Database, view: GraphView) -> GraphView:
-    """load: raw -> a; build: a -> b, c (b only from a); publish: b -> d. All well once, then build fails at 30."""
+    """load: raw -> a; build: a -> b, c (b only from a); publish: b -> d. All well once, then
+    build fails at 30.
+    """
     write_events(
         database,
         run("load-1", "load", ["raw"], ["a"], minute=0),
@@ -72,7 +74,8 @@ def test_partial_output_that_was_read_is_followed_in_history(chain: GraphView) -
     touched = affected_nodes(chain, [run_of("build-2")])[run_of("build-2")]
     assert set(touched.artifacts) == {version("b", "build-2"), version("d", "publish-2")}
     assert touched.runs == [run_of("publish-2")]
-    # `old` cites publish-1, which was current when build-2 started; `new` cites what was made from the partial b.
+    # `old` cites publish-1, which was current when build-2 started; `new` cites what was made from
+    # the partial b.
     assert set(touched.answers) == {answer_urn("old"), answer_urn("new")}
 
 
@@ -98,7 +101,9 @@ def test_answers_superseded_before_the_failure_are_left_out(
 
 
 def test_each_run_of_a_page_by_its_own_start(database: Database, view: GraphView) -> None:
-    """`first` cites v1, current when f1 failed at 10 but replaced by v2 (made at 21) before f2 failed at 30."""
+    """`first` cites v1, current when f1 failed at 10 but replaced by v2 (made at 21) before f2
+    failed at 30.
+    """
     write_events(
         database,
         run("v1", "p", [], ["d"], minute=0),
@@ -160,7 +165,9 @@ def test_a_whole_page_costs_a_few_statements(database: Database, view: GraphView
 
 
 def test_pages_over_equal_times(database: Database, view: GraphView) -> None:
-    """Five failures at one instant, two before it, one after: pages of two see each once, newest first."""
+    """Five failures at one instant, two before it, one after: pages of two see each once, newest
+    first.
+    """
     minutes = {"late": 20, **{f"same-{n}": 10 for n in range(5)}, "early-1": 5, "early-2": 4}
     write_events(
         database,

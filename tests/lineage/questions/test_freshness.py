@@ -114,7 +114,8 @@ def told(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[
                 "nonsense", 40, {"dataQualityMetrics": {"columnMetrics": {}, "lastUpdated": "soon"}}
             )
         ],
-        # Read before anything made it; that somebody registers it then is no reason to forget what it is made from.
+        # Read before anything made it; that somebody registers it then is no reason to forget what
+        # it is made from.
         run("early-1", "early", ["late"], ["early"], minute=5),
         run("late-1", "late", ["quick"], ["late"], minute=103),
         captured("late", 110),

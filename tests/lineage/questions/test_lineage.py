@@ -1,4 +1,6 @@
-"""Walks over the map, over history and over columns, on the real Neo4j; every result worked out by hand."""
+"""Walks over the map, over history and over columns, on the real Neo4j; every result worked out
+by hand.
+"""
 
 from __future__ import annotations
 
@@ -104,7 +106,9 @@ def test_a_job_that_reads_what_it_writes(database: Database, view: GraphView) ->
 
 @pytest.fixture
 def narrow(database: Database, view: GraphView) -> GraphView:
-    """split reads a and b; x came from a, y from b, nobody says where z came from. Another job makes x from b."""
+    """split reads a and b; x came from a, y from b, nobody says where z came from. Another job
+    makes x from b.
+    """
     write_events(
         database,
         run("r1", "split", ["a", "b"], ["x", "y", "z"], derived={"x": ["a"], "y": ["b"]}),

@@ -1,7 +1,8 @@
-"""Lineage from several starts, at every level, filtered, as a difference, cut short and gone on with; on one history
-on the real Neo4j, every result worked out by hand.
+"""Lineage from several starts, at every level, filtered, as a difference, cut short and gone on
+with; on one history on the real Neo4j, every result worked out by hand.
 
-    raw -> load -> a -> build -> b -> publish -> c         all in etl, on db; a is tagged gold, b is owned by ann
+    raw -> load -> a -> build -> b -> publish -> c         all in etl, on db; a is tagged gold, b is
+    owned by ann
     other ------------> build       b -> report -> page
 """
 

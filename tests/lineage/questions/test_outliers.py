@@ -15,7 +15,9 @@ NUMBERS = st.lists(st.integers(0, 10**9).map(float), min_size=3, max_size=EARLIE
 
 
 def test_by_hand() -> None:
-    """Median 102, deviations 2, 0, 2, so MAD 2: 112 scores 0.6745 * 10 / 2 = 3.37, and 113 scores 3.71."""
+    """Median 102, deviations 2, 0, 2, so MAD 2: 112 scores 0.6745 * 10 / 2 = 3.37, and 113
+    scores 3.71.
+    """
     assert find_outlier(112, [100, 102, 104]) is None
     found = find_outlier(113, [100, 102, 104])
     assert found is not None
@@ -30,7 +32,9 @@ def test_too_few_to_tell() -> None:
 
 
 def test_where_most_are_the_same() -> None:
-    """MAD 0; the mean deviation is 10, times 1.2533 is 12.53: 43 away is less than 3.5 of them, 44 is more."""
+    """MAD 0; the mean deviation is 10, times 1.2533 is 12.53: 43 away is less than 3.5 of them,
+    44 is more.
+    """
     earlier = [100.0, 100, 100, 100, 150]
     assert find_outlier(143, earlier) is None
     assert find_outlier(144, earlier) is not None

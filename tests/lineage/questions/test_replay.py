@@ -1,4 +1,6 @@
-"""What to run again after a corrupt run, on the real Neo4j: one graph of several small histories, by hand."""
+"""What to run again after a corrupt run, on the real Neo4j: one graph of several small
+histories, by hand.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,9 @@ def owned(kind: str, name: str, owner: str) -> Story:
 
 
 def nightly() -> list[Story]:
-    """load: raw -> a, clean: a -> b, mart: b -> d, well at 0 and corrupt from load at 60 on. `other` reads only raw;
-    archive read d at 30 and would read it next."""
+    """load: raw -> a, clean: a -> b, mart: b -> d, well at 0 and corrupt from load at 60 on.
+    `other` reads only raw; archive read d at 30 and would read it next.
+    """
     return [
         run("load-0", "load", ["raw"], ["a"], minute=0),
         run("clean-0", "clean", ["a"], ["b"], minute=10),
@@ -54,7 +57,9 @@ def nightly() -> list[Story]:
 
 
 def shapes() -> list[Story]:
-    """A diamond; a ledger that reads what it writes, with sums of it in between; a corrupt run made good again."""
+    """A diamond; a ledger that reads what it writes, with sums of it in between; a corrupt run
+    made good again.
+    """
     return [
         run("top", "top", ["t-raw"], ["t"], minute=0),
         run("left", "left", ["t"], ["l"], minute=10),
@@ -74,7 +79,9 @@ def shapes() -> list[Story]:
 
 
 def circles() -> list[Story]:
-    """Jobs that feed each other, run after run; and two runs that began at one instant and read each other's output."""
+    """Jobs that feed each other, run after run; and two runs that began at one instant and read
+    each other's output.
+    """
     return [
         run("there-1", "there", ["x"], ["y"], minute=0),
         run("back-1", "back", ["y"], ["x"], minute=10),
@@ -86,7 +93,9 @@ def circles() -> list[Story]:
 
 
 def others() -> list[Story]:
-    """Two outputs from different inputs; a job out of sight of most between two in sight; a run beside everything."""
+    """Two outputs from different inputs; a job out of sight of most between two in sight; a run
+    beside everything.
+    """
     secret = run("hidden-1", "hidden", ["h-in"], ["h-out"], minute=10)
     for event in secret:
         event["job"]["namespace"] = "vault"
@@ -157,7 +166,9 @@ def test_a_diamond_goes_side_by_side(history: GraphView) -> None:
 
 
 def test_a_job_that_reads_what_it_writes(history: GraphView) -> None:
-    """All later runs of add, one by one; sum-2 as soon as add-2 is done, before sum-4, which waits for add-4."""
+    """All later runs of add, one by one; sum-2 as soon as add-2 is done, before sum-4, which
+    waits for add-4.
+    """
     plan = replay_plan(history, run_of("add-1"))
     assert shown(plan) == [["add-1"], ["add-2"], ["add-3", "sum-2"], ["add-4"], ["sum-4"]]
     adds = [rerun for step in plan.steps for rerun in step if rerun.job == job("add")]
@@ -174,13 +185,17 @@ def test_a_job_that_reads_what_it_writes(history: GraphView) -> None:
 
 
 def test_runs_of_one_job_never_at_the_same_time(history: GraphView) -> None:
-    """sum-2 and sum-4 both read what add-2 made, over add-4 or not; the later one is written last."""
+    """sum-2 and sum-4 both read what add-2 made, over add-4 or not; the later one is written
+    last.
+    """
     plan = replay_plan(history, version("log", "add-2"))
     assert shown(plan) == [["add-2"], ["add-3", "sum-2"], ["add-4"], ["sum-4"]]
 
 
 def test_what_was_made_good_since(history: GraphView) -> None:
-    """p-3 and q-3 replaced what p-2 and q-2 wrote, so nobody will read that next: r is not waiting."""
+    """p-3 and q-3 replaced what p-2 and q-2 wrote, so nobody will read that next: r is not
+    waiting.
+    """
     plan = replay_plan(history, run_of("p-2"))
     assert shown(plan) == [["p-2"], ["q-2"]]
     assert all(rerun.superseded for step in plan.steps for rerun in step)
@@ -191,7 +206,8 @@ def test_what_was_made_good_since(history: GraphView) -> None:
     newest = replay_plan(history, run_of("p-3"))
     assert (shown(newest), newest.next_jobs) == ([["p-3"], ["q-3"]], [job("r")])
     assert not any(rerun.superseded for step in newest.steps for rerun in step)
-    # The last good version is the newest from before that is not spoiled, though it was the corrupt one of another day.
+    # The last good version is the newest from before that is not spoiled, though it was the corrupt
+    # one of another day.
     assert newest.steps[0][0].outputs[0].last_good == version("p-out", "p-2")
 
 
@@ -231,7 +247,9 @@ def test_nothing_downstream(history: GraphView) -> None:
 
 
 def test_whatever_run_is_corrupt_the_plan_is_whole_and_in_order(history: GraphView) -> None:
-    """Every run downstream once, after all that it waits for; of one job or of one dataset never two at a time."""
+    """Every run downstream once, after all that it waits for; of one job or of one dataset never
+    two at a time.
+    """
     rows = history.database.ask("MATCH (r:PipelineRun) RETURN r.urn AS urn ORDER BY urn", {})
     for corrupt in (row["urn"] for row in rows):
         plan = replay_plan(history, corrupt)

@@ -1,4 +1,6 @@
-"""What may have spoiled a version, on the real Neo4j: one graph of several small histories, each worked out by hand."""
+"""What may have spoiled a version, on the real Neo4j: one graph of several small histories, each
+worked out by hand.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ def nightly(
     code: str = "v1",
     status: str = "COMPLETE",
 ) -> Story:
-    """load: raw -> a at the hour, ten minutes later clean: a -> b, another ten later mart: b -> d."""
+    """load: raw -> a at the hour, ten minutes later clean: a -> b, another ten later mart: b ->
+    d.
+    """
     columns = {"id": "int", "name": "string"} if code == "v1" else {"id": "string"}
     minute = 60 * hour
     return [
@@ -75,8 +79,10 @@ def nightly(
 
 
 def bad_night() -> list[Story]:
-    """Four good nights. In the fifth load runs new code, drops a column and halves the rows; clean fails over that,
-    mart reads what clean left. The sixth is as the fourth, but clean reads a version from before, an hour late."""
+    """Four good nights. In the fifth load runs new code, drops a column and halves the rows;
+    clean fails over that, mart reads what clean left. The sixth is as the fourth, but clean
+    reads a version from before, an hour late.
+    """
     return [
         *(nightly(hour) for hour in range(4)),
         nightly(4, rows=(50, 40, 5), code="v2", status="FAIL"),
@@ -85,8 +91,9 @@ def bad_night() -> list[Story]:
 
 
 def late_and_tested() -> list[Story]:
-    """x is made at every hour but at 4, and read ten minutes later; y is tested, by a run of its own and by the one
-    that reads it."""
+    """x is made at every hour but at 4, and read ten minutes later; y is tested, by a run of its
+    own and by the one that reads it.
+    """
     makes = [run(f"x-{hour}", "make-x", ["raw-x"], ["x"], minute=60 * hour) for hour in range(4)]
     reads = [run(f"y-{hour}", "make-y", ["x"], ["y"], minute=60 * hour + 10) for hour in range(5)]
     checks = that_tested(run("check", "check", ["y"], [], minute=260), unique="fail", known="pass")
@@ -95,8 +102,9 @@ def late_and_tested() -> list[Story]:
 
 
 def shapes() -> list[Story]:
-    """A diamond whose top changed its code; jobs that read what they write; a job that failed and left nothing; a
-    cycle; a source that got old."""
+    """A diamond whose top changed its code; jobs that read what they write; a job that failed
+    and left nothing; a cycle; a source that got old.
+    """
     captured = native.source_event("file", namespace="db", origin="CRM", captured_at=at(1))
     return [
         run("top-1", "top", ["t-raw"], ["t"], minute=0, version="1"),
@@ -127,7 +135,9 @@ def shapes() -> list[Story]:
 
 
 def vault() -> list[Story]:
-    """A run out of sight of most changed its code; what it made is read in sight, where the code changed too."""
+    """A run out of sight of most changed its code; what it made is read in sight, where the code
+    changed too.
+    """
     return [
         within("vault", run("v-1", "v", ["v-raw"], ["v-out"], minute=0, version="1")),
         within("vault", run("v-2", "v", ["v-raw"], ["v-out"], minute=10, version="2")),
@@ -192,8 +202,9 @@ def test_a_bad_version(history: GraphView) -> None:
 
 @pytest.mark.parametrize("urn", [ds("d"), answer_urn("kpi"), run_of("mart-4")])
 def test_where_it_may_start(history: GraphView, urn: str) -> None:
-    """A dataset starts at its newest version, an answer at what it cites, which is no hop; a run at itself and at what
-    it made, so that it is no hop away."""
+    """A dataset starts at its newest version, an answer at what it cites, which is no hop; a run
+    at itself and at what it made, so that it is no hop away.
+    """
     found = root_cause(history, urn)
     assert found.starts == [version("d", "mart-4") if urn == ds("d") else urn]
     wanted = [*BAD_NIGHT]
@@ -219,7 +230,9 @@ def test_only_since_it_was_good_and_only_the_first(history: GraphView) -> None:
 
 
 def test_late_input(history: GraphView) -> None:
-    """Four times x was 9 minutes old when it was read, then 69. (Of what came of that the tests failed.)"""
+    """Four times x was 9 minutes old when it was read, then 69. (Of what came of that the tests
+    failed.)
+    """
     tested, late = root_cause(history, run_of("y-4")).candidates
     assert (tested.kind, tested.distance) == ("TESTS_FAILED", 0)
     assert late == Candidate(
@@ -249,7 +262,9 @@ def test_input_from_before_a_failure_that_left_nothing(history: GraphView) -> No
 
 
 def test_failed_tests(history: GraphView) -> None:
-    """`check` stands beside the way from z back to x: its tests tell of y's run. `z` tested y itself and went on."""
+    """`check` stands beside the way from z back to x: its tests tell of y's run. `z` tested y
+    itself and went on.
+    """
     found = root_cause(history, ds("z"))
     assert shown(found.candidates) == [
         ("TESTS_FAILED", version("y", "y-4"), 2),

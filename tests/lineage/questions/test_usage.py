@@ -1,6 +1,8 @@
-"""Who uses a dataset at what cost, and what nobody uses: one history, every figure worked out by hand.
+"""Who uses a dataset at what cost, and what nobody uses: one history, every figure worked out by
+hand.
 
-What is asked looks one day back from 02:00 on 2 January, so that the window begins at minute 120 of the history.
+What is asked looks one day back from 02:00 on 2 January, so that the window begins at minute 120 of
+the history.
 """
 
 from __future__ import annotations
@@ -161,7 +163,8 @@ def test_what_is_charged_to_each_owner(told: GraphView) -> None:
 @pytest.mark.neo4j
 def test_only_what_may_be_seen_is_told_and_divided(told: GraphView) -> None:
     found = used(told.visible_to(OF_DB), "big")
-    # Of what `mix` read one dataset is out of sight; that there is one cannot be told from its share.
+    # Of what `mix` read one dataset is out of sight; that there is one cannot be told from its
+    # share.
     assert {one.job: one.seconds for one in found.consumers} == {
         job("sum"): 180.0,
         job("look"): 120.0,
@@ -297,8 +300,9 @@ RETURN d.urn AS urn
 
 
 def some_event(random: Random) -> Event:
-    """Of runs that begin again, are of several jobs, never end, and of which only some events tell what they read. As
-    time goes on they read other datasets."""
+    """Of runs that begin again, are of several jobs, never end, and of which only some events
+    tell what they read. As time goes on they read other datasets.
+    """
     run_id = random.randrange(60)
     names = [f"d{number}" for number in range(run_id // 8, run_id // 8 + 2)]
     return run_event(

@@ -1,4 +1,6 @@
-"""Breadth-first traversals over a small graph worked out by hand: distances, bounds, shared reads."""
+"""Breadth-first traversals over a small graph worked out by hand: distances, bounds, shared
+reads.
+"""
 
 from __future__ import annotations
 

@@ -33,7 +33,9 @@ STARTS = {
 
 @pytest.fixture
 def graph(database: Database, view: GraphView) -> GraphView:
-    """Job first reads a and x and writes b, whose columns derive from a; job second reads b and writes c."""
+    """Job first reads a and x and writes b, whose columns derive from a; job second reads b and
+    writes c.
+    """
     write_events(
         database,
         run("r1", "first", ["a", "x"], ["b"], derived={"b": ["a"]}),

@@ -1,5 +1,6 @@
-"""A walk that reads off what memory has worked out finds what one that goes step by step finds: the same nodes, edges,
-ends and what lies beyond them."""
+"""A walk that reads off what memory has worked out finds what one that goes step by step finds:
+the same nodes, edges, ends and what lies beyond them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The choice of the engine: each reason for Neo4j or for the step-by-step traversal, one at a time."""
+"""The choice of the engine: each reason for Neo4j or for the step-by-step traversal, one at a
+time.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ class HeldCache(CacheRefresher):
 
 @pytest.fixture
 def view() -> Iterator[GraphView]:
-    """a -> j -> b in a cache, with a column of a and an alias of it; nothing listens at the database."""
+    """a -> j -> b in a cache, with a column of a and an alias of it; nothing listens at the
+    database.
+    """
     database = Database("bolt://127.0.0.1:1", "", "")
     cache = LineageCache()
     cache.replace_entries(

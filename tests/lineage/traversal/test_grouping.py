@@ -40,7 +40,9 @@ def within(events: list[Event], run_id: str, name: str, kind: str) -> list[Event
 
 
 def shop(database: Database) -> None:
-    """A DAG of two tasks, raw -> a -> b, and a Spark application within the second; another DAG reads b."""
+    """A DAG of two tasks, raw -> a -> b, and a Spark application within the second; another DAG
+    reads b.
+    """
     write_events(
         database,
         within(run("load-1", "shop.load", ["raw"], ["a"], minute=1), "dag-1", "shop", "DAG"),
@@ -154,7 +156,9 @@ def test_the_map_as_it_was(database: Database, view: GraphView) -> None:
 
 
 def test_what_a_dataset_came_from_is_of_its_time_too(database: Database, view: GraphView) -> None:
-    """Once a run told which inputs an output came from, a walk goes by that, and still only by what was read then."""
+    """Once a run told which inputs an output came from, a walk goes by that, and still only by
+    what was read then.
+    """
     early = run("r1", "j", ["a", "b"], ["t"], minute=1, derived={"t": ["a", "b"]})
     late = run("r2", "j", ["a", "c"], ["t"], minute=10, derived={"t": ["a", "c"]})
     write_events(database, early, late)

@@ -1,5 +1,7 @@
-"""A walk over history that asks for what can be reached at once shows what one shows that asks hop by hop: whatever is
-derived from what, wherever it is cut short, and whatever may not be seen."""
+"""A walk over history that asks for what can be reached at once shows what one shows that asks
+hop by hop: whatever is derived from what, wherever it is cut short, and whatever may not be
+seen.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,10 @@ RUNS, TABLES = 40, 10
 
 
 def history(chance: random.Random) -> Iterator[Event]:
-    """Runs over a few tables of two namespaces. Some of their outputs come from some of the inputs, by columns or as a
-    lineage facet tells; some fail; all read what was made before them, now and then their own table."""
+    """Runs over a few tables of two namespaces. Some of their outputs come from some of the
+    inputs, by columns or as a lineage facet tells; some fail; all read what was made before
+    them, now and then their own table.
+    """
     for number in range(RUNS):
         inputs = chance.sample(range(TABLES), chance.randint(1, 3))
         told = [

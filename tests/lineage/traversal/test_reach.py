@@ -1,4 +1,6 @@
-"""Reached nodes and edges of a request: joined directions, omitted neighbours, and continuations."""
+"""Reached nodes and edges of a request: joined directions, omitted neighbours, and
+continuations.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The steps of a traversal: their order, and the job that leads only to the outputs of its entry."""
+"""The steps of a traversal: their order, and the job that leads only to the outputs of its
+entry.
+"""
 
 from __future__ import annotations
 

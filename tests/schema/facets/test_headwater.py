@@ -1,4 +1,6 @@
-"""Headwater's own facets, read leniently. `tests/schema/test_headwater_facets.py` has their events."""
+"""Headwater's own facets, read leniently. `tests/schema/test_headwater_facets.py` has their
+events.
+"""
 
 from __future__ import annotations
 
