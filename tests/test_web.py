@@ -33,9 +33,9 @@ CLIENT = TestClient(Starlette(routes=[Route("/", echo, methods=["POST"])]))
     [
         (b"a" * BYTES_MAX, "identity", 200),
         (b"a" * (BYTES_MAX + 1), "identity", 413),
-        (gzip.compress(b"a" * BYTES_MAX), "gzip", 200),
-        (gzip.compress(b"a" * 1_000_000), "gzip", 413),
-        (gzip.compress(b"a")[:-1], "gzip", 400),
+        (gzip.compress(b"a" * BYTES_MAX, mtime=0), "gzip", 200),
+        (gzip.compress(b"a" * 1_000_000, mtime=0), "gzip", 413),
+        (gzip.compress(b"a", mtime=0)[:-1], "gzip", 400),
         (b"a", "gzip", 400),
         (b"a", "br", 415),
     ],
