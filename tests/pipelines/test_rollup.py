@@ -269,7 +269,7 @@ def test_use_is_counted_over_summaries_too(database: Database, view: GraphView) 
 
 KILLED = """
 import os, signal, sys, msgspec
-from headwater.cypher import rollup as steps
+from headwater.pipelines import rollup_plan as steps
 from headwater.cypher.driver.database import Database
 from headwater.pipelines import rollup
 from headwater.schema.retention import Horizon
@@ -279,8 +279,8 @@ def die(*_):
 
 rollup.BATCH_SIZE = 2
 if sys.argv[1] == "within":
-    # The sums are written, the runs are not yet taken out.
-    steps._take_out = die
+    # The summaries are written, the runs are not yet removed.
+    steps._remove = die
 uri, user, password, horizon = sys.argv[2:]
 seen = []
 def progress(what, count):
@@ -409,7 +409,7 @@ def _sorted(one: Any) -> tuple[Any, ...]:
         ]
         for side in (one.partial, one.stale)
     )
-    return (*sides, one.hint, one.job)
+    return (*sides, one.resolution, one.job)
 
 
 def by_day(database: Database) -> Counter[tuple[str, str, str]]:
