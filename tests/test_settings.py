@@ -62,7 +62,7 @@ def test_an_override_wins_and_none_does_not() -> None:
         ("HEADWATER_REDACTION_KEY", "too short"),
     ],
 )
-def test_what_is_wrong_is_named(variable: str, value: str) -> None:
+def test_errors_name_the_fault(variable: str, value: str) -> None:
     with pytest.raises(SettingsError) as refusal:
         load({variable: value})
     assert variable in refusal.value.message

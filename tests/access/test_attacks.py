@@ -65,9 +65,7 @@ def listed(view: GraphView) -> dict[str, Any]:
     }
 
 
-def test_whose_run_id_is_known_is_not_shown_for_claiming_it(
-    database: Database, view: GraphView
-) -> None:
+def test_claiming_a_known_run_id_does_not_show_the_run(database: Database, view: GraphView) -> None:
     write_events(database, failed(OWN, "job"))
     assert all(listed(view).values())
     write_events(database, failed(THEIRS, "secret"))
@@ -79,7 +77,7 @@ def test_whose_run_id_is_known_is_not_shown_for_claiming_it(
     }
 
 
-def test_whose_run_id_is_known_is_not_shown_for_calling_it_a_parent(
+def test_naming_a_known_run_id_as_parent_does_not_show_the_run(
     database: Database, view: GraphView
 ) -> None:
     write_events(database, failed(THEIRS, "secret"))
@@ -93,9 +91,7 @@ def test_whose_run_id_is_known_is_not_shown_for_calling_it_a_parent(
     assert read_nodes(view, [run_urn(RUN)]) == {}
 
 
-def test_a_page_of_answers_ends_at_one_that_may_be_seen(
-    database: Database, view: GraphView
-) -> None:
+def test_a_page_of_answers_ends_at_a_visible_answer(database: Database, view: GraphView) -> None:
     """Its last cursor holds the urn and the time of its last entry."""
     own, theirs = ({"namespace": namespace, "name": "table"} for namespace in (OWN, THEIRS))
     write_events(
@@ -115,9 +111,7 @@ def test_a_page_of_answers_ends_at_one_that_may_be_seen(
     assert (second.entries, second.has_next) == (["answer:oldest"], False)
 
 
-def test_how_well_a_hit_fits_tells_nothing_of_what_is_hidden(
-    database: Database, view: GraphView
-) -> None:
+def test_search_scores_do_not_depend_on_hidden_nodes(database: Database, view: GraphView) -> None:
     """Lucene counts in how many nodes of the whole index a word stands, and how long they are."""
     write_events(
         database,
@@ -133,9 +127,7 @@ def test_how_well_a_hit_fits_tells_nothing_of_what_is_hidden(
     assert search(GraphView(database), "customers").count == 11
 
 
-def test_what_a_job_reads_no_more_is_judged_like_any_other(
-    database: Database, view: GraphView
-) -> None:
+def test_former_inputs_of_a_job_are_hidden_like_others(database: Database, view: GraphView) -> None:
     """It is not among the inputs of the job, and column lineage knows that it went into what the
     job makes.
     """
@@ -162,7 +154,7 @@ def test_what_a_job_reads_no_more_is_judged_like_any_other(
         assert THEIRS not in told
 
 
-def test_a_hidden_name_of_an_own_dataset_leads_nowhere(database: Database, view: GraphView) -> None:
+def test_a_hidden_alias_of_an_own_dataset_is_not_found(database: Database, view: GraphView) -> None:
     """Or whoever guesses it would know that it is one."""
     names = {
         way: {"namespace": namespace, "name": way}
@@ -183,7 +175,7 @@ def test_a_hidden_name_of_an_own_dataset_leads_nowhere(database: Database, view:
             lineage(view, dataset_urn(THEIRS, guess))
 
 
-def test_files_of_whoever_asks_do_not_tell_which_guess_of_a_hidden_name_is_right(
+def test_files_of_the_caller_do_not_confirm_a_hidden_name(
     database: Database, view: GraphView
 ) -> None:
     """Of what lies downstream and may not be seen: a table, a job by the path of its code, a
@@ -218,7 +210,7 @@ def test_files_of_whoever_asks_do_not_tell_which_guess_of_a_hidden_name_is_right
     assert asked(GraphView(database), "secret") != asked(GraphView(database), "guess")
 
 
-def test_an_answer_is_in_the_list_of_events_for_whoever_sees_what_it_rests_on() -> None:
+def test_an_answer_is_in_the_event_list_with_visible_citations() -> None:
     """Its text may tell of all of it, and its own namespace is that of everybody's answers."""
     own, theirs = ({"namespace": namespace, "name": "table"} for namespace in (OWN, THEIRS))
     cited: dict[str, Any] = {

@@ -113,7 +113,7 @@ def test_a_name_spelled_with_escapes_is_the_same_name() -> None:
     assert refusal.value.hint
 
 
-def test_deciding_what_is_one_dataset_is_for_stewards() -> None:
+def test_only_stewards_declare_aliases() -> None:
     own = {"dataset": dataset("team-a", "s3://lake", facet="headwater_symlinks")}
     assert foreign(WIDE, own) == "dataset.facets.headwater_symlinks"
     assert foreign(TEAM, own) == "dataset.facets.headwater_symlinks"
@@ -123,7 +123,7 @@ def test_deciding_what_is_one_dataset_is_for_stewards() -> None:
     assert foreign(ANONYMOUS, theirs) == ""
 
 
-def test_a_scheme_is_no_way_into_the_place_that_a_name_spells() -> None:
+def test_a_scheme_does_not_open_the_namespace_in_a_name() -> None:
     """`s3` and a name that is a whole address is that address."""
     loose = Principal("loose", frozenset({Scope.INGEST}), Visibility(("s3",)))
     assert (

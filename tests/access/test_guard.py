@@ -72,7 +72,7 @@ def test_without_a_key_it_does_not_start_where_others_reach_it(tmp_path: Path) -
         assert "headwater keys create" in refusal.value.hint
 
 
-def test_what_is_open_and_what_needs_a_key(client: TestClient) -> None:
+def test_open_and_protected_routes(client: TestClient) -> None:
     assert client.get("/healthz").status_code == 200
     assert client.get("/").status_code == 200
     assert client.get("/graphql", headers={"Accept": "text/html"}).status_code == 200
@@ -101,7 +101,7 @@ def test_a_wrong_key_is_refused(client: TestClient, header: str) -> None:
     assert client.get("/metrics", headers={"Authorization": header}).status_code == 401
 
 
-def test_a_key_opens_what_it_is_for(client: TestClient, key: Key) -> None:
+def test_a_key_opens_its_scopes(client: TestClient, key: Key) -> None:
     reader, sender = key(Scope.READ), key(Scope.INGEST)
     assert client.get("/metrics", headers=reader).status_code == 200
     assert client.get("/metrics", headers=sender).status_code == 403
@@ -124,7 +124,7 @@ def test_a_path_written_otherwise_leads_not_past_its_rule(client: TestClient) ->
         assert client.request(method, "/metrics").status_code in {401, 405}, method
 
 
-def test_foreign_namespaces_are_refused_and_their_neighbours_kept(
+def test_foreign_namespaces_are_refused_and_other_events_accepted(
     client: TestClient, key: Key
 ) -> None:
     team = key(Scope.INGEST, namespaces=("team-a",))
@@ -150,9 +150,7 @@ def test_foreign_namespaces_are_refused_and_their_neighbours_kept(
     )
 
 
-def test_a_namespace_is_judged_without_the_credentials_that_are_not_kept(
-    client: TestClient, key: Key
-) -> None:
+def test_a_namespace_is_authorized_without_its_credentials(client: TestClient, key: Key) -> None:
     team = key(Scope.INGEST, namespaces=("postgres://team*",))
     sent = "postgres://team:secret@theirs:5432"
     event = {**EVENT, "job": {"namespace": sent, "name": "j"}}
@@ -173,7 +171,7 @@ def test_a_namespace_is_judged_without_the_credentials_that_are_not_kept(
 
 
 @pytest.mark.parametrize("dress", [b"\xef\xbb\xbf%s", b"  %s  "])
-def test_an_event_in_odd_dress_is_judged_like_any_other(
+def test_an_event_in_unusual_spelling_is_authorized_like_others(
     client: TestClient, key: Key, dress: bytes
 ) -> None:
     team = key(Scope.INGEST, namespaces=("team-a",))
@@ -231,7 +229,7 @@ def test_refusals_and_reads_by_administrators_are_logged(
     assert client.get("/access/log?first=99999999", headers=admin).status_code == 400
 
 
-def test_on_loopback_nobody_needs_a_key_but_one_that_is_sent_counts(tmp_path: Path) -> None:
+def test_on_loopback_a_key_is_optional_but_checked(tmp_path: Path) -> None:
     settings = load({"HEADWATER_HOME": str(tmp_path), "HEADWATER_NEO4J_URI": "bolt://127.0.0.1:1"})
     store = AccessStore(settings.access_path)
     sent, _ = Keys(store).create("reader", [Scope.READ])

@@ -15,7 +15,7 @@ from headwater.errors import ForbiddenError, NotFoundError, QueryError, Unauthor
 from headwater.schema.visibility import UNRESTRICTED, Visibility
 
 
-def test_a_key_is_shown_once_and_kept_as_a_hash(keys: Keys, store: AccessStore) -> None:
+def test_a_key_is_shown_once_and_stored_as_a_hash(keys: Keys, store: AccessStore) -> None:
     sent, key = keys.create(
         "ci", [Scope.READ, Scope.INGEST], namespaces=["spark*", "s3://lake"], days=1
     )
@@ -38,7 +38,7 @@ def test_a_key_is_shown_once_and_kept_as_a_hash(keys: Keys, store: AccessStore) 
 
 
 @pytest.mark.parametrize("changed", ["", "x", "hw_", "hw_000000000000_" + "a" * 43, "HW", "hw_ü"])
-def test_what_is_no_key_is_refused(keys: Keys, changed: str) -> None:
+def test_malformed_keys_are_refused(keys: Keys, changed: str) -> None:
     keys.create("ci", [Scope.READ])
     with pytest.raises(UnauthorizedError):
         keys.principal(changed)
@@ -52,7 +52,7 @@ def test_a_key_with_one_character_changed_is_refused(keys: Keys) -> None:
             keys.principal(sent[:place] + other + sent[place + 1 :])
 
 
-def test_it_ends_by_itself_or_when_told(keys: Keys) -> None:
+def test_a_key_ends_by_expiry_or_revocation(keys: Keys) -> None:
     brief, _ = keys.create("brief", [Scope.READ], days=1e-9)
     with pytest.raises(UnauthorizedError, match="expired"):
         keys.principal(brief)
@@ -72,7 +72,7 @@ def test_it_ends_by_itself_or_when_told(keys: Keys) -> None:
     assert [key.state for key in keys.list()] == ["expired", "revoked", "revoked"]
 
 
-def test_what_another_process_revokes_is_refused_at_once(keys: Keys, store: AccessStore) -> None:
+def test_a_revocation_by_another_process_applies_at_once(keys: Keys, store: AccessStore) -> None:
     sent, _ = keys.create("ci", [Scope.READ])
     other = AccessStore(store.path)
     Keys(other).revoke("ci")
@@ -99,7 +99,7 @@ def test_what_another_process_revokes_is_refused_at_once(keys: Keys, store: Acce
         ("taken", [Scope.READ], ["*"], 1),
     ],
 )
-def test_a_key_that_is_good_for_nothing_is_not_made(
+def test_a_key_without_use_is_not_created(
     keys: Keys, name: str, scopes: list[Scope], namespaces: list[str], days: float
 ) -> None:
     keys.create("taken", [Scope.READ])
@@ -108,7 +108,7 @@ def test_a_key_that_is_good_for_nothing_is_not_made(
     assert len(keys.list()) == 1
 
 
-def test_two_that_make_the_same_name_at_once(tmp_path: Path) -> None:
+def test_two_processes_create_the_same_name_at_once(tmp_path: Path) -> None:
     made: list[str] = []
     refused: list[Exception] = []
 

@@ -219,7 +219,7 @@ def judge(
     )
 
 
-def test_no_walk_tells_a_reader_what_is_out_of_sight(world: World, view: GraphView) -> None:
+def test_no_traversal_shows_a_reader_hidden_nodes(world: World, view: GraphView) -> None:
     """Fifty readers with two hundred questions each; those of one reader share their statements."""
     chance = random.Random(7)
     for _ in range(READERS):
@@ -243,7 +243,7 @@ def test_no_walk_tells_a_reader_what_is_out_of_sight(world: World, view: GraphVi
                 judge(world, reader, start, direction, depth, (walk.nodes, walk.edges))
 
 
-def test_no_lineage_tells_it_either(world: World, view: GraphView) -> None:
+def test_no_lineage_shows_a_reader_hidden_nodes(world: World, view: GraphView) -> None:
     """Asked as users do, names, distances, cursors and all; what is out of sight is as good as
     not there.
     """
@@ -276,7 +276,7 @@ def test_no_lineage_tells_it_either(world: World, view: GraphView) -> None:
         )
 
 
-def test_who_sees_all_is_shown_all(world: World, view: GraphView) -> None:
+def test_a_reader_of_everything_is_shown_everything(world: World, view: GraphView) -> None:
     reader = make_reader(world, NAMESPACES)
     assert reader.seen == set(world.namespaces)
     for start in sorted(world.namespaces)[::7]:

@@ -12,7 +12,7 @@ from headwater.access.store import AccessStore
 from headwater.errors import QueryError, UnavailableError
 
 
-def test_newest_first_and_whole(log: AccessLog) -> None:
+def test_entries_are_complete_and_newest_first(log: AccessLog) -> None:
     for number in range(5):
         log.append("ci", "POST /cypher", "done", number=number, query="é\n" * 3)
     assert [entry.detail["number"] for entry in log.entries()] == [4, 3, 2, 1, 0]
@@ -50,7 +50,7 @@ def test_it_cannot_be_changed(log: AccessLog, store: AccessStore, statement: str
         ("UPDATE entry SET seq = 9 WHERE seq = 4", 9),
     ],
 )
-def test_what_somebody_changes_in_the_file_is_found(
+def test_changes_in_the_file_are_detected(
     log: AccessLog, store: AccessStore, tampering: str, broken: int
 ) -> None:
     for number in range(4):
@@ -61,7 +61,7 @@ def test_what_somebody_changes_in_the_file_is_found(
     assert log.verify()[1] == broken
 
 
-def test_a_flood_of_refusals_is_counted_and_not_told(log: AccessLog) -> None:
+def test_repeated_refusals_are_counted_not_listed(log: AccessLog) -> None:
     for _ in range(REFUSALS_PER_MINUTE_MAX + 40):
         log.record_refusal("unauthenticated", "GET /metrics", why="no key")
     assert len(log.entries(first=1_000)) == REFUSALS_PER_MINUTE_MAX
@@ -71,7 +71,7 @@ def test_a_flood_of_refusals_is_counted_and_not_told(log: AccessLog) -> None:
     assert log.verify() == (REFUSALS_PER_MINUTE_MAX + 1, None)
 
 
-def test_many_at_once(store: AccessStore) -> None:
+def test_concurrent_entries(store: AccessStore) -> None:
     def write() -> None:
         own = AccessStore(store.path)
         for number in range(10):

@@ -141,7 +141,7 @@ def test_every_route_has_a_rule(app: Starlette) -> None:
     )
 
 
-def test_every_kind_of_route_is_walked(app: Starlette) -> None:
+def test_every_kind_of_route_is_covered(app: Starlette) -> None:
     assert [
         route for route in app.routes if not isinstance(route, Route | Mount | WebSocketRoute)
     ] == []
@@ -256,7 +256,7 @@ def test_every_field_has_a_rule() -> None:
     assert FIELDS.keys() - set(ALL_FIELDS) == set(), "rules of what is not there"
 
 
-def test_what_has_no_rule_is_for_administrators() -> None:
+def test_routes_without_a_rule_are_for_administrators() -> None:
     assert rule_of_field("Query.newest") is Scope.ADMIN
     assert rule_of_route("GET", "/newest") is Scope.ADMIN
     assert rule_of_route("DELETE", "/graphql") is Scope.ADMIN
@@ -279,7 +279,7 @@ def test_a_path_cannot_be_written_past_its_rule(
             assert status in {403, 404, 405}, (written, status)
 
 
-def test_of_several_fields_each_is_judged(
+def test_each_of_several_fields_is_authorized(
     client: TestClient, keys: dict[Scope | None, str | None]
 ) -> None:
     query = '{ search(text: "x") { totalCount } __typename conformance { producers { producer } } }'

@@ -157,7 +157,7 @@ def test_replay_plan() -> None:
     ]
 
 
-def test_what_cannot_be_asked() -> None:
+def test_refused_questions() -> None:
     for arguments, error in (
         (["root-cause", run_of("never")], NotFoundError),
         (["replay-plan", run_of("never")], NotFoundError),

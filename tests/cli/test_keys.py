@@ -67,7 +67,7 @@ def test_json_has_the_key_once(tmp_path: Path) -> None:
         ("--scope", "cypher", "--namespace", "a"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+def test_wrong_requests_are_reported(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     with pytest.raises(QueryError):
         run(tmp_path, "create", "ci", *arguments)
     assert json.loads(run(tmp_path, "list", "--json").stdout) == []

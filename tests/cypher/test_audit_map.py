@@ -82,7 +82,7 @@ def rows(database: Database, name: str, /, **parameters: str) -> list[tuple[Any,
     return [tuple(row[column] for column in found.columns) for row in found.rows]
 
 
-def test_coverage_counts_what_is_in_the_lineage(wired: Database) -> None:
+def test_coverage_counts_nodes_with_lineage(wired: Database) -> None:
     assert rows(wired, "coverage") == [
         ("dataset", "db", 12, 11, 91.7, 2, 1, 1),
         ("dataset", "web", 1, 1, 100.0, 0, 0, 0),
@@ -91,7 +91,7 @@ def test_coverage_counts_what_is_in_the_lineage(wired: Database) -> None:
     ]
 
 
-def test_nobody_owns_what_nobody_was_named_for(wired: Database) -> None:
+def test_nodes_without_named_owners_are_unowned(wired: Database) -> None:
     found = rows(wired, "unowned")
     assert found[0] == ("job", "etl", "mart", 2, [])
     assert [row for row in found if row[2] in {"a", "c", "side"}] == [
@@ -135,7 +135,7 @@ def test_dense_nodes_are_those_with_most_edges(wired: Database) -> None:
     assert len(rows(wired, "dense_nodes", limit="7")) == 7
 
 
-def test_longest_chains_take_the_long_way_and_end(wired: Database) -> None:
+def test_longest_chains_take_the_longest_path_and_end(wired: Database) -> None:
     assert rows(wired, "longest_chains", hopsMax="6") == [
         # The circle is cut where it was told to be.
         (6, "db seed", "db q", ["p", "q", "p", "q", "p"]),
@@ -153,11 +153,11 @@ def test_longest_chains_take_the_long_way_and_end(wired: Database) -> None:
     assert rows(wired, "longest_chains", hopsMax="0") == []
 
 
-def test_crossings_are_told_with_their_job(wired: Database) -> None:
+def test_crossings_name_their_job(wired: Database) -> None:
     assert rows(wired, "cross_namespace_flows") == [("db", "web", "etl report", "d", "page")]
 
 
-def test_ways_that_fork_and_join_cost_nothing(database: Database) -> None:
+def test_forking_paths_are_not_enumerated(database: Database) -> None:
     """Forty diamonds on end: a million million ways from one side to the other."""
     empty(database)
     write_batch(
@@ -179,7 +179,7 @@ def test_ways_that_fork_and_join_cost_nothing(database: Database) -> None:
     assert found[0][3] == [f"l{at:02}" for at in range(1, 40)]
 
 
-def test_with_nothing_in_the_graph_nothing_is_told(database: Database) -> None:
+def test_an_empty_graph_returns_no_rows(database: Database) -> None:
     empty(database)
     for name in (
         "coverage",

@@ -161,7 +161,7 @@ def test_personal_data_is_followed_where_it_is_not_masked(personal: Database) ->
     assert rows(personal, "pii_reach", limit="2") == expected[:2]
 
 
-def test_what_only_decided_which_rows_there_are_is_told_when_asked_for(personal: Database) -> None:
+def test_indirect_columns_are_listed_on_request(personal: Database) -> None:
     found = {row[:5] for row in rows(personal, "pii_reach", indirect="true")}
     assert found - {row[:5] for row in rows(personal, "pii_reach")} == {
         ("db people", "ssn", 1, "db staging", "kept")
@@ -246,7 +246,7 @@ def used(database: Database) -> Database:
     return database
 
 
-def test_what_is_behind_its_inputs_is_stale(used: Database) -> None:
+def test_a_dataset_older_than_its_inputs_is_stale(used: Database) -> None:
     assert rows(used, "stale_datasets") == [
         (minute(4), "db", "mart", "an input has a newer version", ["db clean"]),
         (None, "db", "draft", "no whole version was ever made", []),
@@ -261,7 +261,7 @@ def test_what_is_behind_its_inputs_is_stale(used: Database) -> None:
     ]
 
 
-def test_what_nobody_read_since_is_unused(used: Database) -> None:
+def test_a_dataset_without_recent_reads_is_unused(used: Database) -> None:
     assert rows(used, "unused_datasets", since=at(9)) == [
         (minute(1), "db", "dead", 2, None, 1),
     ]
@@ -279,7 +279,7 @@ def test_cost_is_time_and_bytes_by_job(used: Database) -> None:
     assert [row[1] for row in rows(used, "cost", since=at(13))] == ["draft"]
 
 
-def test_answers_with_a_hole_anywhere_behind_them_are_told(used: Database) -> None:
+def test_answers_with_incomplete_sources_are_listed(used: Database) -> None:
     found = rows(used, "incomplete_answers")
     assert [row[1:] for row in found] == [
         ("never", 0, "db mart", "gone", "the run that made it was never heard of"),
@@ -292,7 +292,7 @@ def test_answers_with_a_hole_anywhere_behind_them_are_told(used: Database) -> No
     assert rows(used, "incomplete_answers", since="2026-01-02") == []
 
 
-def test_a_hole_far_behind_an_answer_is_found(database: Database) -> None:
+def test_a_distant_incomplete_source_of_an_answer_is_found(database: Database) -> None:
     empty(database)
     write_batch(
         database,

@@ -57,7 +57,7 @@ def test_statements_are_cut_at_the_end_of_lines_only() -> None:
 
 
 @pytest.mark.neo4j
-def test_what_was_applied_is_not_applied_again(database: Database) -> None:
+def test_applied_migrations_are_not_applied_again(database: Database) -> None:
     migrate(database)
     assert pending(database) == []
     assert migrate(database) == []
@@ -68,7 +68,7 @@ def test_what_was_applied_is_not_applied_again(database: Database) -> None:
 
 
 @pytest.mark.neo4j
-def test_several_at_once_do_not_get_into_each_others_way(database: Database) -> None:
+def test_concurrent_migrations_do_not_conflict(database: Database) -> None:
     forget(database)
     failures: list[BaseException] = []
 
@@ -157,7 +157,7 @@ FOREACH (_ IN CASE WHEN made[0] = 'quick' THEN [1] ELSE [] END | SET r.startedAt
 
 
 @pytest.mark.neo4j
-def test_before_anything_was_made_the_first_that_was_being_made_is_found(
+def test_first_unfinished_version_is_found_without_a_finished_one(
     database: Database,
 ) -> None:
     empty(database)

@@ -67,7 +67,7 @@ def test_page_refers_to_no_external_resource() -> None:
     assert re.findall(r"https?://[^\"]+", text) == ["http://www.w3.org/2000/svg"]
 
 
-def test_page_holds_the_whole_document() -> None:
+def test_page_contains_the_complete_document() -> None:
     document = add_digest(pack(HOSTILE))
     assert parse_page(render_page(document)) == document
     assert render_page(parse_page(render_page(document))) == render_page(document)

@@ -252,7 +252,7 @@ def test_rows_cost_no_statements(name: str, both: tuple[Asked, Asked]) -> None:
     "name",
     ["Answer", "Artifact", "Dataset", "FailedRun", "Job", "PipelineRun", "Source", "lineage"],
 )
-def test_there_are_rows(name: str, both: tuple[Asked, Asked]) -> None:
+def test_every_list_has_rows(name: str, both: tuple[Asked, Asked]) -> None:
     """Otherwise the test above shows nothing."""
     assert len(both[1][name][1]) > 5 * len(both[0][name][1])
 

@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
         '{ lineage(urn: "run:unknown") { truncated } }',
     ],
 )
-def test_walks_from_nowhere_are_not_found(refused: Ask, query: str) -> None:
+def test_traversals_of_missing_nodes_are_not_found(refused: Ask, query: str) -> None:
     error = refused(query)
     assert error["extensions"]["code"] == "NOT_FOUND"
     assert "unknown" in error["message"]
@@ -85,7 +85,7 @@ def test_lists_are_bounded(database: Database, refused: Ask) -> None:
         assert error["extensions"]["code"] == "BAD_REQUEST"
 
 
-def test_limits_on_what_a_query_may_be(refused: Ask) -> None:
+def test_limits_of_a_query(refused: Ask) -> None:
     deep = "job { " + "inputs { producedBy { " * 8 + "urn" + " } }" * 8 + " }"
     assert "depth" in refused('{ run(runId: "x") { ' + deep + " } }")["message"]
     aliases = " ".join(f'a{n}: run(runId: "x") {{ runId }}' for n in range(100))
@@ -152,7 +152,7 @@ class Broken(Database):
         raise RuntimeError(f"secret of {name} {len(options)}")
 
 
-def test_a_fault_of_ours_is_logged_and_not_told(
+def test_an_internal_error_is_logged_and_not_shown(
     database: Database, served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def submit(*_: object) -> None:
@@ -198,7 +198,7 @@ def test_no_neo4j_is_unavailable(served: Served) -> None:
     assert error["extensions"]["code"] == "UNAVAILABLE"
 
 
-def test_a_request_has_an_end(
+def test_a_request_times_out(
     database: Database, served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answered = Event()

@@ -163,7 +163,7 @@ def test_citations_of_every_kind(data: Ask) -> None:
         (ANSWER, {"answerId": "a", "cites": [{"field": "x"}]}),
     ],
 )
-def test_what_is_refused(refused: Ask, mutation: str, value: object) -> None:
+def test_refused_requests(refused: Ask, mutation: str, value: object) -> None:
     assert refused(mutation, i=value)["extensions"]["code"] == "BAD_REQUEST"
 
 

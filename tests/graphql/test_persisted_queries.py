@@ -41,7 +41,7 @@ def code_of(known: PersistedQueries, request: dict[str, Any]) -> str:
     return refused.value.code
 
 
-def test_a_query_is_known_once_it_was_sent_with_its_hash() -> None:
+def test_a_query_is_stored_once_sent_with_its_hash() -> None:
     known, hash = PersistedQueries(), query_hash(SMALL)
     assert hash == "7f56e67dd21ab3f30d1ff8b7bed08893f0a0db86449836189b361dd1e56ddb4b"
     assert code_of(known, by_hash(hash)) == "PERSISTED_QUERY_NOT_FOUND"
@@ -72,11 +72,11 @@ def test_a_query_is_known_once_it_was_sent_with_its_hash() -> None:
         ({"documentId": "nothing"}, "PERSISTED_QUERY_NOT_FOUND"),
     ],
 )
-def test_what_is_refused(request_: dict[str, Any], code: str) -> None:
+def test_refused_requests(request_: dict[str, Any], code: str) -> None:
     assert code_of(PersistedQueries({"small": SMALL}), request_) == code
 
 
-def test_a_wrong_hash_keeps_nothing() -> None:
+def test_a_wrong_hash_stores_nothing() -> None:
     known = PersistedQueries()
     assert code_of(known, by_hash(query_hash(OTHER), SMALL)) == "BAD_REQUEST"
     assert code_of(known, by_hash(query_hash(OTHER))) == "PERSISTED_QUERY_NOT_FOUND"
@@ -98,7 +98,7 @@ def test_the_longest_unused_is_forgotten_first(monkeypatch: pytest.MonkeyPatch) 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=60))
 @settings(max_examples=50, deadline=None)
-def test_what_is_kept_is_bounded_and_right(asked: list[tuple[int, bool]]) -> None:
+def test_the_store_is_bounded_and_correct(asked: list[tuple[int, bool]]) -> None:
     """Check any order of requests: the store stays bounded, and each hash returns its own query."""
     limit = persisted.STORED_BYTES_MAX
     persisted.STORED_BYTES_MAX = 40
@@ -131,7 +131,7 @@ def test_only_trusted_ones() -> None:
         assert code_of(known, request) == "PERSISTED_QUERY_ONLY", request
 
 
-def test_trusted_documents_are_read_and_judged(tmp_path: Path) -> None:
+def test_trusted_documents_are_parsed_and_checked(tmp_path: Path) -> None:
     schema = create_schema()._schema
     file, folder = tmp_path / "queries.json", tmp_path / "queries"
     file.write_text(json.dumps({"small": SMALL, query_hash(OTHER): OTHER}), encoding="utf-8")

@@ -230,7 +230,7 @@ def test_attacks_are_refused_at_once(query: str, code: str, word: str) -> None:
     assert (found, word in message) == (code, True), message
 
 
-def test_a_refusal_says_how_much_is_too_much() -> None:
+def test_a_refusal_names_the_size_and_the_limit() -> None:
     result = asyncio.run(
         create_schema(cost_max=50).execute("{ failedRuns(first: 60) { edges { cursor } } }")
     )
@@ -282,7 +282,7 @@ def selections(draw: st.DrawFn, kind: str = "PipelineRun", depth: int = 3) -> st
 
 @given(selections(), st.integers(1, 4))
 @settings(max_examples=60, deadline=None)
-def test_fragments_are_what_they_stand_for(selection: str, times: int) -> None:
+def test_fragments_count_as_their_text(selection: str, times: int) -> None:
     """A fragment that is spread n times is as large as its text written n times."""
     written = '{ run(runId: "x") { ' + f"{selection} " * times + "} }"
     spread = (

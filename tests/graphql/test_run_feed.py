@@ -32,7 +32,7 @@ async def taken(subscriber: Subscriber, seconds: float = 1.0) -> list[str]:
         return found
 
 
-def test_every_change_is_told_once_in_pages_of_any_size(
+def test_every_change_is_delivered_once_in_pages_of_any_size(
     database: Database, view: GraphView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def listen(rows_max: int) -> list[str]:
@@ -49,7 +49,7 @@ def test_every_change_is_told_once_in_pages_of_any_size(
         assert sorted(asyncio.run(listen(rows_max))) == expected
 
 
-def test_listeners_share_what_is_read(database: Database) -> None:
+def test_listeners_share_the_reads(database: Database) -> None:
     class Counted(Database):
         def __init__(self) -> None:
             self.__dict__.update(database.__dict__)
@@ -98,7 +98,7 @@ def test_nothing_is_missed_while_neo4j_is_away(database: Database) -> None:
     assert asyncio.run(listen(Away())) == ["meanwhile"]
 
 
-def test_without_neo4j_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_neo4j_a_subscription_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(news, "START_SECONDS_MAX", 0.3)
 
     async def listen(nowhere: GraphView) -> None:

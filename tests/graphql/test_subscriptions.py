@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph", "quick")
 Patch = pytest.MonkeyPatch
 
 
-def test_runs_are_told_as_they_are_by_then(open_to_all: Served, database: Database) -> None:
+def test_runs_are_delivered_in_their_current_state(open_to_all: Served, database: Database) -> None:
     write_events(database, run("before", "load", [], ["a"]))
     with open_to_all.begun() as client:
         subscribe(client)
@@ -93,7 +93,7 @@ def test_filters(open_to_all: Served, database: Database) -> None:
         assert is_quiet(client)
 
 
-def test_what_is_told_is_read_afresh(open_to_all: Served, database: Database) -> None:
+def test_delivered_runs_are_read_again(open_to_all: Served, database: Database) -> None:
     with open_to_all.begun() as client:
         subscribe(client, "subscription { runEvents { runId inputs { name description } } }")
         write_events(database, run("r", "load", ["a"], []))
@@ -102,7 +102,7 @@ def test_what_is_told_is_read_afresh(open_to_all: Served, database: Database) ->
         assert [row["name"] for row in told(client, 1)[0]["inputs"]] == ["a", "b"]
 
 
-def test_nothing_outside_the_sight_of_a_key_is_told(keyed: Served, database: Database) -> None:
+def test_hidden_runs_are_not_delivered(keyed: Served, database: Database) -> None:
     everything, other = keyed.begun(keyed.key("all")), keyed.begun(keyed.key("other", "team-*"))
     query = "subscription { runEvents { runId inputs { name } children { runId } } }"
     with everything, other:
@@ -122,7 +122,7 @@ def test_nothing_outside_the_sight_of_a_key_is_told(keyed: Served, database: Dat
         assert is_quiet(other)
 
 
-def test_a_subscriber_that_is_far_behind_is_told(
+def test_a_late_subscriber_gets_an_error(
     open_to_all: Served, database: Database, monkeypatch: Patch
 ) -> None:
     monkeypatch.setattr(news, "PENDING_MAX", 5)
@@ -135,7 +135,7 @@ def test_a_subscriber_that_is_far_behind_is_told(
         assert messages[-2]["payload"]["errors"][0]["extensions"]["code"] == "TOO_SLOW"
 
 
-def test_nobody_asks_while_nobody_listens(open_to_all: Served) -> None:
+def test_no_poll_without_a_subscriber(open_to_all: Served) -> None:
     time.sleep(0.5)
     assert working() == []
     with open_to_all.begun() as client:

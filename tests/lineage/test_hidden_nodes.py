@@ -28,7 +28,7 @@ def chain(length: int) -> Map:
 
 
 @pytest.mark.parametrize("length", [0, 1, 2, 7])
-def test_a_way_out_of_sight_is_one_stub_however_long_it_is(length: int) -> None:
+def test_a_hidden_path_is_one_stub_of_any_length(length: int) -> None:
     hidden = stub_urn("from", job("x"))
     edges = {
         Edge(ds("a"), job("x"), "FEEDS"),
@@ -43,7 +43,7 @@ def test_a_way_out_of_sight_is_one_stub_however_long_it_is(length: int) -> None:
 
 
 @pytest.mark.parametrize("length", [0, 1, 2, 7])
-def test_depth_counts_a_way_out_of_sight_once(length: int) -> None:
+def test_depth_counts_a_hidden_path_once(length: int) -> None:
     shallow = chain(length).seen().walk(ds("a"), depth=1)
     assert set(shallow.nodes) == {ds("a"), job("x"), stub_urn("from", job("x"))}
     assert (shallow.truncated, shallow.resume_points, shallow.omitted_neighbours) == (
@@ -65,7 +65,7 @@ def test_a_hidden_job_between_datasets_is_one_hop(length: int) -> None:
     assert seen(map, ds("b"), upstream=True) == ({ds("b"): 0, hidden: 0, ds("a"): 1}, edges)
 
 
-def test_branches_hang_on_the_stub_where_the_way_left() -> None:
+def test_branches_join_the_stub_where_the_path_became_hidden() -> None:
     map = Map().add("h", ["a", "b"], ["h1"]).add("h2", ["h1"], ["c"]).add("h3", ["h1"], ["d"])
     hidden = stub_urn("from", ds("a"))
     nodes, edges = seen(map, ds("a"))
@@ -107,7 +107,7 @@ def test_hidden_roots_and_leaves_are_one_stub_each(roots: int) -> None:
     assert not map.seen().walk(ds("a")).truncated
 
 
-def test_a_hidden_root_beside_a_way_from_sight_is_not_told() -> None:
+def test_a_hidden_root_beside_a_visible_source_is_not_shown() -> None:
     """Whether something else, out of sight, has a part in it is nothing that can be seen."""
     plain = Map().add("h", ["a"], ["h1"]).add("h1", ["h1"], ["b"])
     more = (
@@ -116,7 +116,7 @@ def test_a_hidden_root_beside_a_way_from_sight_is_not_told() -> None:
     assert seen(plain, ds("b"), upstream=True) == seen(more, ds("b"), upstream=True)
 
 
-def test_what_a_hidden_job_keeps_apart_stays_apart() -> None:
+def test_separate_derivations_of_a_hidden_job_stay_separate() -> None:
     one = (
         Map()
         .add("h", ["a", "b"], ["x", "y"], {"x": ["a"], "y": ["b"]})
@@ -128,7 +128,7 @@ def test_what_a_hidden_job_keeps_apart_stays_apart() -> None:
 
 
 @pytest.mark.parametrize("length", [1, 2, 4])
-def test_jobs_that_feed_jobs_out_of_sight(length: int) -> None:
+def test_jobs_that_feed_hidden_jobs(length: int) -> None:
     map = Map().add("x", ["a"], ["b"]).add("y", ["c"], ["d"])
     names = [job("x"), *(job(f"h{number}") for number in range(length)), job("y")]
     map.inputs.update({name: set() for name in names[1:-1]})
@@ -139,7 +139,7 @@ def test_jobs_that_feed_jobs_out_of_sight(length: int) -> None:
     assert {Edge(job("x"), hidden, "PRODUCED"), Edge(hidden, job("y"), "FEEDS")} <= edges
 
 
-def test_a_filter_judges_only_what_is_seen() -> None:
+def test_a_filter_applies_to_visible_nodes_only() -> None:
     map = Map().add("x", ["a2"], ["h1"]).add("h", ["h1"], ["b2", "b3"]).add("y2", ["b2"], ["c2"])
     shown = map.seen().walk(ds("a2"), where=Filter(tags=("even",)))
     hidden = stub_urn("from", job("x"))
@@ -154,7 +154,7 @@ def test_a_filter_judges_only_what_is_seen() -> None:
     assert Edge(hidden, ds("b3"), "PRODUCED") not in shown.edges
 
 
-def test_what_is_in_sight_is_bounded_and_what_is_not_is_not_counted() -> None:
+def test_bounds_count_visible_nodes_only() -> None:
     map = Map().add("x", ["a"], [f"h{number}" for number in range(50)])
     for number in range(50):
         map.add(f"h{number}", [f"h{number}"], ["b"])
@@ -165,7 +165,7 @@ def test_what_is_in_sight_is_bounded_and_what_is_not_is_not_counted() -> None:
     )
 
 
-def test_nothing_of_a_hidden_node_is_said() -> None:
+def test_no_property_of_a_hidden_node_is_returned() -> None:
     map = (
         Map()
         .add("x", ["a"], ["hsecret"])

@@ -243,7 +243,7 @@ def looked_at(database: Database, graph_driver: Driver) -> Iterator[Mapping[str,
 
 @pytest.mark.neo4j
 @pytest.mark.parametrize("name", sorted(questions(FEW)))
-def test_what_is_looked_at_does_not_grow_with_the_runs(
+def test_db_hits_do_not_grow_with_the_runs(
     looked_at: Mapping[str, tuple[int, int]], name: str
 ) -> None:
     few, many = looked_at[name]
@@ -252,7 +252,9 @@ def test_what_is_looked_at_does_not_grow_with_the_runs(
 
 
 @pytest.mark.neo4j
-def test_what_grows_is_seen(looked_at: Mapping[str, tuple[int, int]], graph_driver: Driver) -> None:
+def test_growing_db_hits_are_detected(
+    looked_at: Mapping[str, tuple[int, int]], graph_driver: Driver
+) -> None:
     """That a question without an index in its order fails this test."""
     assert looked_at
     expands = (

@@ -36,7 +36,7 @@ def test_namespaces_decide_for_datasets_columns_and_jobs(graph: GraphView) -> No
     assert find_hidden(graph, urns) == set()
 
 
-def test_run_is_seen_with_its_job_and_answer_with_its_citations(graph: GraphView) -> None:
+def test_run_is_visible_with_its_job_and_answer_with_its_citations(graph: GraphView) -> None:
     urns = [run_of("r1"), answer_urn("cites"), answer_urn("cites-nothing")]
     assert keep_visible(graph.visible_to(JOBS), urns) == [run_of("r1")]
     assert keep_visible(graph.visible_to(DATA), urns) == [answer_urn("cites")]

@@ -21,7 +21,7 @@ ENTRIES = st.sets(st.tuples(st.integers(-5, 5), st.text(max_size=3)), max_size=1
 
 
 @given(ENTRIES, ENTRIES, ENTRIES, st.integers(1, 5))
-def test_what_stays_is_seen_once(
+def test_remaining_entries_are_listed_once(
     stay: set[tuple[int, str]], come: set[tuple[int, str]], go: set[tuple[int, str]], first: int
 ) -> None:
     seen: list[tuple[int, str]] = []

@@ -40,7 +40,7 @@ def test_view_sees_everything_without_cache_unless_changed(nowhere: GraphView) -
     assert nowhere.visibility.is_unrestricted
 
 
-def test_fresh_view_keeps_a_cache_that_catches_up(nowhere: GraphView) -> None:
+def test_fresh_view_retains_a_cache_that_catches_up(nowhere: GraphView) -> None:
     assert nowhere.up_to_date() is nowhere
     quick = replace(nowhere, cache=FixedCache(nowhere.database, catches_up=True))
     assert quick.up_to_date() is quick

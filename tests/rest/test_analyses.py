@@ -16,9 +16,7 @@ pytestmark = pytest.mark.neo4j
 PATH = "/api/v1/analyses"
 
 
-def test_what_was_found_is_told_as_far_as_it_may_be_seen(
-    database: Database, client: TestClient
-) -> None:
+def test_findings_about_visible_nodes_are_returned(database: Database, client: TestClient) -> None:
     empty(database)
     missing = client.get(PATH)
     assert (missing.status_code, missing.json()["error"]["code"]) == (404, "NotFound")

@@ -39,7 +39,7 @@ def all_of(node: Asset) -> Iterator[tuple[Asset, Asset]]:
 
 
 @given(pairs)
-def test_every_node_is_expanded_once_and_every_edge_is_there_once(
+def test_every_node_is_expanded_once_and_every_edge_occurs_once(
     flows: set[tuple[str, str]],
 ) -> None:
     reached = reachable(flows)

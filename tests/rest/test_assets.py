@@ -106,7 +106,7 @@ def test_the_story_of_the_orders_as_trees(client: TestClient) -> None:
     assert [child["name"] for child in both["upstream"]] == ["raw_orders"]
 
 
-def test_a_depth_cuts_the_tree_and_says_so(client: TestClient) -> None:
+def test_a_depth_cuts_the_tree_and_is_reported(client: TestClient) -> None:
     found = ask(client, story(client)["id"], depth=1)
     assert shown(found["graph"]) == ("table", "raw_orders", [("dbt_model", "stg_orders", [])])
     assert found["truncated"] == "depth"
@@ -188,7 +188,7 @@ def test_in_a_diamond_each_node_is_expanded_once(client: TestClient) -> None:
     assert found["truncated"] is None
 
 
-def test_a_name_of_a_dataset_that_is_known_already_means_that_dataset(
+def test_the_name_of_an_existing_dataset_means_that_dataset(
     client: TestClient, database: Database
 ) -> None:
     write_events(database, run("r", "load", ["raw"], ["orders"]))
@@ -234,7 +234,7 @@ def test_a_name_that_several_assets_have_is_called_ambiguous(
     assert client.get("/v1/lineage/t").json()["id"] == own["id"]
 
 
-def test_what_may_not_be_seen_is_not_there(client: TestClient, database: Database) -> None:
+def test_hidden_nodes_are_not_found(client: TestClient, database: Database) -> None:
     write_events(database, run("r", "load", ["raw"], ["orders"]))
     hidden = {"x-visibility": "default"}
     for reference in (asset_id(dataset_urn("db", "orders")), dataset_urn("db", "orders"), "orders"):
@@ -290,7 +290,7 @@ def test_a_wrong_definition_names_its_field(client: TestClient, change: Json, de
     assert answer.json()["detail"].startswith(detail)
 
 
-def test_what_is_missing_is_named(client: TestClient) -> None:
+def test_missing_fields_are_named(client: TestClient) -> None:
     assert client.post("/v1/lineage/trace", json={"asset_type": "table"}).json() == {
         "detail": "name: the field is missing"
     }
@@ -304,7 +304,7 @@ def test_what_is_missing_is_named(client: TestClient) -> None:
     assert (too_large.status_code, "larger than" in too_large.json()["detail"]) == (413, True)
 
 
-def test_a_wrong_question_is_told_what_is_wrong(client: TestClient) -> None:
+def test_a_wrong_question_names_its_fault(client: TestClient) -> None:
     register(client, "a")
     for params, detail in (
         ({"direction": "sideways"}, "direction: invalid enum value 'sideways'"),
@@ -348,7 +348,7 @@ RENAME = {"type": "column_rename", "from": "order_total", "to": "total_amount"}
 DROP = {"type": "column_drop", "column": "legacy_discount_code"}
 
 
-def test_where_only_assets_are_known_all_that_reads_is_warned(client: TestClient) -> None:
+def test_without_columns_all_readers_are_warned(client: TestClient) -> None:
     id = story(client)["id"]
     found = impact(client, RENAME, DROP, id=id)
     assert (found["risk_level"], found["affected_count"], found["hidden_affected"]) == (
@@ -371,7 +371,7 @@ def test_where_only_assets_are_known_all_that_reads_is_warned(client: TestClient
     )
 
 
-def test_files_show_what_breaks(client: TestClient) -> None:
+def test_files_show_the_broken_assets(client: TestClient) -> None:
     id = story(client)["id"]
     files = {
         "models/staging/stg_orders.sql": "select id, order_total from {{ ref('raw_orders') }}",
@@ -408,9 +408,7 @@ def test_files_show_what_breaks(client: TestClient) -> None:
         ([{"type": "job_delete"}], "there is no job"),
     ],
 )
-def test_a_malformed_change_is_told_what_is_wrong(
-    client: TestClient, change: Any, detail: str
-) -> None:
+def test_a_malformed_change_names_its_fault(client: TestClient, change: Any, detail: str) -> None:
     register(client, "raw_orders")
     answer = client.post(
         "/v1/lineage/impact", json={"asset_id": "raw_orders", "proposed_changes": change}
@@ -435,7 +433,7 @@ def test_an_impact_needs_an_asset(client: TestClient) -> None:
     )
 
 
-def test_a_process_that_is_deleted_leaves_what_it_made(client: TestClient) -> None:
+def test_a_deleted_process_leaves_its_outputs(client: TestClient) -> None:
     register(client, "nightly", "raw_orders", kind="dag")
     register(client, "report", "nightly")
     found = impact(client, {"type": "job_delete"}, id="nightly")
@@ -444,9 +442,7 @@ def test_a_process_that_is_deleted_leaves_what_it_made(client: TestClient) -> No
     ]
 
 
-def test_an_impact_does_not_name_what_may_not_be_seen(
-    client: TestClient, database: Database
-) -> None:
+def test_an_impact_does_not_name_hidden_nodes(client: TestClient, database: Database) -> None:
     write_events(database, run("r", "load", ["raw"], ["orders"]))
     answer = client.post(
         "/v1/lineage/impact",
@@ -457,9 +453,7 @@ def test_an_impact_does_not_name_what_may_not_be_seen(
     assert (found["hidden_affected"], "etl" in answer.text) == (True, False)
 
 
-def test_what_lies_out_of_sight_is_a_stub_in_the_tree(
-    client: TestClient, database: Database
-) -> None:
+def test_a_hidden_asset_is_a_stub_in_the_tree(client: TestClient, database: Database) -> None:
     write_events(database, run("r", "load", ["raw"], ["orders"]))
     answer = client.get(f"/v1/lineage/{dataset_urn('db', 'raw')}", headers={"x-visibility": "db"})
     tree = answer.json()["graph"]

@@ -62,7 +62,7 @@ def relations(found: Json) -> set[tuple[str, str]]:
     return {(names[one["fromEntityId"]], names[one["toEntityId"]]) for one in found["relations"]}
 
 
-def test_both_ways(client: TestClient) -> None:
+def test_both_directions(client: TestClient) -> None:
     found = ask(client, ds("clean"))
     assert (found["baseEntityGuid"], found["lineageDirection"], found["lineageDepth"]) == (
         guid_of(ds("clean")),
@@ -156,13 +156,13 @@ def test_a_urn_and_another_name_of_a_dataset_will_do(client: TestClient) -> None
         ("/entity/guid/nothing/header", 404, "ATLAS-404-00-005"),
     ],
 )
-def test_what_is_asked_wrongly(client: TestClient, path: str, status: int, code: str) -> None:
+def test_wrong_requests(client: TestClient, path: str, status: int, code: str) -> None:
     answer = client.get(f"{BASE}{path}")
     assert (answer.status_code, answer.json()["errorCode"]) == (status, code), answer.text
     assert answer.json()["errorMessage"]
 
 
-def test_what_may_not_be_seen_is_not_there(client: TestClient) -> None:
+def test_hidden_nodes_are_not_found(client: TestClient) -> None:
     found = ask(client, ds("clean"), visibility="db,etl")
     assert entities(found) == {ds("raw"), job("load"), ds("clean"), job("report"), ds("sums")}
     assert "secret" not in str(found)

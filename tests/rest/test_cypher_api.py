@@ -113,7 +113,7 @@ def test_a_statement_is_answered_and_recorded(told: Database) -> None:
     assert asking.post("/cypher", {"query": "UNWIND range(1, 5000) AS x RETURN x"})[1]["truncated"]
 
 
-def test_what_is_refused_is_said_and_recorded(told: Database) -> None:
+def test_refusals_are_returned_and_recorded(told: Database) -> None:
     asking = Asking(told)
     status, found = asking.post("/cypher", {"query": "MATCH (n) DETACH DELETE n"})
     assert (status, found["error"]["code"]) == (400, "Query")
@@ -146,7 +146,7 @@ def test_what_is_refused_is_said_and_recorded(told: Database) -> None:
         ("/cypher", {"query": "x" * BODY_BYTES_MAX}, 413, "larger"),
     ],
 )
-def test_bad_arguments_are_told(
+def test_bad_arguments_are_reported(
     told: Database, path: str, body: Any, status: int, words: str
 ) -> None:
     found = Asking(told).post(path, body)
@@ -155,12 +155,12 @@ def test_bad_arguments_are_told(
 
 
 @pytest.mark.parametrize("body", [b"{", b"\xff", b'"\\ud800"', b"[" * 10_000])
-def test_what_is_not_json_is_told(told: Database, body: bytes) -> None:
+def test_malformed_json_is_reported(told: Database, body: bytes) -> None:
     for path in ("/cypher", "/cypher/failed_runs"):
         assert Asking(told).client.post(path, content=body).status_code == 400
 
 
-def test_whoever_sees_some_namespaces_only_may_not_ask(told: Database) -> None:
+def test_keys_of_some_namespaces_are_refused(told: Database) -> None:
     asking = Asking(told, Visibility(("db",)))
     for path, body in itertools.product(
         ("/cypher", "/cypher/failed_runs"), ({"query": "RETURN 1 AS x"},)
@@ -170,6 +170,6 @@ def test_whoever_sees_some_namespaces_only_may_not_ask(told: Database) -> None:
     assert asking.said == []
 
 
-def test_what_cannot_be_recorded_does_not_run(told: Database) -> None:
+def test_queries_that_cannot_be_recorded_do_not_run(told: Database) -> None:
     status, found = Asking(told, keeps=False).post("/cypher", {"query": "RETURN 1 AS x"})
     assert (status, found["error"]["message"]) == (503, "the log is full")

@@ -64,7 +64,7 @@ def test_columns(client: TestClient) -> None:
     )
 
 
-def test_it_goes_on_from_a_cursor(client: TestClient) -> None:
+def test_the_table_continues_from_a_cursor(client: TestClient) -> None:
     question: dict[str, Any] = {"urn": ds("a"), "direction": "downstream", "depth": 1}
     (cursor,) = asked(client, **question)["continuations"]["cursor"]
     found = asked(client, **question, after=cursor)
@@ -72,14 +72,14 @@ def test_it_goes_on_from_a_cursor(client: TestClient) -> None:
     assert found["truncated"] is None
 
 
-def test_what_may_not_be_seen_is_a_stub(client: TestClient) -> None:
+def test_hidden_nodes_are_stubs(client: TestClient) -> None:
     found = client.get(PATH, params={"urn": ds("a")}, headers={"x-visibility": "db"}).json()
     assert "etl" not in str(found)
     assert set(found["nodes"]["kind"]) == {"DATASET", "HIDDEN"}
     assert len(found["nodes"]["urn"]) == len(found["nodes"]["namespace"])
 
 
-def test_it_tells_what_a_lineage_tells(client: TestClient, view: GraphView) -> None:
+def test_the_table_equals_the_lineage(client: TestClient, view: GraphView) -> None:
     for direction in ("upstream", "downstream", "both"):
         found = asked(client, urn=ds("b"), direction=direction, fresh=True)
         expected = lineage(view, ds("b"), direction=direction.upper())
@@ -103,7 +103,7 @@ def test_arrow(client: TestClient) -> None:
     assert b'"truncated":"depth"' in nodes.schema.metadata[b"headwater"]
 
 
-def test_where_arrow_is_not_installed_it_says_so(
+def test_a_missing_arrow_package_is_reported(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = builtins.__import__
@@ -130,7 +130,7 @@ def test_where_arrow_is_not_installed_it_says_so(
         ({"urn": "dataset:db:a", "after": "x"}, 400, "cursor"),
     ],
 )
-def test_what_is_wrong_is_said(
+def test_wrong_requests_are_reported(
     client: TestClient, question: dict[str, Any], status: int, said: str
 ) -> None:
     response = client.get(PATH, params=question)

@@ -120,7 +120,7 @@ def test_every_operation_has_a_name_of_its_own(described: dict[str, Any]) -> Non
     assert len(ids) == len(set(ids))
 
 
-def test_whatever_is_asked_the_answer_is_as_described(described_at: str) -> None:
+def test_every_answer_conforms_to_its_description(described_at: str) -> None:
     asked = 0
     for result in schemathesis.openapi.from_url(described_at).get_all_operations():
         assert isinstance(result, Ok)

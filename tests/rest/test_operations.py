@@ -58,7 +58,7 @@ def test_a_slash_that_is_not_encoded_ends_a_part() -> None:
     assert matched(route, "/jobs/a%252Fb?x=/") == {"job": "a%2Fb"}
 
 
-def test_what_is_no_http_is_not_matched() -> None:
+def test_other_protocols_are_not_matched() -> None:
     assert EncodedRoute("/jobs", answer).matches({"type": "websocket", "path": "/jobs"}) == (
         Match.NONE,
         {},
@@ -91,9 +91,7 @@ def test_parameters_are_read_as_their_type() -> None:
         (b'{"name": "a", "parts": [{}, {"limit": 11}]}', "parts[1].limit", "expected `int` <= 10"),
     ],
 )
-def test_a_body_that_does_not_fit_names_what_is_wrong(
-    body: bytes, field: str, message: str
-) -> None:
+def test_a_malformed_body_names_its_fault(body: bytes, field: str, message: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         read_json(body, Named)
     assert (caught.value.field, caught.value.message) == (field, message)

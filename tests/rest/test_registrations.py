@@ -65,7 +65,7 @@ def test_a_question_waits_for_the_graph(client: TestClient, disk: Disk) -> None:
     assert [child["name"] for child in answer.json()["graph"]["upstream"]] == ["u"]
 
 
-def test_what_is_not_in_the_graph_in_time_is_said_to_be_on_its_way(
+def test_a_late_registration_is_reported_as_pending(
     client: TestClient, disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(registrations, "WAIT_SECONDS_MAX", 0.2)

@@ -173,7 +173,7 @@ def test_a_rule_fires_and_no_other(rule: str, field: str, event: dict[str, Any])
 
 
 @pytest.mark.parametrize("event", [event for _, event in FINE], ids=[name for name, _ in FINE])
-def test_nothing_is_found_in_what_is_as_it_should_be(event: dict[str, Any]) -> None:
+def test_correct_events_have_no_findings(event: dict[str, Any]) -> None:
     assert found_in(event) == []
 
 
@@ -198,7 +198,7 @@ def test_a_job_or_a_dataset_alone_has_no_state_to_miss() -> None:
     assert found_in({**dressed, "dataset": DATASET}) == []
 
 
-def test_an_event_that_breaks_everything_is_told_so_up_to_a_bound() -> None:
+def test_the_findings_of_one_event_are_bounded() -> None:
     facets = {f"f{number}": 7 for number in range(10 * FINDINGS_MAX)}
     assert len(found_in(run_event(run={"runId": "r", "facets": facets}))) == FINDINGS_MAX
 

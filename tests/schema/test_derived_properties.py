@@ -11,7 +11,7 @@ ENDED, LATER = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC
 UUID = "0198c2f4-7b1c-7d3e-9f00-aabbccddeeff"
 
 
-def test_a_run_was_begun_once_and_last_seen_when_it_ended() -> None:
+def test_a_run_is_first_seen_at_its_start_and_last_seen_at_its_end() -> None:
     assert with_derived_properties("PipelineRun", {"finishedAt": ENDED}) == {
         "finishedAt": ENDED,
         "lastSeen": ENDED,
@@ -19,16 +19,16 @@ def test_a_run_was_begun_once_and_last_seen_when_it_ended() -> None:
     }
 
 
-def test_what_a_run_keeps_is_told_as_it_is() -> None:
+def test_stored_properties_of_a_run_win() -> None:
     kept = {"finishedAt": ENDED, "lastSeen": LATER, "attempts": 2}
     assert with_derived_properties("PipelineRun", kept) == kept
 
 
-def test_a_run_that_was_only_named_was_never_seen() -> None:
+def test_a_run_that_was_only_named_has_no_observations() -> None:
     assert with_derived_properties("PipelineRun", {"runId": "r"}) == {"runId": "r", "attempts": 1}
 
 
-def test_a_version_tells_its_run_once_somebody_said_that_it_made_it() -> None:
+def test_a_version_has_a_run_once_an_event_named_it() -> None:
     assert (
         with_derived_properties("Artifact", {"runId": UUID, "complete": False})["run"]
         == f"run:{UUID}"
@@ -40,7 +40,7 @@ def test_a_version_tells_its_run_once_somebody_said_that_it_made_it() -> None:
     assert "run" not in with_derived_properties("Artifact", {"runId": UUID})
 
 
-def test_a_version_came_from_what_its_edges_and_what_it_keeps_tell() -> None:
+def test_a_version_derives_from_its_edges_and_its_stored_inputs() -> None:
     kept = {"derivedFrom": ["dataset:c"]}
     assert with_derived_properties("Artifact", kept, ["dataset:b", "dataset:a", "dataset:b"])[
         "derivedFrom"
@@ -53,7 +53,7 @@ def test_a_version_came_from_what_its_edges_and_what_it_keeps_tell() -> None:
     assert with_derived_properties("Artifact", {}, []) == {}
 
 
-def test_a_version_was_begun_when_its_run_was_unless_it_tells_otherwise() -> None:
+def test_a_version_starts_with_its_run_unless_it_has_its_own_start() -> None:
     assert with_derived_properties("Artifact", {"startedAt": None}, began=ENDED) == {
         "startedAt": ENDED
     }
@@ -67,7 +67,7 @@ def test_other_nodes_are_as_they_are() -> None:
     assert with_derived_properties("Job", {"name": "j"}) == {"name": "j"}
 
 
-def test_what_is_spared_is_in_the_tables() -> None:
+def test_derived_properties_are_in_the_tables() -> None:
     tables = {label: TABLES[kind] for kind, label in LABELS.items()}
     for label, spared in DERIVED_PROPERTIES.items():
         for name, needed in spared.items():

@@ -134,7 +134,7 @@ def test_a_refusal_names_its_field(event: object, field: str) -> None:
         b'{"a":' * 10_000 + b"1" + b"}" * 10_000,
     ],
 )
-def test_what_is_not_json_is_refused_with_400(body: bytes) -> None:
+def test_malformed_json_is_refused_with_400(body: bytes) -> None:
     with pytest.raises(EventError) as refusal:
         parse(body, received=RECEIVED)
     assert refusal.value.status == 400
@@ -173,7 +173,7 @@ LENIENT: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize("event", [case[1] for case in LENIENT], ids=[case[0] for case in LENIENT])
-def test_what_is_only_dress_is_let_through(event: dict[str, Any]) -> None:
+def test_insignificant_differences_are_accepted(event: dict[str, Any]) -> None:
     read(event)
 
 
@@ -202,7 +202,7 @@ def test_a_byte_order_mark_is_not_part_of_the_event() -> None:
         (r"\ud83d\u0041", "\ufffdA"),
     ],
 )
-def test_half_a_character_costs_nobody_the_event(written: str, read_as: str) -> None:
+def test_half_a_character_does_not_refuse_the_event(written: str, read_as: str) -> None:
     body = f'{{"job":{{"namespace":"etl","name":"{written}"}}}}'.encode()
     job = parse(body, received=0).job
     assert job is not None

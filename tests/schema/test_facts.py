@@ -53,7 +53,7 @@ def test_of_two_values_the_later_stays_then_the_higher_rank_then_the_greater_tex
     }
 
 
-def test_a_deletion_stays_deleted_until_something_later_is_said() -> None:
+def test_a_deletion_lasts_until_a_later_value() -> None:
     deleted = {"schema": LwwRegister(5, 0, "")}
     assert join_registers(deleted, {"schema": LwwRegister(4, 2, "{}")}) == deleted
     assert join_registers(deleted, {"schema": LwwRegister(6, 0, "{}")}) == {
@@ -87,7 +87,7 @@ def test_a_run_is_the_union_over_its_events() -> None:
     )
 
 
-def test_usages_of_one_dataset_unite_what_it_came_from() -> None:
+def test_usages_of_one_dataset_unite_its_derivations() -> None:
     one = Usage(T, {"outputStatistics": LwwRegister(1, 0, "1")}, derived={A})
     other = Usage(T, {"outputStatistics": LwwRegister(2, 2, "2")}, derived={B})
     assert join_usages(one, other) == Usage(
@@ -114,7 +114,7 @@ def test_datasets_jobs_and_flows() -> None:
     assert join_derivations(Derivation(1), Derivation(2, direct)) == Derivation(1, direct)
 
 
-def test_an_answer_that_was_only_cited_takes_what_is_said_of_it() -> None:
+def test_an_answer_that_was_only_cited_takes_its_later_facts() -> None:
     said = AnswerFacts("a", LwwRegister(1, 1, "{}"))
     assert join_answers(AnswerFacts("a"), said) == said
     assert join_answers(said, AnswerFacts("a")) == said

@@ -20,11 +20,11 @@ CAPTURE = Path(__file__).parents[1] / "captures" / "spark_shop.jsonl"
 
 
 @given(st.text(max_size=5_000))
-def test_what_is_kept_comes_back(text: str) -> None:
+def test_stored_facts_are_read_back(text: str) -> None:
     assert unpack_json(pack_json(text.encode())) == text
 
 
-def test_facts_are_kept_as_json_in_an_order_of_their_own() -> None:
+def test_facts_are_stored_as_json_in_a_fixed_order() -> None:
     delta = fold(
         [parse(msgspec.json.encode(event), received=0) for event in run("r", "j", ["a"], ["b"])]
     )
@@ -39,7 +39,7 @@ def test_a_recorded_run_takes_a_fifth_of_its_bytes() -> None:
     assert sum(len(pack_json(text)) for text in texts) < sum(map(len, texts)) / 5
 
 
-def test_many_threads_at_once() -> None:
+def test_concurrent_threads() -> None:
     texts = [
         f'{{"run_id": "{number}", "what": "{"x" * (number % 700)}"}}' for number in range(4_000)
     ]
@@ -50,6 +50,6 @@ def test_many_threads_at_once() -> None:
 @pytest.mark.parametrize(
     "kept", [b"", b"facts", b'{"facets": {}}', pack_json(b"a text that is cut")[:-3]]
 )
-def test_what_is_no_facts(kept: bytes) -> None:
+def test_malformed_facts_are_refused(kept: bytes) -> None:
     with pytest.raises(ValueError, match="the bytes are no packed facts"):
         unpack_json(kept)

@@ -45,12 +45,12 @@ def test_the_words_of_the_seed_are_taken(status: str, types: list[str]) -> None:
     ][: len(types)]
 
 
-def test_a_status_nobody_knows_is_refused() -> None:
+def test_an_unknown_status_is_refused() -> None:
     with pytest.raises(KeyError, match="paused"):
         native.run_events("r", pipeline_name="p", status="paused")
 
 
-def test_what_a_run_carries() -> None:
+def test_facets_of_a_run() -> None:
     start, end = native.run_events(
         "r",
         pipeline_name="p",
@@ -117,7 +117,7 @@ def test_an_answer_reads_back() -> None:
         {"answerId": 5},
     ],
 )
-def test_what_is_no_citation_is_skipped_and_the_others_kept(cite: object) -> None:
+def test_malformed_citations_are_skipped_and_the_others_remain(cite: object) -> None:
     text = json.dumps(
         {"cites": [cite, {"namespace": "db", "name": "t"}, cite, {"namespace": "db", "name": "t"}]}
     )
@@ -137,7 +137,7 @@ def test_an_answer_of_wrong_types_is_empty(text: str) -> None:
     assert read_citations(text) == []
 
 
-def test_the_readable_part_of_an_answer_is_kept() -> None:
+def test_the_readable_part_of_an_answer_remains() -> None:
     assert read_answer('{"content": 5, "type": "report"}') == AnswerFacet(type="report")
 
 

@@ -13,14 +13,14 @@ def memo(bytes_max: int) -> Memo[str, int]:
     return Memo(bytes_max, size=lambda _, value: value)
 
 
-def test_what_is_kept_is_there_and_nothing_else() -> None:
+def test_stored_values_and_no_others_are_found() -> None:
     kept = memo(100)
     assert kept.put("a", 10) == 10
     assert kept.get("a") == 10
     assert kept.get("b") is None
 
 
-def test_what_is_asked_for_outlives_what_is_not() -> None:
+def test_used_values_outlive_unused_ones() -> None:
     kept = memo(100)
     kept.put("asked", 10)
     kept.put("forgotten", 10)
@@ -30,7 +30,7 @@ def test_what_is_asked_for_outlives_what_is_not() -> None:
     assert kept.get("forgotten") is None
 
 
-def test_what_is_larger_than_a_generation_is_not_kept_and_drives_nothing_out() -> None:
+def test_a_value_larger_than_a_generation_is_not_stored_and_evicts_nothing() -> None:
     kept = memo(100)
     kept.put("small", 10)
     assert kept.put("large", 51) == 51
@@ -38,7 +38,7 @@ def test_what_is_larger_than_a_generation_is_not_kept_and_drives_nothing_out() -
     assert kept.get("small") == 10
 
 
-def test_keeping_again_takes_no_more_room() -> None:
+def test_storing_a_value_again_takes_no_more_room() -> None:
     kept = memo(100)
     for _ in range(20):
         kept.put("again", 20)

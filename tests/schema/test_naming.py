@@ -186,12 +186,14 @@ PATH_NAMESPACES = [
 
 
 @pytest.mark.parametrize(("sent", "kept"), DRESSED)
-def test_what_differs_in_dress_is_one(sent: tuple[str, str], kept: tuple[str, str]) -> None:
+def test_spellings_of_one_location_are_one_dataset(
+    sent: tuple[str, str], kept: tuple[str, str]
+) -> None:
     assert normalise(*sent) == Name(*kept)
 
 
 @pytest.mark.parametrize("name", UNTOUCHED)
-def test_what_is_not_dress_comes_through(name: tuple[str, str]) -> None:
+def test_significant_differences_remain(name: tuple[str, str]) -> None:
     assert normalise(*name) == Name(*name)
 
 
@@ -205,7 +207,7 @@ def test_a_partition_is_its_table(partition: str) -> None:
 
 
 @pytest.mark.parametrize("folder", NO_PARTITIONS)
-def test_what_may_be_a_dataset_of_its_own_is_no_partition(folder: str) -> None:
+def test_a_possible_dataset_is_no_partition(folder: str) -> None:
     assert normalise("file", f"/marts/{folder}") == Name("file", f"/marts/{folder}")
     assert normalise("s3://lake", f"marts/{folder}") == Name("s3://lake", f"marts/{folder}")
 
@@ -221,13 +223,13 @@ def test_what_may_be_a_dataset_of_its_own_is_no_partition(folder: str) -> None:
         ("2026-01-31/orders/dt=1", "2026-01-31/orders"),
     ],
 )
-def test_a_folder_is_always_left(name: str, kept: str) -> None:
+def test_a_folder_always_remains(name: str, kept: str) -> None:
     assert normalise("s3://lake", name) == Name("s3://lake", kept)
     assert normalise("file", f"/{name}") == Name("file", f"/{kept}")
 
 
 @pytest.mark.parametrize("partition", PARTITIONS)
-def test_a_place_that_spark_is_told_is_the_dataset_that_others_name(partition: str) -> None:
+def test_a_location_of_spark_is_the_dataset_of_other_producers(partition: str) -> None:
     for start in (
         "/lake/orders",
         "s3a://lake/orders",

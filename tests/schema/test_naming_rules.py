@@ -171,7 +171,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_a_wrong_file_is_refused_by_the_name_of_what_is_wrong(text: str, tmp_path: Path) -> None:
+def test_a_wrong_file_is_refused_with_the_name_of_its_fault(text: str, tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as refusal:
         own(tmp_path, text)
     assert WRONG[text] in refusal.value.message
@@ -201,7 +201,7 @@ def test_a_file_may_be_empty_or_begin_with_a_mark(tmp_path: Path) -> None:
     )
 
 
-def test_every_rule_of_ours_is_told() -> None:
+def test_every_builtin_rule_is_listed() -> None:
     rules, told = read_rules(), page("docs/reference/naming.md")
     for one in (
         *rules.schemes,

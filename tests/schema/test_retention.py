@@ -23,14 +23,14 @@ DAY = 86_400_000_000
 NOW = 1_000 * DAY
 
 
-def test_ours_keeps_everything_for_ninety_days() -> None:
+def test_the_default_retention_is_ninety_days() -> None:
     rules = read_rules()
     assert rules.of("anything") == (90, 0, 0)
     assert Horizon(rules, NOW).of("x", ["etl"]) == 910 * DAY
     assert Horizon(rules, NOW).latest == 910 * DAY
 
 
-def test_a_file_of_ones_own_says_more_and_the_longest_pattern_counts(tmp_path: Path) -> None:
+def test_a_custom_file_adds_patterns_and_the_longest_one_applies(tmp_path: Path) -> None:
     file = tmp_path / "rules.toml"
     file.write_text(
         '[days]\n"team-*" = 30\n"team-a*" = 7\n[sample]\n"team-*" = '
@@ -59,14 +59,14 @@ def test_a_file_of_ones_own_says_more_and_the_longest_pattern_counts(tmp_path: P
         ("[days\n", "rules.toml"),
     ],
 )
-def test_what_is_wrong_is_named(tmp_path: Path, text: str, problem: str) -> None:
+def test_errors_name_the_fault(tmp_path: Path, text: str, problem: str) -> None:
     file = tmp_path / "rules.toml"
     file.write_text(text)
     with pytest.raises(SettingsError, match=problem):
         read_rules(file)
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"none\.toml"):
         read_rules(tmp_path / "none.toml")
 
@@ -86,7 +86,9 @@ def test_a_sampled_run_is_kept_longer_or_for_ever() -> None:
     st.lists(st.tuples(st.integers(1, 30), st.integers(0, 50)), min_size=1, max_size=6),
     st.integers(0, 60),
 )
-def test_what_one_horizon_took_stays_taken(drawn: list[tuple[int, int]], last: int) -> None:
+def test_detail_removed_by_one_horizon_stays_removed(
+    drawn: list[tuple[int, int]], last: int
+) -> None:
     kept: list[Horizon] = []
     base = Rules({"*": 1}, {"*": 0}, {"*": 0})
     all_of_them = [Horizon(override(base, days=days), moment * DAY) for days, moment in drawn]

@@ -74,7 +74,7 @@ def test_a_long_name_is_hashed_always_to_the_same(piece: str, times: int) -> Non
     assert parse_urn(urn).kind == "dataset"
 
 
-def test_where_hashing_begins() -> None:
+def test_the_first_hashed_length() -> None:
     longest = "n" * (URN_BYTES_MAX - len("dataset:db:"))
     assert dataset_urn("db", longest) == f"dataset:db:{longest}"
     hashed = dataset_urn("db", longest + "n")
@@ -134,7 +134,7 @@ def test_every_uuid_is_one_run_however_it_is_written(uuid: object) -> None:
         "Dataset:a:b",
     ],
 )
-def test_what_is_no_urn_is_refused_in_a_word(urn: str) -> None:
+def test_a_malformed_urn_is_refused_with_its_fault(urn: str) -> None:
     with pytest.raises(QueryError, match=r"is not a") as refusal:
         parse_urn(urn)
     assert refusal.value.hint

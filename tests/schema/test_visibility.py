@@ -28,14 +28,14 @@ from headwater.schema.visibility import UNRESTRICTED, Visibility
         (("*",), ["", "anything", "é"], []),
     ],
 )
-def test_a_pattern_and_what_it_sees(
+def test_a_pattern_and_its_namespaces(
     patterns: tuple[str, ...], seen: list[str], unseen: list[str]
 ) -> None:
     visibility = Visibility(patterns)
     assert [name for name in seen + unseen if visibility.includes(name)] == seen
 
 
-def test_what_has_no_namespace_is_for_those_who_see_everything() -> None:
+def test_nodes_without_namespace_need_full_visibility() -> None:
     assert UNRESTRICTED.includes(None)
     assert not Visibility(("a",)).includes(None)
 
@@ -43,7 +43,7 @@ def test_what_has_no_namespace_is_for_those_who_see_everything() -> None:
 @given(
     st.text(), st.lists(st.text(alphabet=st.sampled_from("ab*.\\[(+é\n"), max_size=6), max_size=4)
 )
-def test_the_expressions_for_neo4j_say_the_same(namespace: str, patterns: list[str]) -> None:
+def test_the_expressions_for_neo4j_agree(namespace: str, patterns: list[str]) -> None:
     visibility = Visibility(tuple(patterns))
     if visibility.regexes is None:
         assert visibility.includes(namespace)
@@ -53,7 +53,7 @@ def test_the_expressions_for_neo4j_say_the_same(namespace: str, patterns: list[s
         )
 
 
-def test_json_without_what_is_out_of_sight() -> None:
+def test_json_without_hidden_entries() -> None:
     own, theirs = {"namespace": "own", "name": "a"}, {"namespace": "theirs", "name": "b"}
     sent = {
         "columnLineage": {

@@ -32,7 +32,7 @@ INSTANTS = [
 ]
 
 
-def test_an_instant_comes_back_as_it_was_sent(database: Database) -> None:
+def test_an_instant_is_read_back_unchanged(database: Database) -> None:
     sent = {"at": INSTANTS[3], "all": INSTANTS, "within": [{"at": INSTANTS[1]}]}
     [row] = database.ask("RETURN $sent AS came", {"sent": sent})
     assert row["came"] == sent
@@ -47,7 +47,7 @@ def test_in_an_open_transaction_too(database: Database) -> None:
     assert streamed["now"] >= row["now"]
 
 
-def test_an_instant_elsewhere_is_told_in_utc_to_the_microsecond_before(database: Database) -> None:
+def test_an_instant_with_offset_is_read_in_utc_floored_to_microseconds(database: Database) -> None:
     text = (
         "RETURN datetime('2026-03-01T01:30:00.123456999+02:00') AS offset, datetime($sent) AS zone"
     )
@@ -58,20 +58,20 @@ def test_an_instant_elsewhere_is_told_in_utc_to_the_microsecond_before(database:
     assert database.ask("RETURN $at AS at", {"at": sent}) == [{"at": sent}]
 
 
-def test_other_times_are_told_as_text(database: Database) -> None:
+def test_other_temporal_values_are_read_as_text(database: Database) -> None:
     [row] = database.ask(
         "RETURN date('2026-03-01') AS day, duration('PT90S') AS took, null AS none", {}
     )
     assert row == {"day": "2026-03-01", "took": "PT1M30S", "none": None}
 
 
-def test_more_rows_than_are_pulled_at_once_come_in_order(database: Database) -> None:
+def test_more_rows_than_one_pull_arrive_in_order(database: Database) -> None:
     rows = database.ask("UNWIND range(1, 2500) AS n RETURN n", {})
     assert [row["n"] for row in rows] == list(range(1, 2501))
 
 
 @pytest.mark.parametrize("length", [1, 65_500, 65_536, 65_540, 300_000])
-def test_a_value_longer_than_is_read_at_once_comes_whole(database: Database, length: int) -> None:
+def test_a_value_longer_than_one_read_arrives_complete(database: Database, length: int) -> None:
     sent = "".join(chr(97 + n % 26) for n in range(length))
     assert database.ask("UNWIND [1, 2, 3] AS n RETURN $sent AS came, n", {"sent": sent}) == [
         {"came": sent, "n": n} for n in (1, 2, 3)

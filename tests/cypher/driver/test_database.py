@@ -28,7 +28,7 @@ def locked(database: Database) -> None:
         transaction.run("write/maintenance/lock_graph", holder="tests")
 
 
-def test_what_is_run_is_run_in_turn_and_committed(database: Database) -> None:
+def test_statements_run_in_order_and_are_committed(database: Database) -> None:
     locked(database)
     with database.write() as transaction:
         for number in range(50):
@@ -39,7 +39,7 @@ def test_what_is_run_is_run_in_turn_and_committed(database: Database) -> None:
     assert names(database) == [f"j{number:02}" for number in range(50)]
 
 
-def test_what_it_was_given_may_be_changed_after(database: Database) -> None:
+def test_parameters_may_be_changed_after_the_call(database: Database) -> None:
     locked(database)
     rows = [job("one")]
     with database.write() as transaction:
@@ -50,7 +50,7 @@ def test_what_it_was_given_may_be_changed_after(database: Database) -> None:
 
 
 @pytest.mark.parametrize("asks_after", [True, False])
-def test_when_one_fails_nothing_is_committed_and_the_first_failure_is_told(
+def test_a_failure_commits_nothing_and_the_first_one_is_raised(
     database: Database, asks_after: bool
 ) -> None:
     def written() -> None:
@@ -69,7 +69,7 @@ def test_when_one_fails_nothing_is_committed_and_the_first_failure_is_told(
     assert names(database) == []
 
 
-def test_what_breaks_between_leaves_nothing(database: Database) -> None:
+def test_an_exception_between_statements_commits_nothing(database: Database) -> None:
     def written() -> None:
         with database.write() as transaction:
             transaction.run("write/lineage/jobs", rows=[job("before")])

@@ -19,7 +19,7 @@ def test_nothing_changes(database: Database) -> None:
     assert canonical(database) == ([], [])
 
 
-def test_what_every_question_needs_comes_first() -> None:
+def test_shared_queries_are_planned_first() -> None:
     first = [name for name, query in load_queries().items() if is_first_query(query)]
     assert {
         "read/nodes/properties",
@@ -33,7 +33,7 @@ def test_what_every_question_needs_comes_first() -> None:
     )
 
 
-def test_it_stops_when_told(database: Database) -> None:
+def test_warmup_stops_on_request(database: Database) -> None:
     seen: list[str] = []
 
     def wanted(query: object) -> bool:
@@ -44,7 +44,7 @@ def test_it_stops_when_told(database: Database) -> None:
     assert len(seen) == 3
 
 
-def test_only_what_needs_no_rows_to_write_is_left_out() -> None:
+def test_only_writes_without_rows_are_left_out() -> None:
     of_the_worker = [
         query for query in load_queries().values() if query.example == "run by the worker"
     ]
@@ -60,7 +60,7 @@ def test_only_what_needs_no_rows_to_write_is_left_out() -> None:
     assert left_out == by_name | by_id
 
 
-def test_what_others_than_the_worker_write_is_not_warmed() -> None:
+def test_writes_outside_the_worker_are_not_warmed() -> None:
     assert not [
         name
         for name in (

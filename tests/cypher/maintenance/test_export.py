@@ -76,7 +76,7 @@ def test_a_small_story(database: Database) -> None:
     assert len(nodes) + len(edges) == len(rows)
 
 
-def test_what_nodes_and_edges_spare_is_told(database: Database) -> None:
+def test_derived_properties_are_exported(database: Database) -> None:
     write_events(
         database, run("r", "j", ["a", "b"], ["t"], minute=9, rows=16, derived={"t": ["a", "z"]})
     )
@@ -115,7 +115,7 @@ def test_versions_begin_with_their_run_but_those_of_earlier_attempts(database: D
     assert kept["n"] == 1
 
 
-def test_a_version_whose_run_is_rolled_up_tells_itself_when_it_was_begun(
+def test_a_version_of_a_rolled_up_run_has_its_own_start(
     database: Database,
 ) -> None:
     write_events(
@@ -172,7 +172,7 @@ def test_another_order_gives_the_same_bytes(database: Database) -> None:
         assert canonical(database) == whole
 
 
-def test_what_the_clock_said_is_left_out(database: Database) -> None:
+def test_clock_times_are_left_out(database: Database) -> None:
     write_events(database, STORY, RUNNING)
     whole = canonical(database)
     later = datetime.now(UTC) + timedelta(days=2)
@@ -198,7 +198,7 @@ def test_what_the_clock_said_is_left_out(database: Database) -> None:
     assert "lastHeartbeatAt" in found["run:late"]
 
 
-def test_who_is_abandoned_for_another_reason_too_stays_so(database: Database) -> None:
+def test_a_run_abandoned_for_another_reason_too_stays_abandoned(database: Database) -> None:
     parent = run("above", "dag", minute=30)
     child = run("late", "load", [], ["more"], parent="above")[:1]
     write_events(database, child)

@@ -314,7 +314,7 @@ def test_it_is_refused_or_ends(told: Database, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ENDLESS, ids=lambda text: text[:60])
-def test_what_nothing_would_end_is_refused_by_its_words(text: str) -> None:
+def test_unstoppable_statements_are_refused_by_their_words(text: str) -> None:
     with pytest.raises(QueryError, match="refused"):
         Statement(text, PARAMETERS).require_bounded(PROCEDURES)
 
@@ -415,7 +415,7 @@ INNOCENT = [
 
 
 @pytest.mark.parametrize("text", INNOCENT, ids=lambda text: text[:60])
-def test_what_only_reads_is_let_through(told: Database, text: str) -> None:
+def test_reads_are_permitted(told: Database, text: str) -> None:
     found = run_text(
         told, text, {"name": "raw", "names": ["raw", "mart"], "pattern": "m[a-z]+"}, seconds=10.0
     )
@@ -423,7 +423,7 @@ def test_what_only_reads_is_let_through(told: Database, text: str) -> None:
     assert not found.truncated
 
 
-def test_what_the_lesson_teaches_is_let_through(told: Database) -> None:
+def test_statements_of_the_lesson_are_permitted(told: Database) -> None:
     assert len(taught()) > 8
     for text in taught():
         require_read_only(told, text, {})

@@ -97,7 +97,7 @@ def test_there_are_many() -> None:
 
 
 @pytest.mark.parametrize("name", AUDITS)
-def test_its_example_runs_and_returns_what_it_says(told: Database, name: str) -> None:
+def test_each_example_returns_its_declared_columns(told: Database, name: str) -> None:
     words = shlex.split(find_query(name).example)
     assert words[:3] == ["headwater", "cypher", name.removeprefix("audit/")]
     given = dict(word.split("=", 1) for word in words[3:] if word != "--param")
@@ -108,7 +108,7 @@ def test_its_example_runs_and_returns_what_it_says(told: Database, name: str) ->
 
 
 @pytest.mark.parametrize("name", READS)
-def test_reads_read_and_scan_only_where_they_say_so(database: Database, name: str) -> None:
+def test_queries_only_read_and_scan_only_if_declared(database: Database, name: str) -> None:
     found = find_query(name)
     kind, operators = database.plan(found.text, {p.name: VALUES[p.type] for p in found.parameters})
     assert kind == "r"
@@ -254,7 +254,7 @@ def _parameters() -> list[Any]:
     return [Parameter(name, type, None, name == "n") for name, type in types.items()]
 
 
-def test_only_what_reads_can_be_run_by_name(database: Database) -> None:
+def test_only_reads_run_by_name(database: Database) -> None:
     with pytest.raises(QueryError, match="writes"):
         run_audit(database, "write/runs/update_runs", {})
     with pytest.raises(QueryError, match="no query"):

@@ -56,7 +56,7 @@ def test_nothing_around_it_hides_a_call(before: str, gaps: list[str], procedure:
 
 
 @given(st.text(max_size=80))
-def test_any_text_is_judged_or_refused(text: str) -> None:
+def test_any_text_is_parsed_or_refused(text: str) -> None:
     refusals = []
     try:
         judge(text)
@@ -66,7 +66,7 @@ def test_any_text_is_judged_or_refused(text: str) -> None:
 
 
 @given(st.text(max_size=40))
-def test_what_stands_in_quotes_is_no_word(text: str) -> None:
+def test_quoted_text_is_no_word(text: str) -> None:
     if text.isprintable() and "\\" not in text and "'" not in text:
         judge(
             f"MATCH (n) WHERE n.name = '{text} LOAD CSV reduce( CALL dbms.x()' RETURN "
@@ -74,7 +74,7 @@ def test_what_stands_in_quotes_is_no_word(text: str) -> None:
         )
 
 
-def test_growth_is_bounded_by_what_it_would_come_to() -> None:
+def test_growth_is_bounded_by_its_result() -> None:
     doubling = "WITH s + s AS s "
     times = GROWTH_MAX.bit_length() - 1
     judge("WITH 'x' AS s " + doubling * times + "RETURN s")
@@ -86,7 +86,7 @@ def test_growth_is_bounded_by_what_it_would_come_to() -> None:
     )
 
 
-def test_what_is_too_long_or_too_deep_is_refused() -> None:
+def test_too_long_or_too_deep_statements_are_refused() -> None:
     judge("RETURN " + "(" * DEPTH_MAX + "1" + ")" * DEPTH_MAX)
     with pytest.raises(QueryError, match="nested"):
         judge("RETURN " + "([" * DEPTH_MAX + "1" + "])" * DEPTH_MAX)

@@ -33,7 +33,7 @@ QUERY = """query ($producer: String! = "") { conformance(producer: $producer) { 
 } } }"""
 
 
-def test_producers_and_what_is_found_in_their_events(database: Database, data: Ask) -> None:
+def test_producers_and_the_findings_in_their_events(database: Database, data: Ask) -> None:
     body = json.dumps(SENT).encode()
     once = count_event(RECEIVED, 7, body, parse(body, received=RECEIVED), future_seconds=60)
     with database.write() as transaction:
@@ -68,6 +68,6 @@ def test_producers_and_what_is_found_in_their_events(database: Database, data: A
     assert data(QUERY, producer="https://example.org")["conformance"] == {"producers": []}
 
 
-def test_how_many_are_asked_for_has_a_bound(ask: Ask) -> None:
+def test_the_requested_number_has_a_bound(ask: Ask) -> None:
     [error] = ask("{ conformance(first: -1) { producers { events } } }")["errors"]
     assert "first" in error["message"]

@@ -92,7 +92,7 @@ def test_failed_runs_in_pages(database: Database, data: Ask) -> None:
 
 
 @pytest.mark.usefixtures("told")
-def test_two_lists_and_whom_to_tell(database: Database, data: Ask) -> None:
+def test_two_lists_and_the_owners_to_notify(database: Database, data: Ask) -> None:
     ownership = {**FACET, "owners": [{"name": "pia", "type": "OWNER"}]}
     named = {"namespace": "etl", "facets": {"ownership": ownership}}
     write_events(
@@ -145,7 +145,7 @@ def test_two_lists_and_whom_to_tell(database: Database, data: Ask) -> None:
 
 
 @pytest.mark.usefixtures("told")
-def test_a_mended_failure(database: Database, data: Ask) -> None:
+def test_a_resolved_failure(database: Database, data: Ask) -> None:
     write_events(database, run("build-3", "build", ["a"], ["b"], minute=50))
     found = data(
         "{ failedRuns { edges { node { resolved resolvedAt resolvedBy { runId } stale { "
@@ -192,7 +192,7 @@ def test_only_one_namespace(database: Database, data: Ask) -> None:
     assert [edge["node"]["runId"] for edge in found["edges"]] == ["theirs"]
 
 
-def test_bad_arguments_are_told(refused: Ask) -> None:
+def test_bad_arguments_are_reported(refused: Ask) -> None:
     for first in (-1, 201):
         error = refused(PAGE, first=first)
         assert "first" in error["message"]

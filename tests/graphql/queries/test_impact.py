@@ -77,7 +77,7 @@ def test_a_report(database: Database, data: Ask) -> None:
     }
 
 
-def test_what_is_wrong_is_named(refused: Ask) -> None:
+def test_errors_name_the_fault(refused: Ask) -> None:
     error = refused(
         QUERY, changes=[{"type": "column_rename", "urn": ds("orders"), "from": "total"}]
     )
@@ -104,6 +104,6 @@ def test_stale_readers_are_counted_when_asked_for(database: Database, data: Ask)
     assert counts == [0, 1]
 
 
-def test_what_is_not_there(refused: Ask) -> None:
+def test_missing_nodes(refused: Ask) -> None:
     error = refused(QUERY, changes=[{"type": "table_drop", "urn": ds("nowhere")}])
     assert error["extensions"]["code"] == "NOT_FOUND"

@@ -110,7 +110,7 @@ def test_replay_plan(data: Ask) -> None:
 
 
 @pytest.mark.usefixtures("coded")
-def test_what_cannot_be_asked(refused: Ask) -> None:
+def test_refused_questions(refused: Ask) -> None:
     replay = "query ($urn: ID!) { replayPlan(urn: $urn) { truncated } }"
     for query in (ROOT_CAUSE, replay):
         assert refused(query, urn="run:never")["extensions"]["code"] == "NOT_FOUND"

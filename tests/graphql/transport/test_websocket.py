@@ -96,7 +96,7 @@ def test_a_key_that_ends_cuts_its_connections(keyed: Served, monkeypatch: Patch)
         ('{"type": "ping", "payload": "' + "x" * 300_000 + '"}', 1009),
     ],
 )
-def test_what_is_no_message_ends_the_connection(
+def test_malformed_messages_end_the_connection(
     open_to_all: Served, message: str | bytes, code: int
 ) -> None:
     with open_to_all.begun() as client:
@@ -121,7 +121,7 @@ def test_the_protocol(open_to_all: Served, monkeypatch: Patch) -> None:
         assert closed_with(client) == 4409
 
 
-def test_what_cannot_be_subscribed_to(open_to_all: Served) -> None:
+def test_refused_subscriptions(open_to_all: Served) -> None:
     with open_to_all.begun() as client:
         refused = {
             "{ nothing": "BAD_REQUEST",
@@ -181,7 +181,7 @@ def test_numbers_are_bounded(keyed: Served, monkeypatch: Patch) -> None:
     assert refused.value.response.status_code == 403
 
 
-def test_other_sites_pages_are_kept_out(open_to_all: Served) -> None:
+def test_pages_of_other_sites_are_refused(open_to_all: Served) -> None:
     own = f"http://127.0.0.1:{open_to_all.port}"
     open_to_all.begun(origin=own).close()
     for origin in (
@@ -206,7 +206,7 @@ def test_other_sites_pages_are_kept_out(open_to_all: Served) -> None:
         assert raw.recv(100).startswith(b"HTTP/1.1 403")
 
 
-def test_a_client_that_takes_nothing_is_dropped(
+def test_a_client_that_does_not_read_is_dropped(
     open_to_all: Served, database: Database, monkeypatch: Patch
 ) -> None:
     monkeypatch.setattr(sockets, "SEND_SECONDS_MAX", 0.5)

@@ -68,7 +68,7 @@ def pages(data: Ask, field: str, first: int) -> list[list[str]]:
 
 @pytest.mark.usefixtures("told")
 @pytest.mark.parametrize("field", LISTS)
-def test_page_by_page_is_the_whole(data: Ask, field: str) -> None:
+def test_all_pages_together_are_the_list(data: Ask, field: str) -> None:
     newest_first = [3, 4, 2, 1, 0]
     urns = {
         "versions": [version("out", f"r{n}") for n in newest_first],
@@ -82,7 +82,9 @@ def test_page_by_page_is_the_whole(data: Ask, field: str) -> None:
 
 
 @pytest.mark.usefixtures("told")
-def test_what_arrives_in_between_neither_repeats_nor_skips(database: Database, data: Ask) -> None:
+def test_new_entries_between_pages_neither_repeat_nor_skip_others(
+    database: Database, data: Ask
+) -> None:
     query = """query ($u: ID!, $a: String) {
       job(urn: $u) { runs(first: 2, after: $a) { nodes { runId } pageInfo { endCursor } } } }"""
     first = data(query, u=job("build"))["job"]["runs"]

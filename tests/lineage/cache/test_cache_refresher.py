@@ -72,7 +72,7 @@ def names(view: GraphView, urn: str, **question: Any) -> list[str]:
     return [node.name for node in lineage(view, urn, direction="DOWNSTREAM", **question).nodes]
 
 
-def test_the_map_is_answered_without_asking(remembering: GraphView, asked: Asked) -> None:
+def test_lineage_is_answered_from_the_cache(remembering: GraphView, asked: Asked) -> None:
     assert names(remembering, ds("a")) == ["a", "b", "first", "c", "second"]
     assert names(remembering, ds("a"), depth=1) == ["a", "b", "first"]
     assert [
@@ -86,7 +86,7 @@ def test_the_map_is_answered_without_asking(remembering: GraphView, asked: Asked
     assert asked == []
 
 
-def test_what_is_at_hand_is_told_without_asking(
+def test_immediate_answers_need_no_statement(
     remembering: GraphView, asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for depth in (1, 2):
@@ -120,7 +120,7 @@ def test_a_column_costs_two_statements(remembering: GraphView, asked: Asked) -> 
     assert asked == ["traversal/citing_answers", "nodes/column_transformations"]
 
 
-def test_what_memory_does_not_know_is_asked(remembering: GraphView, asked: Asked) -> None:
+def test_uncached_questions_go_to_neo4j(remembering: GraphView, asked: Asked) -> None:
     assert names(remembering, ds("a"), filter=Filter(namespaces=("other",))) == ["a", "first"]
     assert asked == ["nodes/filter_properties"]
     asked.clear()
@@ -137,7 +137,7 @@ def map_time() -> datetime:
     return datetime.fromisoformat(at(59))
 
 
-def test_what_may_not_be_seen_is_hidden_as_ever(remembering: GraphView, view: GraphView) -> None:
+def test_hidden_nodes_stay_hidden_in_the_cache(remembering: GraphView, view: GraphView) -> None:
     for pattern, urn in (("db", ds("a")), ("etl", job("first"))):
         visibility = Visibility((pattern,))
         found = lineage(remembering.visible_to(visibility), urn)
@@ -160,7 +160,7 @@ def test_it_follows_and_a_fresh_answer_waits_for_it(
     assert "cache/urns" not in asked
 
 
-def test_a_name_that_became_another_is_gone(
+def test_alias_leaves_the_cache_with_its_old_dataset(
     remembering: GraphView, database: Database, view: GraphView
 ) -> None:
     event = native.symlinks_event(
@@ -174,7 +174,7 @@ def test_a_name_that_became_another_is_gone(
     assert len(found.nodes) == 3
 
 
-def test_out_of_step_it_is_not_asked(
+def test_outdated_cache_is_not_used(
     remembering: GraphView, database: Database, asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_events(database, run("r3", "third", ["c"], ["d"], minute=10))
@@ -186,7 +186,7 @@ def test_out_of_step_it_is_not_asked(
     assert "traversal/dataset_consumers" in asked
 
 
-def test_where_it_is_followed_and_late_it_is_waited_for(
+def test_request_waits_for_a_late_refresher(
     remembering: GraphView, asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(map_follower, "_LATE_SECONDS_MAX", 60.0)
@@ -212,7 +212,7 @@ def test_where_it_is_followed_and_late_it_is_waited_for(
         following.join()
 
 
-def test_columns_come_last_and_a_few_datasets_at_a_time(
+def test_columns_load_last_and_a_few_datasets_at_a_time(
     remembering: GraphView, asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(map_follower, "_DATASETS_WITH_COLUMNS_PER_QUERY", 2)
@@ -231,7 +231,7 @@ def test_columns_come_last_and_a_few_datasets_at_a_time(
     assert left == [1, 0, 0]
 
 
-def test_before_it_is_loaded_neo4j_is_asked(remembering: GraphView, asked: Asked) -> None:
+def test_neo4j_answers_before_the_cache_is_loaded(remembering: GraphView, asked: Asked) -> None:
     cache = CacheRefresher(remembering.database)
     remembering = replace(remembering, cache=cache)
     assert cache.staleness_seconds == float("inf")
@@ -249,7 +249,7 @@ def test_an_erased_graph_is_read_afresh(remembering: GraphView, database: Databa
     assert names(remembering, ds("a")) == ["a", "z", "other"]
 
 
-def test_while_it_is_erased_it_is_not_asked(remembering: GraphView, clean_graph: Driver) -> None:
+def test_cache_is_not_used_during_an_erasure(remembering: GraphView, clean_graph: Driver) -> None:
     follower = remembering.cache
     assert follower is not None
     with clean_graph.session() as session:
@@ -278,7 +278,7 @@ def test_another_graph_of_the_same_revision_is_another(
     assert memory.entries == {}
 
 
-def test_it_runs_until_it_is_told_to_end(remembering: GraphView, database: Database) -> None:
+def test_refresher_runs_until_it_is_stopped(remembering: GraphView, database: Database) -> None:
     follower = CacheRefresher(remembering.database)
     remembering = replace(remembering, cache=follower)
     ended = threading.Event()

@@ -31,7 +31,7 @@ def reads_and_makes(
     return CachedJob(named(urn), tuple(reads), tuple(makes), tuple(feeds or ()))
 
 
-def test_what_stands_beside_what() -> None:
+def test_neighbours_of_each_node() -> None:
     cache = LineageCache()
     cache.replace_entries(
         {
@@ -79,7 +79,7 @@ def test_what_stands_beside_what() -> None:
     assert (ds("a") in cache.names, ds("old") in cache.names) == (True, False)
 
 
-def test_what_is_gone_leaves_nothing() -> None:
+def test_removed_edges_leave_no_neighbours() -> None:
     cache = LineageCache()
     cache.replace_entries(
         {
@@ -129,7 +129,7 @@ PARTS = st.lists(st.one_of(JOBS, DATASETS, OTHERS, GONE), max_size=12)
 
 
 @given(PARTS, st.randoms(use_true_random=False))
-def test_only_what_stands_there_now_counts(
+def test_order_and_repetition_of_updates_do_not_matter(
     told: list[tuple[str, CacheEntry | None]], chance: random.Random
 ) -> None:
     told = [(urn, _own(urn, part)) for urn, part in told]

@@ -31,7 +31,7 @@ def graph(database: Database, view: GraphView) -> Iterator[GraphView]:
     empty(database)
 
 
-def test_it_replaces_what_was_found_before(graph: GraphView) -> None:
+def test_an_analysis_replaces_the_previous_findings(graph: GraphView) -> None:
     empty_handed = read_analysis(graph)
     assert empty_handed is None
     save_analysis(graph.database, [SLOW, DRIFT, WHOLE], newest_event_at=UNTIL, analysed_at=FIRST)
@@ -47,7 +47,7 @@ def test_it_replaces_what_was_found_before(graph: GraphView) -> None:
     assert not any("analysis" in end for edge in edges(graph.database) for end in edge)
 
 
-def test_what_may_not_be_seen_is_not_told(graph: GraphView) -> None:
+def test_findings_about_hidden_nodes_are_left_out(graph: GraphView) -> None:
     save_analysis(graph.database, [SLOW, DRIFT, WHOLE], newest_event_at=UNTIL, analysed_at=SECOND)
     seen = read_analysis(graph.visible_to(Visibility(("etl",))))
     assert seen is not None

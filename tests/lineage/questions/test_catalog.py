@@ -53,7 +53,7 @@ def test_how_many_there_were_at_the_end_of_each_hour(view: GraphView) -> None:
     assert catalogue.node_counts(seen, "jobs", EDGES) == [0, 0]
 
 
-def test_what_runs_did_in_each_hour(view: GraphView) -> None:
+def test_runs_in_each_hour(view: GraphView) -> None:
     first, second = catalogue.run_counts(view, EDGES)
     assert first == {"START": 2, "COMPLETE": 1, "FAIL": 0, "ABORT": 1, "ABANDONED": 0}
     assert second == {"START": 0, "COMPLETE": 0, "FAIL": 1, "ABORT": 0, "ABANDONED": 0}
@@ -83,7 +83,7 @@ def test_pages(view: GraphView) -> None:
     assert catalogue.runs_of_job(view, job("nothing"), skip=0, limit=1) == catalogue.UrnPage([], 0)
 
 
-def test_a_map_of_columns(view: GraphView) -> None:
+def test_a_graph_of_columns(view: GraphView) -> None:
     raw, clean, total = (
         column_urn("db", "raw", "id"),
         column_urn("db", "clean", "id"),

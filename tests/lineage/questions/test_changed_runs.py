@@ -22,7 +22,7 @@ def urns(view: GraphView, since: datetime) -> list[str]:
     return [change.urn for change in changed_runs(view, since)]
 
 
-def test_what_is_written_is_stamped_by_the_clock_of_neo4j(
+def test_written_runs_are_stamped_by_the_clock_of_neo4j(
     database: Database, view: GraphView
 ) -> None:
     began = read_clock(view)
@@ -43,7 +43,7 @@ def test_what_is_written_is_stamped_by_the_clock_of_neo4j(
     assert urns(view, later) == [run_of("a")]
 
 
-def test_what_others_do_to_a_run_is_stamped(database: Database, view: GraphView) -> None:
+def test_changes_by_other_statements_are_stamped(database: Database, view: GraphView) -> None:
     write_events(database, run("child", "load", [], ["x"], parent="dag")[:1])
     began = read_clock(view)
     write_events(database, run("dag", "dag", minute=5))
@@ -81,7 +81,7 @@ def test_pages_are_in_order(
     assert changed_runs(view, all_[3].at)[0].at == all_[3].at
 
 
-def test_it_is_asked_by_index(database: Database) -> None:
+def test_changed_runs_are_read_by_index(database: Database) -> None:
     text = find_query("read/catalog/changed_runs").text
     _, operators = database.plan(text, {"since": datetime(2026, 1, 1, tzinfo=UTC), "limit": 10})
     assert "NodeIndexSeekByRange" in operators

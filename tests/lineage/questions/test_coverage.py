@@ -162,7 +162,7 @@ def test_counts_by_namespace_and_of_all(told: GraphView) -> None:
     )
 
 
-def test_counts_of_one_namespace_and_of_what_may_be_seen(told: GraphView) -> None:
+def test_counts_of_one_namespace_and_of_visible_nodes(told: GraphView) -> None:
     assert asked(told, namespace="db").namespaces == {"db": DATASETS_OF_DB}
     assert asked(told.visible_to(OF_DB)).namespaces == {"db": DATASETS_OF_DB, "etl": JOBS_AND_RUNS}
 
@@ -188,16 +188,16 @@ def test_median_blast_radius(told: GraphView) -> None:
     assert blast_radius(told, namespace="web") == BlastRadius(2, 2, "dataset:web:page", 1, 1, False)
 
 
-def test_of_many_datasets_a_sample_is_walked(
-    told: GraphView, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_datasets_are_sampled(told: GraphView, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "WALKED_MAX", 3)
     found = blast_radius(told)
     assert (found.datasets, found.sample_size, found.sampled) == (11, 3, True)
     assert found == blast_radius(told)
 
 
-def test_a_walk_cut_short_is_told(told: GraphView, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_truncated_traversal_is_reported(
+    told: GraphView, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "NODES_MAX", 3)
     found = blast_radius(told)
     assert (found.truncated, found.largest) == (True, 2)
@@ -210,7 +210,7 @@ def test_certified_paths(told: GraphView) -> None:
     assert found.broken == [BrokenPath(ds("h"), [job("gen")]), BrokenPath(ds("lone"), [ds("lone")])]
 
 
-def test_what_leads_out_of_sight_is_not_shown_to_be_complete(told: GraphView) -> None:
+def test_hidden_consumers_leave_completeness_unknown(told: GraphView) -> None:
     found = certified_paths(told.visible_to(OF_DB))
     assert found.broken[-1] == BrokenPath(ds("visits"), [])
     assert found.integrity == 0.4

@@ -59,7 +59,7 @@ def chain(database: Database, view: GraphView) -> GraphView:
     return view
 
 
-def test_nothing_ran_since(chain: GraphView) -> None:
+def test_no_later_run(chain: GraphView) -> None:
     found = of(chain, "build-2")
     assert found.partial == AffectedEntities()
     assert found.stale == AffectedEntities(
@@ -71,7 +71,7 @@ def test_nothing_ran_since(chain: GraphView) -> None:
     assert found.resolution is None
 
 
-def test_what_ran_anyway_on_the_old_version(chain: GraphView) -> None:
+def test_consumers_of_the_old_version(chain: GraphView) -> None:
     """publish-2 reads build-1's b itself, report-2 through it; report-x reads d from before the
     failure, which was made from that b too. What was made before the failure is not listed, but
     the answer that rests on it is.
@@ -97,7 +97,7 @@ def test_what_ran_anyway_on_the_old_version(chain: GraphView) -> None:
     assert found.stale.owners == ["eve", "pia"]
 
 
-def test_what_was_built_from_what_it_did_write(database: Database, view: GraphView) -> None:
+def test_consumers_of_a_partial_output(database: Database, view: GraphView) -> None:
     """build-2 began to write b; publish-2 may have read that or build-1's, so it is in both
     lists.
     """
@@ -125,7 +125,7 @@ def test_what_was_built_from_what_it_did_write(database: Database, view: GraphVi
     assert found.stale.answers == [answer_urn("new")]
 
 
-def test_a_consumer_that_asked_for_the_version_before_is_only_stale(
+def test_a_consumer_that_requested_the_previous_version_is_only_stale(
     database: Database, view: GraphView
 ) -> None:
     write_events(
@@ -146,7 +146,7 @@ def _pinned(run_id: str) -> Event:
     return {"headwater_artifact": {**FACET, "runId": run_id}}
 
 
-def test_mended_by_a_later_success(chain: GraphView) -> None:
+def test_resolved_by_a_later_success(chain: GraphView) -> None:
     """build-3 makes b anew at 61: nothing waits from then on. What ran or was answered between
     stays.
     """
@@ -174,7 +174,7 @@ def test_mended_by_a_later_success(chain: GraphView) -> None:
     )
 
 
-def test_mended_and_nobody_noticed(chain: GraphView) -> None:
+def test_resolved_without_consumers(chain: GraphView) -> None:
     write_events(
         chain.database,
         run("build-3", "build", ["a"], ["b"], minute=60),
@@ -183,7 +183,7 @@ def test_mended_and_nobody_noticed(chain: GraphView) -> None:
     assert of(chain, "build-2").stale == AffectedEntities()
 
 
-def test_another_job_or_another_failure_does_not_mend(chain: GraphView) -> None:
+def test_another_job_or_another_failure_does_not_resolve(chain: GraphView) -> None:
     write_events(
         chain.database,
         run("other-1", "other", ["a"], ["b"], minute=50),
@@ -192,7 +192,7 @@ def test_another_job_or_another_failure_does_not_mend(chain: GraphView) -> None:
     assert of(chain, "build-2").resolution is None
 
 
-def test_half_of_it_made_anew_is_not_mended(database: Database, view: GraphView) -> None:
+def test_half_of_the_outputs_replaced_is_not_resolved(database: Database, view: GraphView) -> None:
     write_events(
         database,
         run("build-1", "build", ["a"], ["b", "c"], minute=0),
@@ -206,7 +206,7 @@ def test_half_of_it_made_anew_is_not_mended(database: Database, view: GraphView)
     assert resolution.run == run_of("build-4")
 
 
-def test_mended_by_the_next_attempt_of_its_slot(database: Database, view: GraphView) -> None:
+def test_resolved_by_the_next_attempt_of_its_slot(database: Database, view: GraphView) -> None:
     """The second attempt fails too, the third succeeds; neither says what it wrote. The failure
     was first told late.
     """
@@ -229,7 +229,7 @@ def test_mended_by_the_next_attempt_of_its_slot(database: Database, view: GraphV
         )
 
 
-def test_a_job_that_reads_what_it_writes(database: Database, view: GraphView) -> None:
+def test_a_job_that_reads_its_own_output(database: Database, view: GraphView) -> None:
     """add-3 is the next attempt, not a consumer of the old version; before it, sum-1 read that."""
     write_events(
         database,
@@ -260,7 +260,7 @@ def test_a_diamond_lists_everything_once(database: Database, view: GraphView) ->
     assert found.stale.datasets == [ds("a"), ds("b"), ds("c"), ds("d")]
 
 
-def test_what_may_not_be_seen_is_left_out(database: Database, view: GraphView) -> None:
+def test_hidden_nodes_are_left_out(database: Database, view: GraphView) -> None:
     secret = run("secret-1", "secret", ["b"], ["s"], minute=20)
     for event in secret:
         event["job"]["namespace"] = "vault"

@@ -46,7 +46,7 @@ def chain(database: Database, view: GraphView) -> GraphView:
     return view
 
 
-def test_what_a_failed_run_touches(chain: GraphView) -> None:
+def test_reach_of_a_failed_run(chain: GraphView) -> None:
     touched = affected_nodes(chain, [run_of("build-2")])[run_of("build-2")]
     assert touched.datasets == [ds("b"), ds("d")]
     assert touched.jobs == [job("publish")]
@@ -130,7 +130,7 @@ def test_a_cycle_reaches_the_failed_job_itself(database: Database, view: GraphVi
     assert set(touched.jobs) == {job("there"), job("back")}
 
 
-def test_narrowing_keeps_the_innocent_out(database: Database, view: GraphView) -> None:
+def test_narrowing_excludes_unaffected_nodes(database: Database, view: GraphView) -> None:
     write_events(
         database,
         run("r1", "split", ["a", "b"], ["x", "y"], derived={"x": ["a"], "y": ["b"]}),

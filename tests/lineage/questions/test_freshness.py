@@ -166,7 +166,7 @@ def verdict(view: GraphView, name: str, minutes: int) -> Verdict:
         ("dropped", None, []),
     ],
 )
-def test_what_reached_a_dataset(
+def test_sources_of_each_dataset(
     told: GraphView, name: str, made: int | None, sources: list[SourceAge]
 ) -> None:
     found = fresh(told, name)
@@ -204,7 +204,7 @@ def test_the_newest_data_is_a_version_or_a_capture(told: GraphView) -> None:
         ("dropped", 10_000, UNKNOWN, ["dropped"]),
     ],
 )
-def test_fresh_or_not_and_because_of_what(
+def test_freshness_and_its_reason(
     told: GraphView, name: str, minutes: int, state: str, named: list[str]
 ) -> None:
     found = verdict(told, name, minutes)
@@ -216,7 +216,7 @@ def test_fresh_or_not_and_because_of_what(
 
 
 @pytest.mark.neo4j
-def test_what_may_not_be_seen_is_not_named_and_not_vouched_for(told: GraphView) -> None:
+def test_hidden_sources_are_not_named_and_leave_freshness_unknown(told: GraphView) -> None:
     everything = fresh(told, "visits")
     assert [one.dataset for one in everything.sources] == [ds("quick"), "dataset:web:page"]
     of_db = told.visible_to(Visibility(("db", "etl")))
@@ -235,7 +235,7 @@ def test_what_may_not_be_seen_is_not_named_and_not_vouched_for(told: GraphView) 
 
 
 @pytest.mark.neo4j
-def test_a_walk_cut_short_is_not_vouched_for(
+def test_a_truncated_traversal_leaves_freshness_unknown(
     told: GraphView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "NODES_MAX", 3)
@@ -246,7 +246,7 @@ def test_a_walk_cut_short_is_not_vouched_for(
     assert "nodes" in verdict.explanation
 
 
-def test_a_dataset_without_sources_is_judged_by_itself() -> None:
+def test_a_dataset_without_sources_has_its_own_age() -> None:
     circle = Freshness(ds("x"), moment(60), version("x", "r"), [])
     assert evaluate(circle, max_age=timedelta(minutes=59), now=NOW).causes == [source("x", 60)]
     assert evaluate(circle, max_age=timedelta(minutes=60), now=NOW).state == FRESH

@@ -45,7 +45,7 @@ def diamond(database: Database, view: GraphView) -> GraphView:
     return view
 
 
-def test_diamond_is_walked_once(diamond: GraphView) -> None:
+def test_diamond_is_traversed_once(diamond: GraphView) -> None:
     found = lineage(diamond, ds("a"), direction="DOWNSTREAM")
     assert [node.urn for node in found.nodes] == [
         ds("a"),
@@ -82,7 +82,7 @@ def test_a_hop_crosses_one_job(diamond: GraphView) -> None:
     assert names(diamond, job("left"), "DOWNSTREAM", 1) == {"left", "b"}
 
 
-def test_depth_that_cuts_something_off_is_told(diamond: GraphView) -> None:
+def test_a_depth_that_omits_nodes_is_reported(diamond: GraphView) -> None:
     shallow = lineage(diamond, ds("d"), direction="UPSTREAM", depth=1)
     assert (shallow.truncated, shallow.reason) == (True, "depth")
     assert not lineage(diamond, ds("d"), direction="UPSTREAM", depth=2).truncated
@@ -99,7 +99,7 @@ def test_cycle_ends(database: Database, view: GraphView) -> None:
     assert lineage(view, ds("x"), direction="UPSTREAM").edges == found.edges
 
 
-def test_a_job_that_reads_what_it_writes(database: Database, view: GraphView) -> None:
+def test_a_job_that_reads_its_own_output(database: Database, view: GraphView) -> None:
     write_events(database, run("r1", "append", ["t"], ["t"]))
     assert names(view, ds("t"), "BOTH") == {"t", "append"}
 
@@ -127,7 +127,7 @@ def narrow(database: Database, view: GraphView) -> GraphView:
         ("z", "UPSTREAM", {"z", "split", "a", "b"}),
     ],
 )
-def test_an_output_came_only_from_what_it_is_known_to_come_from(
+def test_an_output_derives_only_from_its_reported_inputs(
     narrow: GraphView, start: str, direction: str, reached: set[str]
 ) -> None:
     assert names(narrow, ds(start), direction) == reached
@@ -170,7 +170,9 @@ def test_both_directions_agree_on_every_pair(narrow: GraphView) -> None:
     assert ("a", "m") not in down
 
 
-def test_bounds_are_told_and_edges_join_known_nodes(database: Database, view: GraphView) -> None:
+def test_reached_bounds_are_reported_and_edges_join_returned_nodes(
+    database: Database, view: GraphView
+) -> None:
     write_events(database, *(run(f"r{n}", f"job{n}", ["hub"], [f"out{n}"]) for n in range(30)))
     for bound, options in {
         "nodes": {"nodes_max": 10},
@@ -197,7 +199,7 @@ def test_names_of_any_kind(database: Database, view: GraphView) -> None:
     }
 
 
-def test_what_cannot_be_asked(database: Database, view: GraphView) -> None:
+def test_refused_questions(database: Database, view: GraphView) -> None:
     write_events(database, run("r1", "j", ["a"], ["b"]))
     for depth in (0, -1, 51, 1_000):
         with pytest.raises(QueryError, match="depth"):
@@ -292,7 +294,7 @@ def test_downstream_of_a_run_reaches_answers(answered: GraphView) -> None:
     assert kinds["PIPELINE_RUN"] in {"clean", "mart"}
 
 
-def test_the_map_stays_pure(answered: GraphView) -> None:
+def test_the_lineage_graph_has_no_run_history(answered: GraphView) -> None:
     found = lineage(answered, ds("raw1"))
     assert {node.kind for node in found.nodes} == {"DATASET", "JOB"}
 
@@ -319,7 +321,7 @@ def test_columns(database: Database, view: GraphView) -> None:
     assert up.reason == "depth"
 
 
-def test_a_job_event_alone_is_on_the_map(database: Database, view: GraphView) -> None:
+def test_a_job_event_alone_is_in_the_lineage_graph(database: Database, view: GraphView) -> None:
     declared = {
         "eventTime": at(0),
         "job": {"namespace": "etl", "name": "declared"},

@@ -115,7 +115,7 @@ def test_every_node_has_its_distance(shop: GraphView) -> None:
     )
 
 
-def test_several_starts_are_one_walk(shop: GraphView) -> None:
+def test_several_starts_share_one_traversal(shop: GraphView) -> None:
     found = lineage(shop, [ds("other"), ds("c"), ds("c")], direction="UPSTREAM", depth=1)
     assert found.starts == [ds("other"), ds("c")]
     assert {node.name: found.distances[node.urn] for node in found.nodes} == {
@@ -129,7 +129,7 @@ def test_several_starts_are_one_walk(shop: GraphView) -> None:
     ) == DOWN_OF_A | {"raw", "load"}
 
 
-def test_starts_that_cannot_be_walked_together(shop: GraphView) -> None:
+def test_starts_that_cannot_be_combined(shop: GraphView) -> None:
     with pytest.raises(QueryError, match="layers"):
         lineage(shop, [ds("a"), run_of("load-1")])
     assert names(lineage(shop, [ds("a"), run_of("load-1")], level="dataset_and_job", depth=1)) >= {
@@ -165,7 +165,7 @@ def test_levels_lead_to_other_layers(shop: GraphView) -> None:
     assert lineage(shop, "answer:page-1", level="DATASET_AND_JOB").starts == [ds("page")]
 
 
-def test_a_level_at_which_there_is_nothing(shop: GraphView) -> None:
+def test_a_level_without_nodes(shop: GraphView) -> None:
     with pytest.raises(NotFoundError, match="no columns"):
         lineage(shop, ds("page"), level="COLUMN")
     with pytest.raises(NotFoundError, match="no versions or runs"):
@@ -190,7 +190,7 @@ def test_a_level_at_which_there_is_nothing(shop: GraphView) -> None:
         (Filter(until=at(65)), {"b"}),
     ],
 )
-def test_what_does_not_pass_is_not_walked_through(
+def test_filtered_nodes_end_the_traversal(
     shop: GraphView, where: Filter, reached: set[str]
 ) -> None:
     assert names(lineage(shop, ds("b"), direction="UPSTREAM", filter=where)) == reached
@@ -230,7 +230,7 @@ def test_a_filter_costs_a_statement_per_layer(shop: GraphView) -> None:
     assert counted.queries.count("read/nodes/filter_properties") <= 8
 
 
-def test_filters_that_mean_nothing() -> None:
+def test_filters_that_are_refused() -> None:
     with pytest.raises(QueryError, match="since"):
         Filter(since=at(9), until=at(8))
     with pytest.raises(QueryError, match="values"):
@@ -258,7 +258,7 @@ def test_a_difference_between_two_instants(shop: GraphView) -> None:
         lineage(shop, ds("a"), between=(early, late), as_of=early)
 
 
-def test_earlier_and_what_appeared_less_what_vanished_is_later(shop: GraphView) -> None:
+def test_earlier_plus_added_minus_removed_is_later(shop: GraphView) -> None:
     instants = [at(minute) for minute in (0, 1, 61, 71, 81, 91, 111)]
     for start in (ds("b"), job("load")):
         maps = {instant: lineage(shop, start, as_of=instant) for instant in instants}
@@ -276,7 +276,7 @@ def test_earlier_and_what_appeared_less_what_vanished_is_later(shop: GraphView) 
                 assert set(maps[later].edges) == edges - set(found.removed_edges)
 
 
-def test_what_is_left_out_is_counted_and_shown_on_demand(shop: GraphView) -> None:
+def test_omitted_nodes_are_counted_and_shown_on_request(shop: GraphView) -> None:
     asked: dict[str, Any] = {"direction": "DOWNSTREAM", "depth": 1}
     found = lineage(shop, ds("a"), **asked)
     assert (names(found), found.reason, found.omitted_count) == ({"a", "build", "b"}, "depth", 3)
@@ -290,7 +290,7 @@ def test_what_is_left_out_is_counted_and_shown_on_demand(shop: GraphView) -> Non
     assert (more.reason, more.continuations) == ("", [])
 
 
-def test_going_on_shows_what_was_not_shown_yet(shop: GraphView) -> None:
+def test_a_continuation_shows_only_new_nodes(shop: GraphView) -> None:
     asked: dict[str, Any] = {"direction": "DOWNSTREAM", "nodes_max": 3}
     shown: list[set[str]] = []
     after = None
@@ -315,7 +315,7 @@ def test_a_cursor_belongs_to_its_question(shop: GraphView) -> None:
             lineage(shop, ds("a"), direction="DOWNSTREAM", depth=1, after=bad)
 
 
-def test_who_sees_only_jobs_sees_that_they_are_joined(shop: GraphView) -> None:
+def test_a_reader_of_jobs_only_sees_their_connection(shop: GraphView) -> None:
     jobs = shop.visible_to(Visibility(("etl",)))
     found = lineage(jobs, job("load"), direction="DOWNSTREAM")
     assert {node.name for node in found.nodes if node.kind != "HIDDEN"} == {
@@ -347,7 +347,7 @@ def test_who_sees_only_jobs_sees_that_they_are_joined(shop: GraphView) -> None:
     assert more.distances[job("publish")] == 2
 
 
-def test_a_hidden_start_is_not_there(shop: GraphView) -> None:
+def test_a_hidden_start_is_not_found(shop: GraphView) -> None:
     jobs = shop.visible_to(Visibility(("etl",)))
     with pytest.raises(NotFoundError) as hidden:
         lineage(jobs, ds("a"))
@@ -358,14 +358,14 @@ def test_a_hidden_start_is_not_there(shop: GraphView) -> None:
         lineage(jobs, job("build"), level="COLUMN")
 
 
-def test_a_filter_does_not_judge_what_is_hidden(shop: GraphView) -> None:
+def test_a_filter_does_not_apply_to_hidden_nodes(shop: GraphView) -> None:
     jobs = shop.visible_to(Visibility(("etl",)))
     plain = lineage(jobs, job("load"), direction="DOWNSTREAM")
     for where in (Filter(tags=("tier",)), Filter(namespaces=("x",)), Filter(owners=("nobody",))):
         assert lineage(jobs, job("load"), direction="DOWNSTREAM", filter=where) == plain
 
 
-def test_ways_of_columns(shop: GraphView) -> None:
+def test_transformations_of_columns(shop: GraphView) -> None:
     found = column_lineage(shop, "db", "b", "id")
     assert found.derivations[
         Edge(column_urn("db", "a", "id"), column_urn("db", "b", "id"), "FEEDS")

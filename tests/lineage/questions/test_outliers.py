@@ -26,7 +26,7 @@ def test_by_hand() -> None:
     assert find_outlier(91, [100, 102, 104]) is not None
 
 
-def test_too_few_to_tell() -> None:
+def test_too_few_values_have_no_outlier() -> None:
     assert find_outlier(0, [100, 100]) is None
     assert find_outlier(0, []) is None
 

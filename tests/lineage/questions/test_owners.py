@@ -45,7 +45,7 @@ def told(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[
     empty(database)
 
 
-def test_those_of_the_most_first(told: GraphView) -> None:
+def test_owners_of_most_nodes_come_first(told: GraphView) -> None:
     found = owners(told)
     assert found.page.entries == [Owner("ann", 2, 0), Owner("bob", 1, 1), Owner("web-team", 1, 0)]
     assert (found.count, found.unowned_datasets, found.unowned_jobs) == (3, 2, 1)
@@ -61,7 +61,7 @@ def test_in_pages(told: GraphView) -> None:
     )
 
 
-def test_what_one_owns_and_what_nobody_owns(told: GraphView) -> None:
+def test_nodes_of_one_owner_and_nodes_without_owner(told: GraphView) -> None:
     assert [node.urn for node in nodes_of_owner(told, "ann").entries] == [ds("a"), ds("b")]
     assert [node.urn for node in nodes_of_owner(told, "bob").entries] == [ds("a"), job("load")]
     first = nodes_of_owner(told, "", first=2)
@@ -74,7 +74,7 @@ def test_what_one_owns_and_what_nobody_owns(told: GraphView) -> None:
     assert nodes_of_owner(told, "eve").entries == nodes_of_owner(told, "nobody").entries == []
 
 
-def test_of_what_may_be_seen(told: GraphView) -> None:
+def test_only_visible_nodes_count(told: GraphView) -> None:
     found = owners(told.visible_to(Visibility(("web",))))
     assert (found.page.entries, found.unowned_datasets, found.unowned_jobs) == (
         [Owner("web-team", 1, 0)],

@@ -121,7 +121,7 @@ def test_every_check_by_its_newest_result_those_that_failed_first(told: GraphVie
     assert (len(found), of(told, ds("t")).failed) == (4, 1)
 
 
-def test_a_version_has_what_was_said_of_it_alone(told: GraphView) -> None:
+def test_a_version_has_its_own_results_only(told: GraphView) -> None:
     first = of(told, version("t", "make-1"))
     assert first.assertions == [
         result(
@@ -147,18 +147,18 @@ def test_a_version_has_what_was_said_of_it_alone(told: GraphView) -> None:
     assert of(told, version("t", "make-2")).measures == []
 
 
-def test_what_is_said_of_the_dataset_itself_counts_as_of_when_it_was_sent(told: GraphView) -> None:
+def test_facets_of_the_dataset_apply_from_their_event_time(told: GraphView) -> None:
     newest, before = of(told, ds("t")).measures
     assert newest == Measure(11, None, None, [], moment(40), None, None)
     assert (before.row_count, before.run) == (10, run_of("check-1"))
 
 
-def test_what_a_run_measured_in_what_it_wrote(told: GraphView) -> None:
+def test_measurements_of_the_outputs_of_a_run(told: GraphView) -> None:
     expected = Measure(3, None, None, [], moment(50), run_of("make-3"), version("u", "make-3"))
     assert of(told, version("u", "make-3")) == of(told, ds("u")) == Quality([], [expected])
 
 
-def test_nothing_said_nothing_known_nothing_seen(told: GraphView) -> None:
+def test_no_checks_unknown_datasets_and_hidden_datasets(told: GraphView) -> None:
     assert of(told, ds("other")) == of(told, ds("unknown")) == Quality()
     assert quality(told.visible_to(Visibility(("etl",))), [ds("t")]) == {}
     # What the checks of another namespace found is theirs; the dataset's own facets are not.
@@ -167,7 +167,9 @@ def test_nothing_said_nothing_known_nothing_seen(told: GraphView) -> None:
     assert [one.row_count for one in without_runs.measures] == [11]
 
 
-def test_a_whole_version_and_a_left_one_read_together_are_measured_once(told: GraphView) -> None:
+def test_a_complete_and_an_incomplete_version_read_together_are_measured_once(
+    told: GraphView,
+) -> None:
     found = of(told, ds("x"))
     assert [(one.row_count, one.version) for one in found.measures] == [(10, version("x", "w"))]
     assert [(one.name, one.version) for one in found.assertions] == [("ok", version("x", "w"))]

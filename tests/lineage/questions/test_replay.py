@@ -154,7 +154,7 @@ def test_a_corrupt_run(history: GraphView) -> None:
     assert not plan.truncated
 
 
-def test_a_diamond_goes_side_by_side(history: GraphView) -> None:
+def test_the_sides_of_a_diamond_run_in_parallel(history: GraphView) -> None:
     plan = replay_plan(history, run_of("top"))
     assert shown(plan) == [["top"], ["left", "right"], ["join"]]
     assert plan.steps[2][0].inputs == [
@@ -165,7 +165,7 @@ def test_a_diamond_goes_side_by_side(history: GraphView) -> None:
     assert [output.last_good for output in plan.steps[0][0].outputs] == [None]
 
 
-def test_a_job_that_reads_what_it_writes(history: GraphView) -> None:
+def test_a_job_that_reads_its_own_output(history: GraphView) -> None:
     """All later runs of add, one by one; sum-2 as soon as add-2 is done, before sum-4, which
     waits for add-4.
     """
@@ -192,7 +192,7 @@ def test_runs_of_one_job_never_at_the_same_time(history: GraphView) -> None:
     assert shown(plan) == [["add-2"], ["add-3", "sum-2"], ["add-4"], ["sum-4"]]
 
 
-def test_what_was_made_good_since(history: GraphView) -> None:
+def test_replaced_outputs_are_not_replayed(history: GraphView) -> None:
     """p-3 and q-3 replaced what p-2 and q-2 wrote, so nobody will read that next: r is not
     waiting.
     """
@@ -222,7 +222,7 @@ def test_a_dataset_that_is_corrupt_since(history: GraphView) -> None:
     assert later == ReplayPlan(corrupt_runs=[])
 
 
-def test_jobs_that_feed_each_other_are_told(history: GraphView) -> None:
+def test_jobs_that_feed_each_other_are_reported(history: GraphView) -> None:
     plan = replay_plan(history, run_of("there-1"))
     assert shown(plan) == [["there-1"], ["back-1"], ["there-2"]]
     assert plan.cycles == [[job("back"), job("there")]]
@@ -236,7 +236,7 @@ def test_runs_in_a_circle_are_one_step(history: GraphView) -> None:
     assert plan.cycles == [[job("ping"), job("pong")]]
 
 
-def test_one_version_spoils_only_what_came_of_it(history: GraphView) -> None:
+def test_one_version_spoils_only_its_derivatives(history: GraphView) -> None:
     assert shown(replay_plan(history, version("sx", "split"))) == [["split"], ["use-x"]]
     assert shown(replay_plan(history, run_of("split"))) == [["split"], ["use-x", "use-y"]]
 
@@ -246,7 +246,7 @@ def test_nothing_downstream(history: GraphView) -> None:
     assert (shown(plan), plan.next_jobs, plan.answers) == ([["alone"]], [], [])
 
 
-def test_whatever_run_is_corrupt_the_plan_is_whole_and_in_order(history: GraphView) -> None:
+def test_the_plan_of_any_corrupt_run_is_complete_and_ordered(history: GraphView) -> None:
     """Every run downstream once, after all that it waits for; of one job or of one dataset never
     two at a time.
     """
@@ -269,7 +269,7 @@ def test_whatever_run_is_corrupt_the_plan_is_whole_and_in_order(history: GraphVi
             assert len({rerun.job for rerun in alone}) == len(alone)
 
 
-def test_what_may_not_be_seen_is_left_out_and_the_order_stays(history: GraphView) -> None:
+def test_hidden_runs_are_left_out_and_the_order_stays(history: GraphView) -> None:
     ours = history.visible_to(Visibility(("db", "etl")))
     plan = replay_plan(ours, run_of("h-1"))
     assert shown(plan) == [["h-1"], ["seen-1"]]
@@ -282,7 +282,7 @@ def test_what_may_not_be_seen_is_left_out_and_the_order_stays(history: GraphView
         replay_plan(ours, run_of("hidden-1"))
 
 
-def test_what_cannot_be_asked(history: GraphView) -> None:
+def test_refused_questions(history: GraphView) -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     for unknown in (run_of("never"), version("a", "never")):
         with pytest.raises(NotFoundError):

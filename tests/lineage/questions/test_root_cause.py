@@ -201,7 +201,7 @@ def test_a_bad_version(history: GraphView) -> None:
 
 
 @pytest.mark.parametrize("urn", [ds("d"), answer_urn("kpi"), run_of("mart-4")])
-def test_where_it_may_start(history: GraphView, urn: str) -> None:
+def test_permitted_starts(history: GraphView, urn: str) -> None:
     """A dataset starts at its newest version, an answer at what it cites, which is no hop; a run
     at itself and at what it made, so that it is no hop away.
     """
@@ -213,7 +213,7 @@ def test_where_it_may_start(history: GraphView, urn: str) -> None:
     assert shown(found.candidates) == wanted
 
 
-def test_a_good_version_has_none(history: GraphView) -> None:
+def test_a_good_version_has_no_causes(history: GraphView) -> None:
     assert root_cause(history, version("d", "mart-3")).candidates == []
     assert root_cause(history, source_urn("db", "raw")).candidates == []
     assert root_cause(history, ds("raw")).starts == [source_urn("db", "raw")]
@@ -277,11 +277,11 @@ def test_failed_tests(history: GraphView) -> None:
     assert itself.reason == "make-z went on although tests of y failed: not-null"
 
 
-def test_a_diamond_tells_its_top_once(history: GraphView) -> None:
+def test_a_diamond_lists_its_top_once(history: GraphView) -> None:
     assert shown(root_cause(history, ds("j")).candidates) == [("CODE_CHANGED", run_of("top-2"), 3)]
 
 
-def test_a_job_that_reads_what_it_writes(history: GraphView) -> None:
+def test_a_job_that_reads_its_own_output(history: GraphView) -> None:
     """add ran c0, c0, c1, c1: the change is in its third run, seen from the fourth."""
     assert shown(root_cause(history, ds("log")).candidates) == [
         ("CODE_CHANGED", run_of("add-2"), 2)
@@ -306,7 +306,7 @@ def test_a_source_that_was_not_captured_again(history: GraphView) -> None:
     )
 
 
-def test_what_may_not_be_seen_shows_no_sign(history: GraphView) -> None:
+def test_hidden_runs_show_no_sign(history: GraphView) -> None:
     everything = shown(root_cause(history, ds("w-out")).candidates)
     assert everything == [
         ("TESTS_FAILED", version("w-out", "w-2"), 1),
@@ -319,7 +319,7 @@ def test_what_may_not_be_seen_shows_no_sign(history: GraphView) -> None:
         root_cause(ours, run_of("v-2"))
 
 
-def test_what_cannot_be_asked(history: GraphView) -> None:
+def test_refused_questions(history: GraphView) -> None:
     for unknown in (ds("nowhere"), run_of("never"), version("a", "never"), answer_urn("never")):
         with pytest.raises(NotFoundError):
             root_cause(history, unknown)

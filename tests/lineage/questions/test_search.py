@@ -129,7 +129,7 @@ def test_a_urn_or_a_run_id_finds_its_node(named: GraphView) -> None:
 
 
 @pytest.mark.neo4j
-def test_in_pages_each_hit_is_seen_once(named: GraphView) -> None:
+def test_pages_list_each_hit_once(named: GraphView) -> None:
     whole = search(named, "planes")
     seen: list[str] = []
     after = None
@@ -212,7 +212,7 @@ def test_by_description_column_tag_owner_and_content(described: GraphView) -> No
         (SearchFilters(kind="JOB", namespace="web"), set()),
     ],
 )
-def test_filters_leave_what_the_counts_promised(
+def test_filters_return_the_counted_hits(
     described: GraphView, filters: SearchFilters, left: set[str]
 ) -> None:
     found = search(described, "fuel", filters=filters)
@@ -222,7 +222,7 @@ def test_filters_leave_what_the_counts_promised(
 
 
 @pytest.mark.neo4j
-def test_of_what_may_be_seen(described: GraphView) -> None:
+def test_only_visible_nodes_count(described: GraphView) -> None:
     found = search(described.visible_to(Visibility(("db", "etl"))), "fuel")
     assert {hit.node.name for hit in found.page.entries} == {"fuel", "prices", "trips", "refuel"}
     assert found.namespaces == [ValueCount("db", 3), ValueCount("etl", 1)]
@@ -233,7 +233,7 @@ def test_of_what_may_be_seen(described: GraphView) -> None:
 
 
 @pytest.mark.neo4j
-def test_more_than_is_looked_at_is_told(
+def test_a_truncated_search_is_reported(
     described: GraphView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "HITS_MAX", 2)

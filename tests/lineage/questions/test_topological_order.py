@@ -41,11 +41,11 @@ def test_a_diamond_and_a_circle() -> None:
     ]
 
 
-def test_a_long_way_takes_the_longest() -> None:
+def test_the_longest_path_sets_the_step() -> None:
     assert parallel_steps("abc", {"a": ["b", "c"], "b": ["c"]}) == [[("a",)], [("b",)], [("c",)]]
 
 
-def test_nothing_and_what_is_not_asked_for() -> None:
+def test_no_nodes_and_edges_to_other_nodes() -> None:
     assert parallel_steps([], {}) == []
     assert parallel_steps(["a"], {"a": ["a", "elsewhere"]}) == [[("a",)]]
 
@@ -56,7 +56,7 @@ def test_a_very_long_chain() -> None:
 
 
 @given(EDGES)
-def test_a_group_is_what_reaches_each_other(edges: set[tuple[str, str]]) -> None:
+def test_a_group_is_a_strongly_connected_component(edges: set[tuple[str, str]]) -> None:
     found = strongly_connected_components(THINGS, onward(edges))
     assert sorted(thing for group in found for thing in group) == THINGS
     for group in found:

@@ -150,7 +150,7 @@ def test_of_too_many_runs_the_newest_count(
 
 
 @pytest.mark.neo4j
-def test_what_is_charged_to_each_owner(told: GraphView) -> None:
+def test_charges_of_each_owner(told: GraphView) -> None:
     charged = chargeback(used(told, "big").consumers)
     assert charged == [
         CostShare("ann", 2, 120.0),
@@ -161,7 +161,7 @@ def test_what_is_charged_to_each_owner(told: GraphView) -> None:
 
 
 @pytest.mark.neo4j
-def test_only_what_may_be_seen_is_told_and_divided(told: GraphView) -> None:
+def test_only_visible_use_is_counted_and_divided(told: GraphView) -> None:
     found = used(told.visible_to(OF_DB), "big")
     # Of what `mix` read one dataset is out of sight; that there is one cannot be told from its
     # share.
@@ -220,7 +220,7 @@ def test_unused_in_pages_and_of_one_namespace(told: GraphView) -> None:
 
 
 @pytest.mark.neo4j
-def test_later_everything_but_what_still_runs_is_unused(told: GraphView) -> None:
+def test_later_only_datasets_of_unfinished_runs_are_in_use(told: GraphView) -> None:
     found = unused(told, days=1, now=NOW + timedelta(days=2))
     names = [one.dataset for one in found.page.entries]
     # `big` is under way in look-2, `stream` in flow; neither has ended.
@@ -238,7 +238,7 @@ def test_later_everything_but_what_still_runs_is_unused(told: GraphView) -> None
 
 
 @pytest.mark.neo4j
-def test_what_others_read_is_not_unused_and_when_is_theirs(told: GraphView) -> None:
+def test_hidden_readers_count_as_use_without_their_time(told: GraphView) -> None:
     only_data = told.visible_to(Visibility(("db",)))
     found = unused(only_data, days=1, now=NOW)
     assert found.page.entries == [Unused(ds("cold"), 500, None), Unused(ds("nobody"), None, None)]
@@ -271,7 +271,7 @@ OWNERS = st.lists(st.sampled_from(["ann", "bob", "eve"]), unique=True)
 
 
 @given(st.lists(st.tuples(OWNERS, st.floats(0, 1e6))))
-def test_what_is_charged_adds_up_to_what_was_used(used: list[tuple[list[str], float]]) -> None:
+def test_charges_add_up_to_the_use(used: list[tuple[list[str], float]]) -> None:
     consumers = [
         Consumer(job("j"), owners, 1, None, None, None, seconds) for owners, seconds in used
     ]
@@ -317,7 +317,7 @@ def some_event(random: Random) -> Event:
 
 @pytest.mark.neo4j
 @pytest.mark.parametrize("seed", range(3))
-def test_every_reading_is_found_by_way_of_the_map(
+def test_every_read_is_found_through_the_lineage_graph(
     database: Database, view: GraphView, graph_driver: Driver, seed: int
 ) -> None:
     random = Random(seed)

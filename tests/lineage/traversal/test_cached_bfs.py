@@ -111,7 +111,7 @@ DATASETS = st.dictionaries(
 
 
 @given(PARTS, DATASETS, st.integers(1, 4), st.data())
-def test_it_finds_what_a_walk_step_by_step_finds(
+def test_cached_traversal_equals_the_step_by_step_traversal(
     nowhere: GraphView,
     jobs: dict[str, CacheEntry],
     datasets: dict[str, CacheEntry],
@@ -153,7 +153,7 @@ def test_it_finds_what_a_walk_step_by_step_finds(
         assert table.continuations.cursor == [one.cursor for one in expected.continuations]
 
 
-def test_a_place_is_reached_from_what_it_came_from_only(nowhere: GraphView) -> None:
+def test_an_output_is_reached_from_its_derivations_only(nowhere: GraphView) -> None:
     """j reads a and b, makes c from a and d from any; k reads c."""
     outputs = (CachedOutput(ds("c"), (ds("a"),), False), CachedOutput(ds("d"), (), False))
     view = holding(
@@ -185,7 +185,7 @@ def test_a_place_is_reached_from_what_it_came_from_only(nowhere: GraphView) -> N
     ("nodes", "edges", "is_told"),
     [(3, WIDE, True), (2, WIDE, False), (WIDE, 2, True), (WIDE, 1, False)],
 )
-def test_where_a_bound_is_met_it_says_nothing(
+def test_a_reached_bound_needs_the_step_by_step_traversal(
     nodes: int, edges: int, is_told: bool, nowhere: GraphView
 ) -> None:
     """a -> j -> b: three nodes, two edges."""
@@ -199,7 +199,7 @@ def test_where_a_bound_is_met_it_says_nothing(
     ) is is_told
 
 
-def test_who_may_not_see_all_and_who_filters_go_step_by_step(nowhere: GraphView) -> None:
+def test_restricted_and_filtered_requests_go_step_by_step(nowhere: GraphView) -> None:
     view = holding(nowhere, {ds("a"): CachedDataset(named(ds("a")))})
     assert quick(view, DATASETS_DOWN, [ds("a")], within(1)) is not None
     assert quick(view.visible_to(Visibility(("db",))), DATASETS_DOWN, [ds("a")], within(1)) is None

@@ -59,7 +59,7 @@ def names(found: Lineage) -> set[str]:
     return {node.urn for node in found.nodes}
 
 
-def test_a_dag_is_shown_instead_of_all_that_is_in_it(database: Database, view: GraphView) -> None:
+def test_a_dag_replaces_its_members(database: Database, view: GraphView) -> None:
     shop(database)
     found = lineage(view, ds("page"), direction="UPSTREAM", level="dag")
     assert set(found.edges) == {
@@ -87,7 +87,7 @@ def test_any_level_between(database: Database, view: GraphView) -> None:
     assert Edge(job("app.query"), ds("b"), "PRODUCED") in plain.edges
 
 
-def test_it_starts_where_the_start_is_shown(database: Database, view: GraphView) -> None:
+def test_lineage_starts_at_the_container_of_the_start(database: Database, view: GraphView) -> None:
     shop(database)
     found = lineage(view, job("app.query"), level="TOP")
     assert found.start == job("shop")
@@ -124,7 +124,7 @@ def at(minute: int) -> datetime:
     return datetime(2026, 1, 1, 0, minute, tzinfo=UTC)
 
 
-def test_the_map_as_it_was(database: Database, view: GraphView) -> None:
+def test_the_lineage_graph_at_an_instant(database: Database, view: GraphView) -> None:
     write_events(
         database,
         run("r1", "j", ["a", "b"], ["t"], minute=1),
@@ -155,7 +155,7 @@ def test_the_map_as_it_was(database: Database, view: GraphView) -> None:
     assert names(lineage(view, ds("t"), as_of=at(0))) == {ds("t")}, "nothing was known then"
 
 
-def test_what_a_dataset_came_from_is_of_its_time_too(database: Database, view: GraphView) -> None:
+def test_derivations_are_as_of_the_instant(database: Database, view: GraphView) -> None:
     """Once a run told which inputs an output came from, a walk goes by that, and still only by
     what was read then.
     """
@@ -173,7 +173,7 @@ def test_what_a_dataset_came_from_is_of_its_time_too(database: Database, view: G
     assert names(lineage(view, ds("c"), direction="DOWNSTREAM", as_of=at(5))) == {ds("c")}
 
 
-def test_what_no_longer_tells_where_it_comes_from_comes_from_all_it_reads(
+def test_an_output_without_current_derivations_derives_from_all_inputs(
     database: Database,
     view: GraphView,
 ) -> None:
@@ -199,7 +199,7 @@ def test_what_no_longer_tells_where_it_comes_from_comes_from_all_it_reads(
     }
 
 
-def test_only_the_map_changes_with_time(database: Database, view: GraphView) -> None:
+def test_only_the_lineage_graph_has_instants(database: Database, view: GraphView) -> None:
     write_events(database, run("r1", "j", ["a"], ["t"], minute=1))
     with pytest.raises(QueryError, match="asOf"):
         lineage(view, run_urn("r1"), as_of=at(5))

@@ -72,7 +72,7 @@ def shown(walk: Traversal) -> tuple[object, ...]:
 @pytest.mark.parametrize(
     "visibility", [Visibility(), Visibility(("db", "etl"))], ids=["everything", "part"]
 )
-def test_at_once_is_as_hop_by_hop(
+def test_one_statement_equals_hop_by_hop(
     database: Database, view: GraphView, visibility: Visibility
 ) -> None:
     write_batch(database, list(history(random.Random(1))))
@@ -113,7 +113,9 @@ def test_at_once_is_as_hop_by_hop(
     assert longest > 5
 
 
-def test_what_is_told_on_the_way_is_what_the_nodes_are(database: Database, view: GraphView) -> None:
+def test_node_properties_of_the_traversal_are_those_of_the_nodes(
+    database: Database, view: GraphView
+) -> None:
     write_events(database, [run_event("make", minute=1, job="j", inputs=["raw"], outputs=["made"])])
     write_events(database, [run_event("read", minute=5, job="k", inputs=["made"], outputs=["out"])])
     bounds = Bounds.within(20, depth=50, nodes_max=100, edges_max=100)

@@ -46,7 +46,7 @@ def test_both_directions_are_joined(graph: GraphView) -> None:
     assert len(found.edges) == 6
 
 
-def test_continuation_goes_on_where_the_first_answer_ended(graph: GraphView) -> None:
+def test_continuation_starts_where_the_first_answer_ended(graph: GraphView) -> None:
     first = reached(graph, ds("a"), direction="DOWNSTREAM", depth=1)
     assert (first.reason, first.omitted_count) == ("depth", 1)
     [continuation] = first.continuations()

@@ -124,7 +124,7 @@ def test_search(client: TestClient) -> None:
     assert ask(client, "/search", q="")["results"] == []
 
 
-def test_events_as_they_were_sent(client: TestClient, log: Log) -> None:
+def test_events_are_returned_unchanged(client: TestClient, log: Log) -> None:
     found = ask(client, "/events/lineage")
     assert found["events"] == log.events[::-1]
     assert found["totalCount"] == len(log.events)
@@ -134,7 +134,7 @@ def test_events_as_they_were_sent(client: TestClient, log: Log) -> None:
     assert (between["events"], between["totalCount"]) == (log.events[2:0:-1], 2)
 
 
-def test_a_hidden_namespace_is_nowhere(client: TestClient) -> None:
+def test_a_hidden_namespace_occurs_in_no_answer(client: TestClient) -> None:
     seen = "db,etl,s3*"
     assert names(ask(client, "/namespaces", seen)["namespaces"]) == ["db", "etl", BUCKET]
     assert ask(client, "/jobs", seen)["totalCount"] == 2

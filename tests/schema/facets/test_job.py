@@ -52,5 +52,5 @@ EXAMPLES: list[Example] = [
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=name_of)
-def test_a_valid_facet_passes_and_a_fault_is_found_at_its_path(example: Example) -> None:
+def test_a_valid_facet_passes_and_a_fault_is_reported_at_its_path(example: Example) -> None:
     check_example(example)

@@ -10,13 +10,13 @@ import pytest
 from headwater.schema.facets import FACETS, Entity, Fault, fault_of, is_valid, salvage
 
 
-def test_a_deleted_facet_need_say_nothing_else() -> None:
+def test_a_deleted_facet_needs_no_other_field() -> None:
     assert is_valid("dataset", "version", b'{"_deleted": true}')
     assert not is_valid("dataset", "version", b'{"_deleted": "yes"}')
 
 
 @pytest.mark.parametrize("raw", [b"null", b"[]", b'"text"', b"7", b"{", b"\xff", b"[" * 100_000])
-def test_what_is_no_object_is_broken(raw: bytes) -> None:
+def test_a_facet_that_is_no_object_is_broken(raw: bytes) -> None:
     assert not is_valid("job", "sql", raw)
     assert salvage(FACETS["job", "sql"], raw) is None
 

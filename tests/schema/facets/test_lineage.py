@@ -43,11 +43,11 @@ EXAMPLES: list[Example] = [
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=name_of)
-def test_a_valid_facet_passes_and_a_fault_is_found_at_its_path(example: Example) -> None:
+def test_a_valid_facet_passes_and_a_fault_is_reported_at_its_path(example: Example) -> None:
     check_example(example)
 
 
-def test_only_what_is_unreadable_of_a_column_lineage_is_skipped() -> None:
+def test_only_unreadable_parts_of_a_column_lineage_are_skipped() -> None:
     good = {**NAMED, "field": "b"}
     steps = [{"type": 1}, {"type": "DIRECT", "masking": True}]
     inputs = [NAMED, 7, {**good, "transformations": steps}, {**good, "transformations": "none"}]
@@ -89,7 +89,7 @@ SCALARS = st.none() | st.booleans() | st.integers() | st.text()
         SCALARS, lambda inner: st.lists(inner) | st.dictionaries(WORDS, inner), max_leaves=10
     )
 )
-def test_salvage_never_fails_and_what_it_saves_is_valid(value: object) -> None:
+def test_salvage_never_fails_and_returns_valid_facets(value: object) -> None:
     kept = salvage(ColumnLineage, json.dumps(value))
     if kept is not None:
         assert all(
