@@ -19,7 +19,7 @@ def test_the_defaults_suit_one_machine() -> None:
     assert settings.spool_path == Path("~/.headwater/spool.db").expanduser()
 
 
-def test_what_is_set() -> None:
+def test_variables_set_the_settings() -> None:
     settings = load(
         {
             "HEADWATER_PORT": "9000",
@@ -69,12 +69,12 @@ def test_errors_name_the_fault(variable: str, value: str) -> None:
     assert refusal.value.exit_code == 2
 
 
-def test_a_slip_is_told_what_was_meant() -> None:
+def test_a_misspelled_variable_gets_a_suggestion() -> None:
     with pytest.raises(SettingsError, match=r"HEADWATER_PRT .* Did you mean HEADWATER_PORT\?"):
         load({"HEADWATER_PRT": "1"})
 
 
-def test_an_override_nobody_knows_is_refused() -> None:
+def test_an_unknown_override_is_refused() -> None:
     with pytest.raises(SettingsError):
         load({}, colour="blue")
 
@@ -106,7 +106,7 @@ def test_every_setting_can_be_set_by_its_variable(field: Any) -> None:
     assert getattr(load({PREFIX + field.name.upper(): text}), field.name) == value
 
 
-def test_where_keys_are_needed() -> None:
+def test_keys_are_required_on_public_hosts() -> None:
     def needed(**environment: str) -> bool:
         return load(
             {f"HEADWATER_{name}": value for name, value in environment.items()}

@@ -63,7 +63,7 @@ def holds_in_order(stored: list[bytes], acknowledged: list[bytes]) -> bool:
 
 
 @pytest.mark.parametrize("kinds", KINDS, ids=lambda kinds: "-".join(sorted(kinds)))
-def test_a_disk_that_fails_for_a_while(tmp_path: Path, disk: FailingDisk, kinds: set[str]) -> None:
+def test_a_disk_fails_for_a_while(tmp_path: Path, disk: FailingDisk, kinds: set[str]) -> None:
     path = tmp_path / "spool.db"
     acknowledged: list[bytes] = []
     with closing(Spool(path, vfs=disk.vfs_name)) as spool:
@@ -161,7 +161,7 @@ def served(committer: GroupCommitter, access_path: Path) -> Iterator[int]:
             store.close()
 
 
-def test_over_http_it_is_503_with_retry_after(tmp_path: Path, disk: FailingDisk) -> None:
+def test_a_failing_disk_is_503_with_retry_after(tmp_path: Path, disk: FailingDisk) -> None:
     path = tmp_path / "spool.db"
     committer = GroupCommitter(Spool(path, vfs=disk.vfs_name))
     acknowledged: list[bytes] = []

@@ -48,7 +48,7 @@ def reached(load: Load, mark: int) -> bool:
 
 
 @pytest.mark.parametrize("seed", [20260101])
-def test_nothing_is_lost_or_done_twice(home: Installation, graph: Database, seed: int) -> None:
+def test_no_event_is_lost_or_folded_twice(home: Installation, graph: Database, seed: int) -> None:
     print(f"seed {seed}")
     chance = random.Random(seed)
     bodies = history(RUNS)

@@ -228,7 +228,7 @@ def test_paused_under_load(running: OwnNeo4j, here: Installation) -> None:
     same_as_accepted(here, running)
 
 
-def test_a_paused_server_that_sent_no_hint(running: OwnNeo4j) -> None:
+def test_a_paused_server_without_a_timeout_hint(running: OwnNeo4j) -> None:
     """Any Neo4j with default settings lets its clients wait for two minutes; our own deadline
     must hold there too.
     """

@@ -72,7 +72,7 @@ def sums(home: Installation) -> dict[str, int]:
     return values
 
 
-def test_poison_is_set_aside(home: Installation, graph: Database) -> None:
+def test_poison_is_dead_lettered(home: Installation, graph: Database) -> None:
     good = history(200)
     home.start_api()
     with Load(home.port, [[body] for body in good[:200]], clients=2):
@@ -153,7 +153,7 @@ def hostile() -> list[bytes]:
     ]
 
 
-def test_what_is_hard_to_write_does_not_stop_the_line(home: Installation, graph: Database) -> None:
+def test_extreme_events_do_not_stop_the_worker(home: Installation, graph: Database) -> None:
     good = history(100)
     bodies = hostile()
     home.start_api()

@@ -139,7 +139,7 @@ def post(up: Up, body: bytes) -> int:
         return int(answer.status)
 
 
-def test_what_dies_is_started_again_and_ctrl_c_ends_it_all(up: Up) -> None:
+def test_dead_processes_are_restarted_and_ctrl_c_ends_all(up: Up) -> None:
     up.wait_up()
     url = up.url
     assert all([up.child("serve"), up.child("worker"), up.neo4j()])
@@ -183,7 +183,7 @@ def test_what_dies_is_started_again_and_ctrl_c_ends_it_all(up: Up) -> None:
     assert "Traceback" not in up.said
 
 
-def test_sigterm_ends_it_all_even_while_neo4j_is_started_again(up: Up) -> None:
+def test_sigterm_ends_all_processes_while_neo4j_restarts(up: Up) -> None:
     up.wait_up()
     pids = [up.child("serve"), up.child("worker"), up.neo4j()]
     os.kill(pids[-1], signal.SIGKILL)
@@ -197,7 +197,7 @@ def test_sigterm_ends_it_all_even_while_neo4j_is_started_again(up: Up) -> None:
     assert [pid for pid in {*pids, *up.seen} if alive(pid)] == []
 
 
-def test_ctrl_c_while_it_starts_leaves_nothing(up: Up) -> None:
+def test_ctrl_c_during_the_start_leaves_no_process(up: Up) -> None:
     wait_for("Neo4j is being started", lambda: LocalNeo4j(up.home).home.server(), UP_SECONDS_MAX)
     server = LocalNeo4j(up.home).home.server()
     assert server is not None
@@ -208,7 +208,7 @@ def test_ctrl_c_while_it_starts_leaves_nothing(up: Up) -> None:
     assert "Traceback" not in up.said
 
 
-def test_killed_itself_it_takes_the_api_and_the_worker_along(up: Up) -> None:
+def test_the_api_and_the_worker_end_when_up_is_killed(up: Up) -> None:
     up.wait_up()
     children = [up.child("serve"), up.child("worker")]
     neo4j = up.neo4j()
@@ -223,7 +223,7 @@ def test_killed_itself_it_takes_the_api_and_the_worker_along(up: Up) -> None:
         again.close()
 
 
-def test_a_taken_port_is_said_before_anything_is_started(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_before_any_process_starts(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         for option in ("--port", "--bolt-port"):

@@ -57,7 +57,7 @@ def is_whole(graph: Database, spool: Spool) -> None:
 
 
 @pytest.mark.parametrize("named", ["sync-write", "read", "open-read-write"])
-def test_a_disk_that_fails_while_poison_waits(graph: Database, spool: Spool, named: str) -> None:
+def test_the_disk_fails_while_poison_waits(graph: Database, spool: Spool, named: str) -> None:
     kinds = set(named.split("-"))
     disk = FailingDisk("failing-under-the-worker")
     with closing(Spool(spool.path, vfs=disk.vfs_name)) as own:
@@ -83,7 +83,7 @@ class Hurried(Database):
         return super().begin(seconds=min(seconds, self.patience))
 
 
-def test_a_batch_that_takes_too_long_is_made_smaller(
+def test_a_batch_that_takes_too_long_is_split(
     graph: Database, neo4j_server: Neo4jServer, spool: Spool
 ) -> None:
     sizes: list[int] = []
@@ -111,7 +111,7 @@ def test_a_batch_that_takes_too_long_is_made_smaller(
     is_whole(graph, spool)
 
 
-def test_what_listens_to_it_may_break(graph: Database, spool: Spool) -> None:
+def test_a_failing_listener_does_not_stop_the_worker(graph: Database, spool: Spool) -> None:
     def broken(_: CommitReport) -> None:
         raise OSError("no room for a measurement")
 

@@ -82,7 +82,7 @@ def test_an_endpoint_with_a_trailing_slash(api: Api) -> None:
     assert kept_types(api, before) == ["START"]
 
 
-def test_what_is_refused_is_heard_of_and_sent_once(api: Api) -> None:
+def test_the_client_gets_a_refusal_and_sends_the_event_once(api: Api) -> None:
     """An event far above the limit: the client must hear 413 and not a broken connection, which
     it would repeat.
     """
@@ -95,7 +95,7 @@ def test_what_is_refused_is_heard_of_and_sent_once(api: Api) -> None:
     assert api.last() == before
 
 
-def test_many_clients_at_once(api: Api) -> None:
+def test_many_concurrent_clients(api: Api) -> None:
     before = api.last()
 
     def send() -> None:

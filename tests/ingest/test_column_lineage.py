@@ -53,7 +53,7 @@ def told(fields: Event, whole: list[Event] | None = None) -> Event:
     }
 
 
-def test_a_column_comes_from_columns_in_the_ways_that_are_told(database: Database) -> None:
+def test_a_column_edge_has_the_transformations_of_its_facet(database: Database) -> None:
     ways = [
         step("DIRECT", "IDENTITY"),
         step("INDIRECT", "FILTER"),
@@ -99,7 +99,7 @@ def test_the_older_shape_is_read_as_well(database: Database) -> None:
     ]
 
 
-def test_what_the_whole_dataset_depends_on_is_an_edge_into_the_dataset(database: Database) -> None:
+def test_dependencies_of_the_whole_dataset_are_edges_into_the_dataset(database: Database) -> None:
     said = told({"id": [field("a", "id")]}, [field("b", "flag", step("INDIRECT", "JOIN"))])
     write_in_any_order(
         database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=[dataset("x", said)])
@@ -110,7 +110,7 @@ def test_what_the_whole_dataset_depends_on_is_an_edge_into_the_dataset(database:
     assert edges(database, "DERIVED_FROM") >= {(ds("x"), "DERIVED_FROM", ds(name)) for name in "ab"}
 
 
-def test_ways_add_up_over_runs(database: Database) -> None:
+def test_transformations_add_up_over_runs(database: Database) -> None:
     one, two = (
         told({"id": [field("a", "id", step("DIRECT", way))]}) for way in ("IDENTITY", "AGGREGATION")
     )
@@ -147,7 +147,7 @@ def test_a_source_that_is_not_among_the_inputs_was_read(database: Database) -> N
     assert (ds("seed"), "FEEDS", job("j")) in edges(database, "FEEDS")
 
 
-def test_an_output_that_is_made_of_itself_is_not_its_own_input(database: Database) -> None:
+def test_an_output_derived_from_itself_is_not_its_own_input(database: Database) -> None:
     write_in_any_order(
         database, run_event("r", "COMPLETE", 2, outputs=[dataset("x", columns(n=[("x", "n")]))])
     )
@@ -157,7 +157,7 @@ def test_an_output_that_is_made_of_itself_is_not_its_own_input(database: Databas
     ]
 
 
-def test_of_two_outputs_each_comes_from_the_sources_of_its_own_columns(
+def test_each_output_comes_from_the_sources_of_its_own_columns(
     database: Database, view: GraphView
 ) -> None:
     outputs = [dataset("x", columns(id=[("a", "id")])), dataset("y", columns(id=[("b", "id")]))]
@@ -166,7 +166,7 @@ def test_of_two_outputs_each_comes_from_the_sources_of_its_own_columns(
     assert found == {ds("x"), job("j"), ds("a")}
 
 
-def test_declared_without_a_run_or_without_a_job(database: Database, view: GraphView) -> None:
+def test_column_lineage_without_a_run_or_a_job(database: Database, view: GraphView) -> None:
     write_in_any_order(
         database,
         job_event("planned", 1, inputs=["a"], outputs=[dataset("x", columns(id=[("a", "id")]))]),
@@ -178,7 +178,7 @@ def test_declared_without_a_run_or_without_a_job(database: Database, view: Graph
     assert reached == {column(name, "id") for name in ("view", "x", "a")}
 
 
-def test_a_column_that_only_an_edge_names_is_no_current_one(database: Database) -> None:
+def test_a_column_named_only_by_an_edge_is_not_current(database: Database) -> None:
     write_in_any_order(
         database,
         run_event(
@@ -191,7 +191,7 @@ def test_a_column_that_only_an_edge_names_is_no_current_one(database: Database) 
 @pytest.mark.parametrize(
     "broken", [{"namespace": "db"}, {"namespace": " ", "name": "a", "field": "id"}, 7, None]
 )
-def test_a_source_that_cannot_be_read_is_left_out_and_its_neighbours_kept(
+def test_a_malformed_source_is_left_out_and_the_others_stay(
     database: Database, broken: Any
 ) -> None:
     said = {"columnLineage": {"fields": {"id": {"inputFields": [broken, field("a", "id")]}}}}

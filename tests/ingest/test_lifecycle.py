@@ -32,7 +32,7 @@ def reached(view: GraphView, urn: str, direction: str) -> set[str]:
     return {found.urn for found in lineage(view, urn, direction=direction).nodes} - {urn}
 
 
-def test_dropping_is_no_producing(database: Database) -> None:
+def test_a_drop_produces_no_version(database: Database) -> None:
     write_in_any_order(
         database,
         run_event("w", "COMPLETE", 1, job="load", outputs=["t"]),
@@ -48,7 +48,7 @@ def test_dropping_is_no_producing(database: Database) -> None:
     assert (dropped["lifecycle"], dropped["droppedAt"].minute) == ("DROP", 4)
 
 
-def test_what_is_made_again_is_dropped_no_more(database: Database) -> None:
+def test_a_recreated_dataset_is_not_dropped(database: Database) -> None:
     write_in_any_order(
         database,
         run_event("d", "COMPLETE", 1, job="drop", outputs=[dataset("t", change("DROP"))]),
@@ -61,7 +61,7 @@ def test_what_is_made_again_is_dropped_no_more(database: Database) -> None:
     assert node(database, version("t", "c"))["lifecycle"] == "CREATE"
 
 
-def test_a_run_that_drops_and_makes_a_table_has_done_both(database: Database) -> None:
+def test_one_run_may_drop_and_create_a_table(database: Database) -> None:
     write_in_any_order(
         database,
         run_event("b", "START", 1, outputs=[dataset("t", change("DROP"))]),
@@ -72,7 +72,7 @@ def test_a_run_that_drops_and_makes_a_table_has_done_both(database: Database) ->
 
 
 @pytest.mark.parametrize("kind", ["ALTER", "CREATE", "OVERWRITE", "TRUNCATE", "overwrite"])
-def test_every_other_change_makes_a_version_that_says_so(database: Database, kind: str) -> None:
+def test_every_other_change_makes_a_version_with_that_change(database: Database, kind: str) -> None:
     write_in_any_order(
         database,
         run_event("w", "COMPLETE", 1, job="load", outputs=["t"]),
@@ -89,7 +89,7 @@ def test_every_other_change_makes_a_version_that_says_so(database: Database, kin
     assert node(database, ds("t"))["droppedAt"] is None
 
 
-def test_renamed_by_a_run_the_lineage_of_the_old_name_is_reached_from_the_new(
+def test_a_rename_by_a_run_keeps_the_lineage_of_the_old_name(
     database: Database,
     view: GraphView,
 ) -> None:
@@ -107,7 +107,7 @@ def test_renamed_by_a_run_the_lineage_of_the_old_name_is_reached_from_the_new(
     assert version("old", "w") in reached(view, version("mart", "r"), "UPSTREAM")
 
 
-def test_renamed_by_a_run_that_tells_columns_the_old_name_is_reached_all_the_same(
+def test_a_rename_by_a_run_with_column_lineage_keeps_the_old_name(
     database: Database,
     view: GraphView,
 ) -> None:
@@ -125,7 +125,7 @@ def test_renamed_by_a_run_that_tells_columns_the_old_name_is_reached_all_the_sam
     }
 
 
-def test_renamed_without_a_run_the_old_name_feeds_the_new_for_good(
+def test_after_a_rename_without_a_run_the_old_name_always_feeds_the_new(
     database: Database, view: GraphView
 ) -> None:
     declared = {"lineage": {"inputs": [{**_field("feed", "id"), "type": "DATASET"}]}}
@@ -146,7 +146,7 @@ def test_renamed_without_a_run_the_old_name_feeds_the_new_for_good(
     assert ds("new") in reached(view, ds("raw"), "DOWNSTREAM")
 
 
-def test_a_rename_to_itself_is_none(database: Database) -> None:
+def test_a_rename_to_the_same_name_is_ignored(database: Database) -> None:
     write_in_any_order(
         database,
         run_event("n", "COMPLETE", 3, outputs=[dataset("t", change("RENAME", "t"))]),
@@ -155,7 +155,7 @@ def test_a_rename_to_itself_is_none(database: Database) -> None:
     assert edges(database, "FEEDS") == set()
 
 
-def test_the_made_up_place_of_a_table_that_is_dropped_if_it_exists_is_not_glued_to_the_real_one(
+def test_the_invented_path_of_a_missing_table_is_not_merged_with_the_real_one(
     database: Database,
 ) -> None:
     """Spark names the table that it did not find by a path it made up, with the table's name as

@@ -83,7 +83,7 @@ TALLIES = st.lists(RECEIPTS, max_size=4).map(lambda several: reduce(join, severa
 
 @PATIENT
 @given(TALLIES, TALLIES, TALLIES)
-def test_joining_is_associative_and_commutative_and_nothing_changes_nothing(
+def test_joining_is_associative_and_commutative_with_an_identity(
     a: ProducerStats, b: ProducerStats, c: ProducerStats
 ) -> None:
     assert join(a, join(b, c)) == join(join(a, b), c)
@@ -126,7 +126,7 @@ def test_an_event_without_a_time_has_no_skew() -> None:
     assert tallied(event(eventTime=None)).producers[producer_urn(SENDER)].skews is None
 
 
-def test_what_was_refused_is_counted_for_whoever_sent_it() -> None:
+def test_a_refused_event_is_counted_for_its_producer() -> None:
     found = tallied({"producer": SENDER, "run": {}}).findings[finding_urn(SENDER, "refused", "")]
     assert found.count == 1
     assert "runId" in found.example.detail
@@ -148,7 +148,7 @@ def test_the_example_is_the_first_receipt_that_shows_it() -> None:
         lambda skews: len(skews) % 2 == 1
     )
 )
-def test_a_median_is_off_by_a_fifth_at_most(skews: list[int]) -> None:
+def test_a_median_has_an_error_of_a_fifth_at_most(skews: list[int]) -> None:
     produced = (
         reduce(join, (tallied(event(), AT + skew) for skew in skews))
         .producers[producer_urn(SENDER)]
@@ -159,7 +159,7 @@ def test_a_median_is_off_by_a_fifth_at_most(skews: list[int]) -> None:
     assert abs(median(produced) - wanted) <= 0.2 * abs(wanted) + 1_000
 
 
-def test_there_is_no_median_of_nothing() -> None:
+def test_no_observations_have_no_median() -> None:
     with pytest.raises(ValueError, match="at least one skew"):
         median(ClockSkews(0, 0, {}))
 
@@ -186,11 +186,11 @@ def test_a_snippet_is_the_text_around_the_field(field: str, shows: str) -> None:
 
 @PATIENT
 @given(st.binary(max_size=2_000), st.text(max_size=20))
-def test_a_snippet_of_anything_is_a_text(body: bytes, field: str) -> None:
+def test_a_snippet_of_any_bytes_is_text(body: bytes, field: str) -> None:
     assert len(snippet(body, field)) <= EXAMPLE_CHARACTERS_MAX
 
 
-def test_how_many_producers_are_shown_has_a_bound() -> None:
+def test_the_number_of_listed_producers_is_bounded() -> None:
     # Nobody listens there: it is refused before anything is asked.
     with (
         closing(Database("bolt://127.0.0.1:1", "", "")) as nowhere,

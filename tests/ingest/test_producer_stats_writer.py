@@ -26,7 +26,7 @@ def _write(database: Database, producer_stats: Sequence[ProducerStats]) -> None:
 
 @pytest.mark.neo4j
 @pytest.mark.usefixtures("clean_graph")
-def test_the_graph_adds_up_what_comes_in_pieces(database: Database, view: GraphView) -> None:
+def test_the_graph_sums_partial_stats(database: Database, view: GraphView) -> None:
     source = {"_producer": "https://a", "_schemaURL": "https://b", "name": "file", "uri": "file"}
     local = event(outputs=[{"namespace": "db", "name": "t", "facets": {"dataSource": source}}])
     _write(database, [tallied(local, AT + 2 * SECOND, seq=5), ProducerStats()])
@@ -66,7 +66,7 @@ def _write_and_fail(database: Database) -> None:
 
 @pytest.mark.neo4j
 @pytest.mark.usefixtures("clean_graph")
-def test_a_transaction_that_fails_counts_nothing(database: Database, view: GraphView) -> None:
+def test_a_failed_transaction_counts_nothing(database: Database, view: GraphView) -> None:
     with pytest.raises(QueryError):
         _write_and_fail(database)
     assert conformance.producers(view) == []

@@ -34,18 +34,18 @@ def read(minute: int, name: str | None = None, run_id: str = "r", state: str = "
     )
 
 
-def test_the_version_that_is_asked_for_is_taken_whatever_is_newer(database: Database) -> None:
+def test_a_requested_version_is_linked_even_if_a_newer_one_exists(database: Database) -> None:
     write_in_any_order(database, write("w1", 1, "v1"), write("w2", 2, "v2"), read(5, "v1"))
     assert read_by(database, run_of("r")) == {version("t", "w1")}
     assert node(database, version("t", "w1"))["version"] == "v1"
 
 
-def test_also_where_it_was_made_after_the_reader_began(database: Database) -> None:
+def test_a_requested_version_may_start_after_its_reader(database: Database) -> None:
     write_in_any_order(database, write("w1", 1, "v1"), read(5, "v2"), write("w2", 9, "v2"))
     assert read_by(database, run_of("r")) == {version("t", "w2")}
 
 
-def test_a_version_that_nothing_is_known_to_have_made_is_looked_for_by_time(
+def test_an_unknown_requested_version_is_resolved_by_time(
     database: Database,
 ) -> None:
     write_in_any_order(database, write("w1", 1, "v1"), write("w2", 2, "v2"), read(5, "v9"))
@@ -54,7 +54,7 @@ def test_a_version_that_nothing_is_known_to_have_made_is_looked_for_by_time(
     assert read_by(database, run_of("r")) == {source_urn("db", "t")}
 
 
-def test_what_was_written_is_named_by_the_event_that_ended_the_run(database: Database) -> None:
+def test_the_event_that_ends_a_run_names_the_written_version(database: Database) -> None:
     write_in_any_order(
         database,
         write("w1", 1, "v0", "START"),
@@ -66,7 +66,7 @@ def test_what_was_written_is_named_by_the_event_that_ended_the_run(database: Dat
     assert read_by(database, run_of("r")) == {version("t", "w0")}
 
 
-def test_what_was_read_is_named_by_the_event_that_began_the_run(database: Database) -> None:
+def test_the_event_that_starts_a_run_names_the_version_read(database: Database) -> None:
     write_in_any_order(
         database,
         write("w1", 1, "v1"),
@@ -77,7 +77,7 @@ def test_what_was_read_is_named_by_the_event_that_began_the_run(database: Databa
     assert read_by(database, run_of("r")) == {version("t", "w1")}
 
 
-def test_a_run_that_rewrites_what_it_reads_reads_the_version_before(database: Database) -> None:
+def test_a_run_that_rewrites_its_input_reads_the_previous_version(database: Database) -> None:
     merge = run_event(
         "m", "COMPLETE", 5, job="merge", inputs=[versioned("v1")], outputs=[versioned("v2")]
     )
@@ -103,7 +103,7 @@ def after(job_name: str, run_id: str | None = None, side: str = "upstream") -> E
     return {"jobDependencies": {side: [one]}}
 
 
-def test_what_runs_after_what_is_an_edge_between_jobs_and_runs(database: Database) -> None:
+def test_job_dependencies_are_edges_between_jobs_and_runs(database: Database) -> None:
     write_in_any_order(
         database,
         run_event("a", "COMPLETE", 1, job="first", facets=after("second", "b", "downstream")),
@@ -128,12 +128,12 @@ def behind(run_id: str, *, then: str, of: str) -> list[Event]:
     ]
 
 
-def test_a_reader_whose_clock_is_behind_read_what_it_was_triggered_by(database: Database) -> None:
+def test_a_reader_with_a_slow_clock_read_the_version_of_its_trigger(database: Database) -> None:
     write_in_any_order(database, write("w1", 1), write("w2", 9), *behind("r", then="w2", of="load"))
     assert read_by(database, run_of("r")) == {version("t", "w2")}
 
 
-def test_what_triggered_it_may_have_been_triggered_by_the_writer(database: Database) -> None:
+def test_a_trigger_may_itself_be_triggered_by_the_writer(database: Database) -> None:
     """In every order: what is last heard of may be the writer, the reader, or what ran between
     them.
     """
@@ -148,12 +148,12 @@ def test_what_triggered_it_may_have_been_triggered_by_the_writer(database: Datab
     assert read_by(database, run_of("r")) == {version("t", "w2")}
 
 
-def test_a_clock_that_is_right_is_believed(database: Database) -> None:
+def test_a_correct_clock_is_used(database: Database) -> None:
     write_in_any_order(database, write("w1", 1), write("w2", 4), *behind("r", then="w1", of="load"))
     assert read_by(database, run_of("r")) == {version("t", "w2")}
 
 
-def test_a_writer_that_failed_left_nothing_to_take_on_trust(database: Database) -> None:
+def test_a_failed_writer_is_not_linked_by_its_trigger(database: Database) -> None:
     write_in_any_order(
         database, write("w1", 1), write("w2", 9, state="FAIL"), *behind("r", then="w2", of="load")
     )

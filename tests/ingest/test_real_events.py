@@ -103,7 +103,7 @@ def test_the_five_raw_folders_are_the_only_sources(graph: Database) -> None:
     assert urns(graph, "Source") == {source_urn("file", name(f"raw/{table}")) for table in raw}
 
 
-def test_every_version_with_its_rows(graph: Database) -> None:
+def test_every_version_has_its_row_count(graph: Database) -> None:
     expected = {version(short, run_id) for short, (run_id, _) in WRITTEN.items()}
     expected |= {version("marts/airport_punctuality", run_id) for run_id in PUNCTUALITY}
     expected.add(version("marts/december_arrivals", FAILED))
@@ -185,7 +185,7 @@ def test_the_failed_run(graph: Database) -> None:
     assert (left["status"], left["complete"], left["rowCount"]) == ("FAIL", False, 0)
 
 
-def test_it_is_the_only_one_that_failed(graph: Database) -> None:
+def test_no_other_run_failed(graph: Database) -> None:
     rows = graph.ask("MATCH (r:PipelineRun) RETURN r.status AS status, count(*) AS n", {})
     # RDD jobs send START only, and their application ends without them; everything else ends.
     found = {row["status"]: row["n"] for row in rows}
@@ -207,7 +207,7 @@ def test_every_run_is_part_of_its_application(graph: Database) -> None:
     assert node(graph, run_urn(NYC))["pipelineName"] == "nyc_flights"
 
 
-def test_history_is_linked_version_by_version(graph: Database) -> None:
+def test_runs_are_linked_to_versions(graph: Database) -> None:
     feeds = {(source, run) for source, _, run in edges(graph, "FEEDS") if run.startswith("run:")}
     joined = {source for source, run in feeds if run == run_urn(JOINED)}
     assert joined == {
@@ -219,7 +219,7 @@ def test_history_is_linked_version_by_version(graph: Database) -> None:
     assert (version("joined/flights", JOINED), run_urn(FAILED)) in feeds
 
 
-def test_the_map(graph: Database) -> None:
+def test_the_lineage_graph(graph: Database) -> None:
     job = job_urn("flights", "nyc_flights.adaptive_spark_plan.joined_flights")
     mapped = edges(graph, "FEEDS", "PRODUCED")
     inputs = {source for source, type, target in mapped if (type, target) == ("FEEDS", job)}

@@ -75,7 +75,7 @@ def at_once(database: Database, *events: Told) -> Graph:
     return canonical(database)
 
 
-def test_the_next_is_sent_before_the_last_is_committed(database: Database) -> None:
+def test_a_transaction_is_sent_before_the_previous_one_is_committed(database: Database) -> None:
     cache = WriteCache()
     first = on(database, START, cache, begun(1))
     first.wait()
@@ -87,7 +87,7 @@ def test_the_next_is_sent_before_the_last_is_committed(database: Database) -> No
     assert graph == at_once(database, begun(1), done(1), begun(2), done(2), begun(3))
 
 
-def test_what_comes_after_one_that_fails_is_not_written_either(database: Database) -> None:
+def test_transactions_after_a_failed_one_are_not_written(database: Database) -> None:
     cache = WriteCache()
     on(database, START, cache, begun(1)).wait()
     before = Checkpoint(1, 1, 0)
@@ -103,7 +103,7 @@ def test_what_comes_after_one_that_fails_is_not_written_either(database: Databas
     assert graph == at_once(database, begun(1))
 
 
-def test_somebody_else_has_written_meanwhile(database: Database) -> None:
+def test_another_writer_writes_between_two_transactions(database: Database) -> None:
     """What is remembered of run 1 does not hold any more, and is not built upon."""
     cache = WriteCache()
     on(database, START, cache, begun(1)).wait()
@@ -115,7 +115,7 @@ def test_somebody_else_has_written_meanwhile(database: Database) -> None:
     assert graph == at_once(database, begun(1), done(1), begun(2))
 
 
-def test_a_run_that_is_forgotten_while_it_is_being_committed(
+def test_a_run_is_evicted_during_its_commit(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cache_module, "RUNS_MAX", 1)
@@ -158,7 +158,7 @@ class Refusing(Database):
         return transaction
 
 
-def test_a_worker_sets_aside_what_fails_only_when_the_next_is_on_its_way(
+def test_a_worker_dead_letters_a_failed_batch_after_the_next_is_sent(
     database: Database, neo4j_server: Any, tmp_path: Path
 ) -> None:
     events = [event for number in range(12) for event in (begun(number), done(number))]

@@ -42,7 +42,7 @@ def apis(tmp_path: Path) -> Iterator[list[Installation]]:
             context.__exit__(None, None, None)
 
 
-def test_what_several_processes_acknowledge_is_kept_once_each_in_one_order(
+def test_each_event_acknowledged_by_several_processes_is_stored_once_in_one_order(
     apis: list[Installation],
 ) -> None:
     starts = [Thread(target=one.start_api) for one in apis]

@@ -73,7 +73,7 @@ def in_lake(name: str) -> Event:
     return dataset(f"/{name}", namespace="s3://lake")
 
 
-def test_an_hourly_partition_is_no_dataset_of_its_own(database: Database) -> None:
+def test_an_hourly_partition_is_not_a_separate_dataset(database: Database) -> None:
     hours = [
         run_event(f"h{hour:02}", "COMPLETE", hour, outputs=[in_lake(partition(hour))])
         for hour in range(30)
@@ -85,7 +85,7 @@ def test_an_hourly_partition_is_no_dataset_of_its_own(database: Database) -> Non
     assert made["partitions"] == ["dt=2026-01-02/hour=01"]
 
 
-def test_of_a_run_that_touches_very_many_partitions_so_many_are_kept_whatever_the_order(
+def test_the_stored_partitions_of_a_run_are_bounded_in_any_order(
     database: Database,
 ) -> None:
     hours = range(PARTITIONS_MAX + 20)
@@ -99,7 +99,7 @@ def test_of_a_run_that_touches_very_many_partitions_so_many_are_kept_whatever_th
     assert kept == sorted(kept)
 
 
-def test_which_part_was_read_or_written_is_told_on_the_edge(database: Database) -> None:
+def test_edges_name_the_partitions_read_or_written(database: Database) -> None:
     offsets = {
         "subset": {"inputCondition": {"type": "partition", "partitions": [{"identifier": "0"}]}}
     }

@@ -78,7 +78,7 @@ def story() -> list[Event]:
     ]
 
 
-def test_both_names_are_one_dataset_with_one_history(database: Database) -> None:
+def test_both_names_are_one_dataset_with_one_run_history(database: Database) -> None:
     write_in_any_order(database, *story(), LINKED)
     assert {"dataset:db:path", "dataset:db:table"} & urns(database, "Dataset") == {ds("path")}
     assert edges(database, "SYMLINK_OF") == {(ds("table"), "SYMLINK_OF", ds("path"))}
@@ -114,7 +114,7 @@ def test_a_late_symlink_and_an_early_one_make_one_graph(database: Database) -> N
     assert canonical(database) == early
 
 
-def test_parted_again_nothing_is_left_of_having_been_one(database: Database) -> None:
+def test_split_names_leave_no_trace_of_the_merge(database: Database) -> None:
     gone = dataset_event("path", 31, deleted("symlinks"))
     write_in_any_order(database, *story(), LINKED, gone)
     assert edges(database, "SYMLINK_OF") == set()
@@ -126,7 +126,7 @@ def test_parted_again_nothing_is_left_of_having_been_one(database: Database) -> 
     assert edges(database, *TYPES) == parted
 
 
-def test_a_deleted_symlink_stays_deleted_when_others_are_told(database: Database) -> None:
+def test_a_deleted_symlink_stays_deleted_when_other_symlinks_arrive(database: Database) -> None:
     write_in_any_order(
         database,
         dataset_event("path", 1, symlinks("table")),
@@ -137,7 +137,7 @@ def test_a_deleted_symlink_stays_deleted_when_others_are_told(database: Database
     assert edges(database, "SYMLINK_OF") == {(ds("other"), "SYMLINK_OF", ds("path"))}
 
 
-def test_a_symlink_told_again_after_its_end_holds_again(database: Database) -> None:
+def test_a_symlink_repeated_after_its_deletion_holds_again(database: Database) -> None:
     said = [(1, symlinks("table")), (2, deleted("symlinks")), (3, symlinks("table"))]
     write_in_any_order(
         database, *(dataset_event("path", minute, facets) for minute, facets in said)
@@ -145,7 +145,7 @@ def test_a_symlink_told_again_after_its_end_holds_again(database: Database) -> N
     assert edges(database, "SYMLINK_OF") == {(ds("table"), "SYMLINK_OF", ds("path"))}
 
 
-def test_names_of_names_are_one_dataset(database: Database) -> None:
+def test_chained_symlinks_are_one_dataset(database: Database) -> None:
     write_in_any_order(
         database,
         run_event("w", "COMPLETE", 1, outputs=["c"]),
@@ -160,7 +160,7 @@ def test_names_of_names_are_one_dataset(database: Database) -> None:
     assert read_by(database, run_of("r")) == {version("a", "w")}
 
 
-def test_the_name_between_two_others_parts_them_when_it_goes(database: Database) -> None:
+def test_deleting_the_middle_name_of_a_chain_splits_the_others(database: Database) -> None:
     write_in_any_order(
         database,
         run_event("w", "COMPLETE", 1, outputs=["c"]),
@@ -173,7 +173,7 @@ def test_the_name_between_two_others_parts_them_when_it_goes(database: Database)
     assert read_by(database, run_of("r")) == {version("c", "w"), source_urn("db", "a")}
 
 
-def test_what_somebody_decided_outweighs_every_facet(database: Database) -> None:
+def test_a_decision_by_hand_outweighs_every_facet(database: Database) -> None:
     write_in_any_order(database, *story()[:4], by_hand("path", same="table"))
     assert read_by(database, run_of("r1")) == {version("path", "w1")}
     write_in_any_order(database, *story()[:4], LINKED, by_hand("table", 20, apart="path"))
@@ -181,7 +181,7 @@ def test_what_somebody_decided_outweighs_every_facet(database: Database) -> None
     assert read_by(database, run_of("r1")) == {version("table", "w1")}
 
 
-def test_of_two_decisions_the_newest_counts(database: Database) -> None:
+def test_the_newest_of_two_decisions_counts(database: Database) -> None:
     write_in_any_order(
         database, by_hand("path", 3, same="table"), by_hand("table", 2, apart="path")
     )
@@ -192,7 +192,7 @@ def test_of_two_decisions_the_newest_counts(database: Database) -> None:
     assert edges(database, "SYMLINK_OF") == set()
 
 
-def test_names_under_two_namespaces_are_told_apart(database: Database) -> None:
+def test_equal_names_in_two_namespaces_are_two_datasets(database: Database) -> None:
     write_in_any_order(
         database,
         dataset_event("path", 1, symlinks("t", namespace="one")),
@@ -202,7 +202,7 @@ def test_names_under_two_namespaces_are_told_apart(database: Database) -> None:
     assert {target for _, _, target in edges(database, "SYMLINK_OF")} == {ds("path")}
 
 
-def test_a_declaration_that_drops_a_name_is_believed_when_that_name_goes_by_another(
+def test_a_declaration_that_drops_an_aliased_name_is_applied(
     database: Database,
 ) -> None:
     write_in_any_order(
@@ -220,7 +220,7 @@ def test_a_declaration_that_drops_a_name_is_believed_when_that_name_goes_by_anot
     }
 
 
-def test_a_declaration_in_the_same_breath_as_the_symlink_is_believed(database: Database) -> None:
+def test_a_declaration_in_the_batch_of_its_symlink_is_applied(database: Database) -> None:
     write_in_any_order(database, job_event("planned", 1, inputs=["table"], outputs=["plan"]))
     write_batch(database, [job_event("planned", 3, inputs=["raw"], outputs=["plan"]), LINKED])
     at_once = canonical(database)
@@ -233,7 +233,7 @@ def test_a_declaration_in_the_same_breath_as_the_symlink_is_believed(database: D
     assert canonical(database) == at_once
 
 
-def test_an_edge_between_two_datasets_that_both_change_their_names_is_not_lost(
+def test_an_edge_between_two_renamed_datasets_is_not_lost(
     database: Database,
 ) -> None:
     write_in_any_order(
@@ -254,7 +254,7 @@ def test_an_edge_between_two_datasets_that_both_change_their_names_is_not_lost(
     } <= edges(database, "FEEDS")
 
 
-def test_what_a_lineage_facet_told_by_one_name_is_told_of_the_other(
+def test_a_lineage_facet_under_one_name_applies_to_the_other(
     database: Database, view: GraphView
 ) -> None:
     told_of = dataset("table", {"lineage": {"inputs": [source("raw")]}})
@@ -268,14 +268,14 @@ def test_what_a_lineage_facet_told_by_one_name_is_told_of_the_other(
     assert found == {ds("path"), job("load"), ds("raw")}
 
 
-def test_dropped_by_one_name_it_is_dropped(database: Database) -> None:
+def test_a_drop_under_one_name_drops_the_dataset(database: Database) -> None:
     dropped = dataset("table", {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}})
     write_in_any_order(database, run_event("d", "COMPLETE", 1, outputs=[dropped]), LINKED)
     assert edges(database, "DROPPED") == {(run_of("d"), "DROPPED", ds("path"))}
     assert node(database, ds("path"))["droppedAt"] is not None
 
 
-def test_a_version_asked_for_by_one_name_is_found_by_the_other(database: Database) -> None:
+def test_a_version_requested_by_one_name_is_found_by_the_other(database: Database) -> None:
     at_seven = {"version": {"datasetVersion": "7"}}
     write_in_any_order(
         database,
@@ -297,7 +297,7 @@ def test_a_version_asked_for_by_one_name_is_found_by_the_other(database: Databas
     )
 
 
-def test_what_a_run_no_longer_made_is_gone_though_its_source_was_renamed_in_the_same_breath(
+def test_a_refuted_version_disappears_when_its_source_is_renamed_in_the_same_batch(
     database: Database,
 ) -> None:
     """That it once succeeded, and so made a version, is refuted by the event that joins the

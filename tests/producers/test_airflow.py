@@ -86,17 +86,17 @@ def twice(airflow: Airflow, once: Day) -> Day:
     return airflow.day()
 
 
-def test_tasks_that_went_well(once: Day) -> None:
+def test_successful_tasks(once: Day) -> None:
     assert once.statuses("load_orders") == once.statuses("sum_orders") == ["COMPLETE"]
 
 
-def test_a_task_that_got_through_at_its_second_try(once: Day) -> None:
+def test_a_task_that_succeeds_at_its_second_try(once: Day) -> None:
     first, second = once.runs["print_labels"]
     assert (first["status"], first["error"]) == ("FAIL", "the printer is asleep")
     assert (second["status"], second["error"]) == ("COMPLETE", None)
 
 
-def test_a_task_that_never_did_and_its_dag_stay_failed(once: Day) -> None:
+def test_a_task_without_success_and_its_dag_stay_failed(once: Day) -> None:
     assert once.statuses("write_report") == ["FAIL", "FAIL"]
     assert {run["error"] for run in once.runs["write_report"]} == {"the printer is out of paper"}
     # `dags test` sends no START of the DAG's run.
@@ -129,7 +129,9 @@ def test_the_report_comes_from_the_orders(shop: Shop, airflow: Airflow, once: Da
     assert found == {f"{airflow.folder}/{name}" for name in ("orders", "spent", "prices", "labels")}
 
 
-def test_only_labels_of_the_second_try_are_whole(shop: Shop, airflow: Airflow, once: Day) -> None:
+def test_only_the_labels_of_the_second_try_are_complete(
+    shop: Shop, airflow: Airflow, once: Day
+) -> None:
     query = """query ($name: String!) { dataset(namespace: "file", name: $name) {
       versions { nodes { complete status runId } } } }"""
     versions = shop.ask(query, name=f"{airflow.folder}/labels")["dataset"]["versions"]["nodes"]
@@ -139,7 +141,7 @@ def test_only_labels_of_the_second_try_are_whole(shop: Shop, airflow: Airflow, o
     assert not any(version["complete"] for version in report)
 
 
-def test_the_same_day_again_is_a_new_attempt_of_the_same_runs(once: Day, twice: Day) -> None:
+def test_a_repeated_day_is_a_new_attempt_of_the_same_runs(once: Day, twice: Day) -> None:
     for task in TASKS:
         ids = {run["runId"] for run in twice.runs[task]}
         assert ids == {run["runId"] for run in once.runs[task]}
@@ -154,6 +156,6 @@ def test_the_same_day_again_is_a_new_attempt_of_the_same_runs(once: Day, twice: 
     assert [run["status"] for run in twice.dag] == ["FAIL"]
 
 
-def test_no_event_of_airflow_is_set_aside(shop: Shop, twice: Day) -> None:
+def test_no_event_of_airflow_is_dead_lettered(shop: Shop, twice: Day) -> None:
     assert twice.dag
     assert shop.set_aside() == 0

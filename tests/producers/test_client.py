@@ -82,7 +82,7 @@ def test_the_sync_client(shop: Shop) -> None:
     check(shop, "sync")
 
 
-def test_the_async_client_whose_events_overtake_each_other(shop: Shop) -> None:
+def test_the_async_client_sends_events_out_of_order(shop: Shop) -> None:
     transport = AsyncHttpTransport(AsyncHttpConfig(url=shop.url, compression=HttpCompression.GZIP))
     client = OpenLineageClient(transport=transport)
     for number in range(RUNS):

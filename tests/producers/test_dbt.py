@@ -132,7 +132,7 @@ class TestFromItsArtifacts:
             (of_build,) = shop.runs_of(classic.jobs, f"shop.main.shop.{job}")
             assert [parent["runId"] for parent in of_build["parents"]] == [invocation["runId"]]
 
-    def test_the_invocation_is_part_of_who_asked_for_it(self, shop: Shop, classic: Built) -> None:
+    def test_the_invocation_is_part_of_its_parent_run(self, shop: Shop, classic: Built) -> None:
         (invocation,) = shop.runs_of("plans", "dbt-run-shop")
         assert invocation["status"] == "COMPLETE"
         assert NIGHTLY in {parent["runId"] for parent in invocation["parents"]}
@@ -147,7 +147,7 @@ class TestFromItsArtifacts:
             {"complete": True, "run": {"pipelineName": "shop.main.shop.refund_report"}}
         ]
 
-    def test_the_statement_is_kept(self, shop: Shop, classic: Built) -> None:
+    def test_the_statement_is_stored(self, shop: Shop, classic: Built) -> None:
         query = '{ job(namespace: "classic", name: "shop.main.shop.refunds") { sql type } }'
         assert classic.jobs == "classic"
         job = shop.ask(query)["job"]
@@ -221,7 +221,7 @@ class TestFromItsStructuredLogs:
             assert statement["status"] == "COMPLETE"
             assert model["runId"] in [parent["runId"] for parent in statement["parents"]]
 
-    def test_nothing_that_was_told_of_is_left_running(self, shop: Shop, structured: Built) -> None:
+    def test_no_reported_run_is_left_running(self, shop: Shop, structured: Built) -> None:
         """dbt names the runs of its hooks only as parents of their statements: of those nothing
         is known.
         """
@@ -240,6 +240,6 @@ class TestFromItsStructuredLogs:
         )
 
 
-def test_no_event_of_dbt_is_set_aside(shop: Shop, classic: Built, structured: Built) -> None:
+def test_no_event_of_dbt_is_dead_lettered(shop: Shop, classic: Built, structured: Built) -> None:
     assert classic != structured
     assert shop.set_aside() == 0

@@ -20,7 +20,7 @@ def lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return lock
 
 
-def test_one_is_made_once(lock: Path) -> None:
+def test_an_environment_is_created_once(lock: Path) -> None:
     programs = environments.programs_of("empty")
     said = subprocess.run(
         [programs / "python", "-c", "import sys; print(sys.prefix)"],
@@ -35,7 +35,7 @@ def test_one_is_made_once(lock: Path) -> None:
     assert environments.programs_of("empty") != programs
 
 
-def test_one_that_was_interrupted_is_made_anew(lock: Path) -> None:
+def test_an_interrupted_environment_is_created_again(lock: Path) -> None:
     programs = environments.programs_of("empty")
     (programs.parent / environments.DONE).unlink()
     (programs / "half").touch()
@@ -45,7 +45,7 @@ def test_one_that_was_interrupted_is_made_anew(lock: Path) -> None:
     assert (programs / "python").exists()
 
 
-def test_what_cannot_be_installed_is_told(lock: Path) -> None:
+def test_a_failed_installation_is_an_error(lock: Path) -> None:
     lock.write_text("no-such-thing-of-headwater==1.0\n")
     with pytest.raises(AssertionError, match="uv pip install"):
         environments.programs_of("empty")

@@ -108,7 +108,7 @@ def lake(shop: Shop, tmp_path_factory: pytest.TempPathFactory) -> Work:
 
 
 class TestTheNight:
-    def test_only_what_was_meant_to_be_refused_was(self, nightly: Work) -> None:
+    def test_only_the_planned_failures_occur(self, nightly: Work) -> None:
         assert set(nightly.said["refused"]) == {"failing udf", "refused"}
 
     def test_every_file_and_table_is_there(self, nightly: Work) -> None:
@@ -118,7 +118,7 @@ class TestTheNight:
         # look.
         assert found - {f"{TABLES}/big_orders"} == MADE_OF | ROWS.keys() | others
 
-    def test_the_mart_comes_from_what_landed_across_views_joins_and_a_rename(
+    def test_the_mart_comes_from_the_landing_files_across_views_joins_and_a_rename(
         self, nightly: Work
     ) -> None:
         assert nightly.upstream("marts/by_customer") == MADE_OF
@@ -128,15 +128,15 @@ class TestTheNight:
         assert nightly.upstream("clean/orders") == {"landing/orders"}
 
     @pytest.mark.parametrize("short", sorted(ROWS))
-    def test_rows_are_those_that_were_written(self, nightly: Work, short: str) -> None:
+    def test_row_counts_are_those_of_the_writes(self, nightly: Work, short: str) -> None:
         assert {one["rowCount"] for one in nightly.versions(short) if one["complete"]} - {
             None
         } == ROWS[short]
 
-    def test_what_was_cached_still_comes_from_where_it_was_read(self, nightly: Work) -> None:
+    def test_a_cached_table_still_comes_from_its_files(self, nightly: Work) -> None:
         assert nightly.upstream("marts/larger_ids") == {"clean/orders", "landing/orders"}
 
-    def test_a_masked_column_says_so_and_a_derived_one_does_not(self, nightly: Work) -> None:
+    def test_a_masked_column_is_marked_and_a_derived_one_is_not(self, nightly: Work) -> None:
         query = """MATCH (a:Column {dataset: $from})-[e:FEEDS]->(b:Column {dataset: $to})
           RETURN a.name + '>' + b.name AS flow, e.transformations AS ways"""
         names = {
@@ -179,7 +179,7 @@ class TestTheNight:
         mart = nightly.shop.ask(VERSIONS, n=nightly.path("marts/by_customer"))["dataset"]
         assert [field["name"] for field in mart["fields"]] == ["email_hash", "cents"]
 
-    def test_nothing_else_failed_and_what_never_ended_is_abandoned(self, nightly: Work) -> None:
+    def test_nothing_else_failed_and_unfinished_runs_are_abandoned(self, nightly: Work) -> None:
         query = """MATCH (r:PipelineRun {namespace: 'shop'}) WHERE r.pipelineName STARTS WITH 'shop_nightly.'
           RETURN r.pipelineName AS job, r.status AS status"""
         rows = nightly.shop.rows(query)
@@ -232,7 +232,7 @@ class TestStreams:
         job = "shop_stream.execute_insert_into_hadoop_fs_relation_command.clean_kept"
         assert streams.shop.statuses("shop", job) == ["COMPLETE"] * 4
 
-    def test_of_a_plain_file_sink_only_its_readers_are_known(self, streams: Work) -> None:
+    def test_a_plain_file_sink_has_readers_but_no_writer(self, streams: Work) -> None:
         """The listener names no output of a streaming query that writes files by itself."""
         assert streams.upstream("marts/total_arrived") == {"clean/arrived"}
         assert streams.versions("clean/arrived") == []
@@ -319,7 +319,7 @@ def versions_read(lake: Work, job: str, short: str) -> list[set[str]]:
     return [set(row["read"]) for row in rows]
 
 
-def test_no_event_of_spark_is_set_aside(
+def test_no_event_of_spark_is_dead_lettered(
     shop: Shop, nightly: Work, streams: Work, lake: Work
 ) -> None:
     assert len({nightly.folder, streams.folder, lake.folder}) == 3

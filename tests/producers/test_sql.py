@@ -67,7 +67,7 @@ def test_lineage_through_three_statements(sent: Shop) -> None:
     assert sent.upstream(TABLES, "mart.spent") >= {"public.sales", "public.cards"}
 
 
-def test_statements_are_kept_as_they_were_sent(sent: Shop) -> None:
+def test_statements_are_stored_unchanged(sent: Shop) -> None:
     for name, statement in STATEMENTS.items():
         query = (
             "query ($namespace: String!, $name: String!) { job(namespace: $namespace, "

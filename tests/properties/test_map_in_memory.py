@@ -69,7 +69,7 @@ def answer(view: GraphView, urn: str, visibility: Visibility, **question: Any) -
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(histories, st.randoms(use_true_random=False))
-def test_it_is_what_neo4j_has_after_every_batch(
+def test_the_cache_equals_neo4j_after_every_batch(
     database: Database, view: GraphView, bodies: list[bytes], chance: random.Random
 ) -> None:
     empty(database)

@@ -124,9 +124,7 @@ def test_a_damaged_event_is_refused_or_folded(body: bytes) -> None:
 
 @relaxed
 @given(st.sampled_from(REAL), st.data())
-def test_bytes_damaged_on_the_way_are_refused_or_folded(
-    event: dict[str, Any], data: st.DataObject
-) -> None:
+def test_damaged_bytes_are_refused_or_folded(event: dict[str, Any], data: st.DataObject) -> None:
     body = bytearray(json.dumps(event).encode())
     for _ in range(data.draw(st.integers(1, 5))):
         body[data.draw(st.integers(0, len(body) - 1))] = data.draw(st.integers(0, 255))
@@ -139,7 +137,7 @@ def test_bytes_damaged_on_the_way_are_refused_or_folded(
 
 @relaxed
 @given(damaged())
-def test_without_its_secrets_an_event_is_still_one(body: bytes) -> None:
+def test_a_redacted_event_is_still_an_event(body: bytes) -> None:
     try:
         parse(body, received=0)
     except EventError:
@@ -166,7 +164,7 @@ SECRETS = st.sampled_from(
         max_size=4,
     )
 )
-def test_taking_secrets_out_leaves_json(facet: dict[str, str]) -> None:
+def test_redaction_leaves_json(facet: dict[str, str]) -> None:
     body = json.dumps({"job": {"namespace": "a", "name": "b", "facets": {"f": facet}}}).encode()
     again = json.loads(redact(body))
     assert again["job"]["facets"]["f"].keys() or not facet

@@ -74,9 +74,7 @@ def reruns(draw: st.DrawFn) -> list[bytes]:
 
 @relaxed
 @given(st.one_of(histories, reruns()), st.one_of(histories, reruns()))
-def test_what_was_seen_before_makes_no_difference(
-    earlier: list[bytes], bodies: list[bytes]
-) -> None:
+def test_earlier_events_do_not_change_the_result(earlier: list[bytes], bodies: list[bytes]) -> None:
     expected = told_by_one_who_forgets(bodies)
     told(earlier)
     assert told(bodies) == expected
@@ -85,7 +83,7 @@ def test_what_was_seen_before_makes_no_difference(
 
 @relaxed
 @given(reruns())
-def test_events_that_say_the_same_are_each_heard(bodies: list[bytes]) -> None:
+def test_equal_events_are_each_folded(bodies: list[bytes]) -> None:
     """Telling once what many events say is what joining them one by one is."""
     delta, _ = told(bodies)
     alone = (told_by_one_who_forgets([body])[0] for body in bodies)
@@ -94,7 +92,7 @@ def test_events_that_say_the_same_are_each_heard(bodies: list[bytes]) -> None:
 
 @relaxed
 @given(st.one_of(histories, reruns()))
-def test_whoever_spoils_an_answer_spoils_no_other(bodies: list[bytes]) -> None:
+def test_changing_one_result_changes_no_other(bodies: list[bytes]) -> None:
     expected = told_by_one_who_forgets(bodies)
     spoil(told(bodies)[0])
     assert told(bodies) == expected

@@ -75,7 +75,7 @@ def test_any_order_any_batches_same_graph(
 @pytest.mark.neo4j
 @on_neo4j
 @given(histories)
-def test_links_are_those_worked_out_by_brute_force(database: Database, bodies: list[bytes]) -> None:
+def test_links_equal_those_of_a_brute_force_search(database: Database, bodies: list[bytes]) -> None:
     _graph_of(database, [[body] for body in bodies])
     assert edges(database, "FEEDS", "CITED_BY") - _map_edges(database) == _links(_fold(bodies))
 

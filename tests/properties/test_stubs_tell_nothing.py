@@ -162,7 +162,7 @@ def said(walk: Traversal) -> tuple[Any, ...]:
 
 @settings(max_examples=150, deadline=None)
 @given(SEEDS)
-def test_hidden_parts_that_join_the_same_look_the_same(seed: int) -> None:
+def test_hidden_parts_with_equal_connections_give_equal_results(seed: int) -> None:
     chance = random.Random(seed)
     map = random_map(chance)
     other = other_than(map, chance)
@@ -184,7 +184,7 @@ def test_hidden_parts_that_join_the_same_look_the_same(seed: int) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(SEEDS)
-def test_what_is_seen_and_reached_is_shown_and_joined(seed: int) -> None:
+def test_every_visible_reachable_node_is_returned_and_connected(seed: int) -> None:
     map = random_map(random.Random(seed))
     for start in sorted(urn for urn in map.urns if not is_hidden(urn)):
         for upstream in (False, True):
@@ -207,7 +207,7 @@ def test_what_is_seen_and_reached_is_shown_and_joined(seed: int) -> None:
 @example(7461, True, True, 3, 1)
 @settings(max_examples=200, deadline=None)
 @given(SEEDS, st.booleans(), st.booleans(), st.integers(3, 6), st.integers(1, 3))
-def test_going_on_from_where_a_walk_was_cut_short_shows_it_all(
+def test_the_pages_of_a_traversal_are_complete(
     seed: int, upstream: bool, restricted: bool, nodes_max: int, depth: int
 ) -> None:
     chance = random.Random(seed)

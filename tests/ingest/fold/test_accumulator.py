@@ -14,7 +14,7 @@ from tests.ingest.fold.folded_events import (
 )
 
 
-def test_nothing_says_nothing() -> None:
+def test_no_events_give_an_empty_delta() -> None:
     assert fold([]) == GraphDelta()
 
 

@@ -16,7 +16,7 @@ from tests.ingest.fold.folded_events import (
 )
 
 
-def test_facets_are_kept_as_canonical_json() -> None:
+def test_facets_are_stored_as_canonical_json() -> None:
     one, other = facet('{"b": 1,  "a": [1, 2]}'), facet('{"a":[1,2],"b":1}')
     assert one == other == LwwRegister(AT, 1, '{"a":[1,2],"b":1}')
     assert facet('{"_deleted": true}') == LwwRegister(AT, 1, "")
@@ -27,15 +27,15 @@ def test_facets_are_kept_as_canonical_json() -> None:
     ["null", "5", '"x"', "[]", '{"a": 1e999}', '{"a": %s}' % ("9" * 5_000)],
     ids=["null", "number", "text", "list", "infinite", "5,000 digits"],
 )
-def test_what_is_no_facet_is_left_out(value: str) -> None:
+def test_a_value_that_is_no_facet_is_left_out(value: str) -> None:
     assert facet(value) is None
 
 
-def test_half_a_character_does_not_cost_the_facet() -> None:
+def test_a_lone_surrogate_does_not_drop_the_facet() -> None:
     assert facet('{"a": "\\ud800"}') == LwwRegister(AT, 1, '{"a":"\ufffd"}')
 
 
-def test_facets_nested_too_deep_are_left_out_whatever_is_around_them() -> None:
+def test_facets_nested_too_deep_are_left_out() -> None:
     deep = NESTING_MAX
     assert facet('{"a":' * deep + "1" + "}" * deep) is not None
     assert facet('{"a":' * (deep + 1) + "1" + "}" * (deep + 1)) is None
@@ -43,7 +43,7 @@ def test_facets_nested_too_deep_are_left_out_whatever_is_around_them() -> None:
     assert facet(wide) is not None, "many, but not deep"
 
 
-def test_of_a_long_facet_the_short_values_stay() -> None:
+def test_the_short_values_of_a_long_facet_stay() -> None:
     long = json.dumps({"message": "boom", "stackTrace": "at x\n" * 20_000, "rest": [0] * 20_000})
     kept = facet(long, "errorMessage")
     assert kept is not None
@@ -55,7 +55,7 @@ def test_of_a_long_facet_the_short_values_stay() -> None:
     assert len(kept.value) < FACET_BYTES_MAX
 
 
-def test_a_facet_of_very_many_values_stays_only_as_its_size() -> None:
+def test_a_facet_of_very_many_values_is_stored_as_its_size() -> None:
     many = json.dumps({f"key {i}": i for i in range(20_000)})
     kept = facet(many)
     assert kept is not None

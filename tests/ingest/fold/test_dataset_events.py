@@ -28,7 +28,7 @@ def test_an_answer_and_what_it_cites() -> None:
     assert register.instant == AT
 
 
-def test_sources_and_artifacts_of_our_own() -> None:
+def test_registered_sources_and_artifacts() -> None:
     delta = told(
         source_event("a", namespace="db", origin="CRM", event_time=NOON),
         artifact_event("t", namespace="db", run_id="r", event_time=NOON),

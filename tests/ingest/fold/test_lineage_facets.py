@@ -54,7 +54,7 @@ def downstream(view: GraphView, urn: str) -> set[str]:
     return {found.urn for found in lineage(view, urn, direction="DOWNSTREAM").nodes} - {urn}
 
 
-def test_on_outputs_of_a_run_each_comes_from_what_it_says(
+def test_each_output_of_a_run_comes_from_its_listed_inputs(
     database: Database, view: GraphView
 ) -> None:
     outputs = [dataset("x", came_from(source("a"))), dataset("y", came_from(source("b")))]
@@ -74,9 +74,7 @@ def test_on_outputs_of_a_run_each_comes_from_what_it_says(
     assert downstream(view, "source:db:a") == {run_of("r"), version("x", "r")}
 
 
-def test_what_it_says_was_read_also_where_the_list_of_inputs_lacks_it(
-    database: Database, view: GraphView
-) -> None:
+def test_a_source_missing_from_the_inputs_was_read(database: Database, view: GraphView) -> None:
     output = dataset("x", came_from(source("a"), id=[source("b", field="id")]))
     write_in_any_order(database, run_event("r", "COMPLETE", 1, outputs=[output]))
     assert read_by(database, run_of("r")) == {"source:db:a", "source:db:b"}
@@ -86,7 +84,7 @@ def test_what_it_says_was_read_also_where_the_list_of_inputs_lacks_it(
     assert upstream(view, ds("x")) == {job("j"), ds("a"), ds("b")}
 
 
-def test_no_inputs_means_that_it_came_from_nothing(database: Database, view: GraphView) -> None:
+def test_an_empty_list_of_inputs_means_no_source(database: Database, view: GraphView) -> None:
     write_in_any_order(
         database,
         run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", came_from()), "y"]),
@@ -97,7 +95,7 @@ def test_no_inputs_means_that_it_came_from_nothing(database: Database, view: Gra
     assert downstream(view, ds("a")) == {job("j"), ds("y")}
 
 
-def test_what_it_says_outweighs_the_columns_of_an_earlier_event(
+def test_the_lineage_facet_outweighs_the_columns_of_an_earlier_event(
     database: Database, view: GraphView
 ) -> None:
     by_columns = {"columnLineage": {"fields": {"id": {"inputFields": [source("a", field="id")]}}}}
@@ -110,7 +108,7 @@ def test_what_it_says_outweighs_the_columns_of_an_earlier_event(
     assert upstream(view, ds("x")) == {job("j")}
 
 
-def test_on_a_job_seen_on_a_run_it_adds_and_what_it_leaves_out_came_from_nothing(
+def test_the_facet_of_a_job_in_a_run_event_adds_edges_and_omitted_outputs_have_no_source(
     database: Database,
     view: GraphView,
 ) -> None:
@@ -127,7 +125,7 @@ def test_on_a_job_seen_on_a_run_it_adds_and_what_it_leaves_out_came_from_nothing
     assert read_by(database, run_of("r")) == {"source:db:a", "source:db:b", "source:db:c"}
 
 
-def test_on_a_run_it_says_the_same_as_on_a_job(database: Database, view: GraphView) -> None:
+def test_the_facet_of_a_run_equals_that_of_a_job(database: Database, view: GraphView) -> None:
     told = entries({**source("x"), "inputs": [source("a")]})
     write_in_any_order(
         database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=["x"], facets=told)
@@ -135,7 +133,7 @@ def test_on_a_run_it_says_the_same_as_on_a_job(database: Database, view: GraphVi
     assert upstream(view, ds("x")) == {job("j"), ds("a")}
 
 
-def test_later_runs_add_to_what_earlier_ones_said(database: Database, view: GraphView) -> None:
+def test_later_runs_add_to_earlier_ones(database: Database, view: GraphView) -> None:
     one, two = (entries({**source("x"), "inputs": [source(name)]}) for name in "ab")
     write_in_any_order(
         database,
@@ -146,7 +144,9 @@ def test_later_runs_add_to_what_earlier_ones_said(database: Database, view: Grap
     assert upstream(view, version("x", "r2")) == {run_of("r2"), "source:db:b"}
 
 
-def test_on_a_job_event_the_newest_says_all(database: Database, view: GraphView) -> None:
+def test_the_newest_job_event_replaces_the_earlier_ones(
+    database: Database, view: GraphView
+) -> None:
     one = entries({**source("x"), "inputs": [source("a")]}, {**source("y"), "inputs": []})
     two = entries({**source("x"), "inputs": [source("b")]})
     write_in_any_order(database, job_event("j", 1, facets=one), job_event("j", 2, facets=two))
@@ -157,7 +157,7 @@ def test_on_a_job_event_the_newest_says_all(database: Database, view: GraphView)
     assert current(database) == set(), "no entries are the saying that there are none"
 
 
-def test_on_outputs_of_a_job_event_each_comes_from_what_it_says(
+def test_each_output_of_a_job_event_comes_from_its_listed_inputs(
     database: Database, view: GraphView
 ) -> None:
     outputs: list[str | Event] = [dataset("x", came_from(source("a"))), "y"]
@@ -166,7 +166,7 @@ def test_on_outputs_of_a_job_event_each_comes_from_what_it_says(
     assert upstream(view, ds("y")) == {job("j"), ds("a"), ds("b")}
 
 
-def test_on_a_dataset_event_it_needs_no_job(database: Database, view: GraphView) -> None:
+def test_the_facet_of_a_dataset_event_needs_no_job(database: Database, view: GraphView) -> None:
     write_in_any_order(
         database,
         dataset_event("view", 1, came_from(source("a"), id=[source("a", field="key")])),
@@ -180,7 +180,7 @@ def test_on_a_dataset_event_it_needs_no_job(database: Database, view: GraphView)
     )
 
 
-def test_on_a_dataset_event_a_job_may_have_made_it(database: Database) -> None:
+def test_a_dataset_event_may_name_the_producing_job(database: Database) -> None:
     write_in_any_order(
         database,
         dataset_event("x", 1, came_from(source_job("maker"))),
@@ -189,9 +189,7 @@ def test_on_a_dataset_event_a_job_may_have_made_it(database: Database) -> None:
     assert edge(database, job("maker"), "PRODUCED", ds("x"))["assertedByDataset"] is False
 
 
-def test_a_job_takes_the_data_of_another_without_a_dataset_between(
-    database: Database, view: GraphView
-) -> None:
+def test_a_job_feeds_another_without_a_dataset_between(database: Database, view: GraphView) -> None:
     into_me = entries({"type": "JOB", "inputs": [source_job("feeder")]})
     write_in_any_order(
         database,
@@ -202,7 +200,7 @@ def test_a_job_takes_the_data_of_another_without_a_dataset_between(
     assert {job("feeder"), ds("a")} <= upstream(view, job("j"))
 
 
-def test_a_declared_feeder_goes_with_the_declaration(database: Database) -> None:
+def test_a_declared_feeder_disappears_with_the_declaration(database: Database) -> None:
     into_me = entries({"type": "JOB", "inputs": [source_job("feeder"), source("a")]})
     write_in_any_order(
         database, job_event("j", 1, facets=into_me), job_event("j", 2, facets=entries())
@@ -211,9 +209,7 @@ def test_a_declared_feeder_goes_with_the_declaration(database: Database) -> None
     assert edge(database, job("feeder"), "FEEDS", job("j"))["current"] is False
 
 
-def test_a_feeder_of_which_the_run_is_told_feeds_the_run(
-    database: Database, view: GraphView
-) -> None:
+def test_a_feeder_with_a_run_feeds_the_run(database: Database, view: GraphView) -> None:
     into_me = entries({"type": "JOB", "inputs": [source_job("feeder", runId="f")]})
     write_in_any_order(database, run_event("r", "COMPLETE", 1, outputs=["x"], job_facets=into_me))
     assert (run_of("f"), "FEEDS", run_of("r")) in edges(database, "FEEDS")
@@ -221,14 +217,14 @@ def test_a_feeder_of_which_the_run_is_told_feeds_the_run(
     assert run_of("f") in upstream(view, run_of("r"))
 
 
-def test_a_dataset_may_come_straight_from_a_run_of_another_job(database: Database) -> None:
+def test_a_dataset_may_come_directly_from_a_run_of_another_job(database: Database) -> None:
     output = dataset("x", came_from(source("a"), source_job("helper", runId="h")))
     write_in_any_order(database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[output]))
     assert (job("helper"), "PRODUCED", ds("x")) in edges(database, "PRODUCED")
     assert (run_of("h"), "PRODUCED", version("x", "h")) in edges(database, "PRODUCED")
 
 
-def test_an_edge_of_another_kind_between_the_same_jobs_keeps_to_itself(database: Database) -> None:
+def test_an_edge_of_another_kind_between_the_same_jobs_is_independent(database: Database) -> None:
     into_me = entries({"type": "JOB", "inputs": [source_job("feeder")]})
     after = {"jobDependencies": {"upstream": [{"job": {"namespace": "etl", "name": "feeder"}}]}}
     write_in_any_order(
@@ -240,7 +236,7 @@ def test_an_edge_of_another_kind_between_the_same_jobs_keeps_to_itself(database:
     assert edge(database, job("feeder"), "FEEDS", job("j"))["current"] is True
 
 
-def test_an_output_by_another_name_is_told_of_though_nothing_new_is_said_of_the_job(
+def test_an_aliased_output_is_written_although_the_job_is_unchanged(
     database: Database,
 ) -> None:
     """The last event to arrive lies between two others, so that the job was seen before it and
@@ -260,7 +256,7 @@ def test_an_output_by_another_name_is_told_of_though_nothing_new_is_said_of_the_
     assert [row["e"] for row in rows] == [True, True]
 
 
-def test_what_is_deleted_is_declared_no_more(database: Database) -> None:
+def test_a_deleted_facet_ends_the_declaration(database: Database) -> None:
     write_in_any_order(
         database,
         dataset_event("view", 1, came_from(source("a"), source_job("maker"))),
@@ -271,7 +267,7 @@ def test_what_is_deleted_is_declared_no_more(database: Database) -> None:
     assert current(database) == set()
 
 
-def test_a_deleted_facet_says_nothing(database: Database, view: GraphView) -> None:
+def test_a_deleted_facet_has_no_values(database: Database, view: GraphView) -> None:
     gone = {"lineage": {"_deleted": True, "inputs": []}}
     write_in_any_order(
         database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", gone)])

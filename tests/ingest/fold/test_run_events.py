@@ -45,7 +45,7 @@ def test_a_missing_type_changes_no_state_but_its_datasets_count() -> None:
     assert list(run.inputs) == ["dataset:db:a"]
 
 
-def test_one_run_however_its_id_is_written() -> None:
+def test_every_spelling_of_a_run_id_is_one_run() -> None:
     lower = {**run_event("START"), "run": {"runId": "0198c2f4-7b1c-7d3e-9f00-aabbccddeeff"}}
     upper = {**run_event("FAIL"), "run": {"runId": "0198C2F4-7B1C-7D3E-9F00-AABBCCDDEEFF"}}
     assert told(lower, upper).runs["run:0198c2f4-7b1c-7d3e-9f00-aabbccddeeff"].states == {
@@ -54,7 +54,7 @@ def test_one_run_however_its_id_is_written() -> None:
     }
 
 
-def test_a_parent_is_known_by_name_and_job_and_nothing_is_said_of_its_state() -> None:
+def test_a_parent_has_a_name_and_a_job_but_no_state() -> None:
     parent = {**FACET, "run": {"runId": "p"}, "job": {"namespace": "etl", "name": "dag"}}
     delta = told(run_event("FAIL", facets={"parent": parent}))
     assert delta.runs["run:r"].parents == {"run:p": "p"}
@@ -75,7 +75,7 @@ def test_a_parent_is_known_by_name_and_job_and_nothing_is_said_of_its_state() ->
         None,
     ],
 )
-def test_a_parent_that_is_none_or_the_run_itself(parent: object) -> None:
+def test_a_malformed_parent_or_the_run_itself_is_ignored(parent: object) -> None:
     assert told(run_event(facets={"parent": parent})).runs["run:r"].parents == {}
 
 

@@ -12,7 +12,7 @@ from tests.ingest.project.projections import (
 )
 
 
-def test_an_answer_only_referred_to_and_a_deleted_one_look_alike() -> None:
+def test_a_cited_answer_and_a_deleted_one_are_equal() -> None:
     cited = answer({**answer_event("b", cites=[{"answerId": "a"}], event_time=at(1))})
     said = answer_event(
         "a", cites=[{"namespace": "db", "name": "t"}], content="42", event_time=at(1)
@@ -31,7 +31,7 @@ def test_an_answer_only_referred_to_and_a_deleted_one_look_alike() -> None:
     assert view.node["content"] is view.node["generatedAt"] is view.node["name"] is None
 
 
-def test_an_answer_without_a_time_was_given_when_it_was_sent() -> None:
+def test_an_answer_without_a_time_has_the_time_of_its_event() -> None:
     sent = answer_event("a", cites=[], event_time=at(3))
     del sent["dataset"]["facets"]["headwater_answer"]["generatedAt"]
     assert answer(sent).node["generatedAt"] == moment(3)

@@ -97,14 +97,14 @@ histories = st.lists(
 
 
 @given(histories, st.randoms(use_true_random=False))
-def test_neither_order_nor_repetition_counts(states: list[State], chance: random.Random) -> None:
+def test_order_and_repetition_do_not_count(states: list[State], chance: random.Random) -> None:
     again = states + chance.choices(states, k=3) if states else []
     chance.shuffle(again)
     assert attempts(again) == attempts(states)
 
 
 @given(histories)
-def test_the_last_attempt_is_what_follows_the_last_start_after_an_end(states: list[State]) -> None:
+def test_the_last_attempt_follows_the_last_start_after_an_end(states: list[State]) -> None:
     """Said otherwise than the code says it: look backwards for where the last attempt began."""
     ends = {instant for instant, state in states if state != "START"}
     starts = sorted(instant for instant, state in states if state == "START")

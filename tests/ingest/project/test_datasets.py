@@ -23,7 +23,7 @@ from tests.ingest.project.projections import (
 )
 
 
-def test_columns_nested_ones_by_their_path() -> None:
+def test_nested_columns_are_named_by_their_path() -> None:
     address = {
         "name": "address",
         "type": "struct",
@@ -40,11 +40,11 @@ def test_columns_nested_ones_by_their_path() -> None:
 @pytest.mark.parametrize(
     "broken", [{"fields": 5}, {"fields": [{"type": "int"}]}, {"fields": [None]}, {"columns": []}]
 )
-def test_a_schema_that_is_none_has_no_columns(broken: dict[str, Any]) -> None:
+def test_a_malformed_schema_has_no_columns(broken: dict[str, Any]) -> None:
     assert table({"schema": broken}).columns == {}
 
 
-def test_a_schema_nested_without_end_stays_small() -> None:
+def test_a_very_deep_schema_stays_small() -> None:
     field: dict[str, Any] = {"name": "x" * 100}
     for _ in range(90):
         field = {"name": "x" * 100, "fields": [field]}
@@ -72,7 +72,7 @@ def test_a_registered_source() -> None:
     assert table(facets, {"headwater_source": {**FACET, "_deleted": True}}).source is None
 
 
-def test_names_too_long_for_an_index_are_shown_short() -> None:
+def test_names_too_long_for_an_index_are_shortened() -> None:
     long = "n" * 65_536
     told = event(1, "COMPLETE", outputs=[{"namespace": "db", "name": long}])
     told["job"]["name"] = told["run"]["runId"] = long

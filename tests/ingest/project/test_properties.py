@@ -226,7 +226,7 @@ def shown(entity: str, delta: GraphDelta) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("entity", "key", "facet", "expected"), SHOWN, ids=[f"{one[0]}-{one[1]}" for one in SHOWN]
 )
-def test_what_a_facet_says_is_shown(
+def test_each_facet_has_its_properties(
     entity: str, key: str, facet: Event, expected: dict[str, Any]
 ) -> None:
     found = shown(entity, said(entity, key, facet))
@@ -245,7 +245,7 @@ def registers_of(entity: str, delta: GraphDelta) -> Any:
 
 
 @pytest.mark.parametrize(("entity", "key"), KEPT)
-def test_what_nothing_is_made_of_is_kept_as_it_was_sent(entity: str, key: str) -> None:
+def test_facets_without_properties_are_stored_unchanged(entity: str, key: str) -> None:
     sent = {"any": ["thing", {"deep": 1}]}
     kept = registers_of(entity, said(entity, key, sent))[key].value
     assert json.loads(kept).items() >= sent.items()
@@ -254,9 +254,7 @@ def test_what_nothing_is_made_of_is_kept_as_it_was_sent(entity: str, key: str) -
 @pytest.mark.parametrize(
     ("key", "name"), [("dataQualityAssertions", "assertions"), ("dataQualityMetrics", "metrics")]
 )
-def test_what_is_said_of_the_quality_of_an_input_or_output_is_on_its_edge(
-    key: str, name: str
-) -> None:
+def test_quality_of_an_input_or_output_is_on_its_edge(key: str, name: str) -> None:
     sent = {"any": "thing"}
     delta = said("input", key, sent)
     view = run_view(delta.runs[run_of("r")], {})

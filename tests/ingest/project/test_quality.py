@@ -16,7 +16,7 @@ from tests.ingest.project.projections import (
 )
 
 
-def test_where_something_is_said_of_quality_is_marked() -> None:
+def test_datasets_with_quality_reports_are_marked() -> None:
     def used(minute: int, state: str, success: bool, **metrics: str) -> dict[str, Any]:
         said = {"assertions": [{"assertion": "a", "success": success}]}
         facets = {

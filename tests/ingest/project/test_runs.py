@@ -56,7 +56,7 @@ def test_a_run_from_start_to_end() -> None:
     }
 
 
-def test_a_run_keeps_when_it_was_last_seen_where_that_is_not_when_it_ended() -> None:
+def test_a_run_has_a_last_observation_if_it_differs_from_its_end() -> None:
     assert run(event(1, "START")).node["lastSeen"] == moment(1)
     assert run(event(1, "START"), event(5, "COMPLETE")).node["lastSeen"] is None
     assert run(event(1, "START"), event(5, "COMPLETE"), event(7, "OTHER")).node[
@@ -65,7 +65,7 @@ def test_a_run_keeps_when_it_was_last_seen_where_that_is_not_when_it_ended() -> 
 
 
 @pytest.mark.parametrize(("minutes", "is_long"), [(60, False), (61, True)])
-def test_a_version_that_took_long_tells_when_it_was_begun(minutes: int, is_long: bool) -> None:
+def test_a_version_written_for_long_has_its_start(minutes: int, is_long: bool) -> None:
     ended = moment(0) + timedelta(minutes=minutes)
     told = {**event(0, "COMPLETE", outputs=[output()]), "eventTime": ended.isoformat()}
     (version,) = run(event(0, "START"), told).artifacts.values()
@@ -73,7 +73,7 @@ def test_a_version_that_took_long_tells_when_it_was_begun(minutes: int, is_long:
     assert version["longRunningSince"] == (moment(0) if is_long else None)
 
 
-def test_what_an_output_came_from_is_kept_where_no_edge_can_tell_it() -> None:
+def test_sources_of_an_output_are_stored_where_no_edge_shows_them() -> None:
     a, b, t = (Name("db", name) for name in "abt")
     read, other, made = (dataset_urn("db", name) for name in "abt")
     facts = RunFacts("r", inputs={read: Usage(a)}, outputs={made: Usage(t, derived={a, b})})
@@ -98,7 +98,7 @@ def test_a_failed_run_leaves_an_incomplete_version_dated_at_its_failure() -> Non
     assert (made["createdAt"], made["complete"], made["rowCount"]) == (moment(4), False, 0)
 
 
-def test_a_run_known_only_in_the_middle_began_with_the_first_thing_heard_of_it() -> None:
+def test_a_run_without_a_start_began_with_its_first_event() -> None:
     assert run(event(3, "RUNNING"), event(2, "OTHER")).node["startedAt"] == moment(2)
 
 
@@ -125,7 +125,7 @@ def test_the_error_of_an_earlier_attempt_is_not_that_of_the_last() -> None:
     )
 
 
-def test_a_run_id_that_is_no_uuid_has_one_beside_it() -> None:
+def test_a_run_id_that_is_no_uuid_has_a_derived_uuid() -> None:
     beside = run(event(1, "START")).node["runUuid"]
     assert beside == run(event(2, "FAIL")).node["runUuid"]
     uuid = "0198c2f4-7b1c-7d3e-9f00-aabbccddeeff"

@@ -64,7 +64,7 @@ def test_submitted_events_are_on_disk_in_order_and_without_secrets(tmp_path: Pat
     assert json.loads(bodies[1])["job"]["facets"]["x"]["password"] == "***"
 
 
-def test_a_refused_event_keeps_the_others_of_its_request_out(tmp_path: Path) -> None:
+def test_a_refused_event_refuses_its_whole_request(tmp_path: Path) -> None:
     accepts, committer = acceptor(tmp_path / "spool.db")
     with pytest.raises(EventError):
         asyncio.run(accepts.submit(ANONYMOUS, [event("a"), {"job": 1}]))

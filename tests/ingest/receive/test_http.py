@@ -39,7 +39,7 @@ def test_201_means_it_is_on_disk(api: Api) -> None:
     assert api.kept(before) == [event("kept")]
 
 
-def test_a_trailing_slash_is_taken_and_never_redirected(api: Api) -> None:
+def test_a_trailing_slash_is_accepted_and_never_redirected(api: Api) -> None:
     assert api.post(event(), "/api/v1/lineage/").status == 201
     assert api.post(b"[" + event() + b"]", "/api/v1/lineage/batch/").status == 200
 
@@ -55,7 +55,7 @@ def test_other_methods_are_not_allowed(api: Api, method: str) -> None:
     assert api.post(b"", method=method).status == 405
 
 
-def test_what_is_not_json_is_400(api: Api) -> None:
+def test_a_body_that_is_not_json_is_400(api: Api) -> None:
     status, error = refused(api, b"not json")
     assert (status, error["code"]) == (400, "Event")
     assert "JSON" in error["message"]
@@ -66,27 +66,27 @@ def test_an_empty_body_is_400(api: Api) -> None:
     assert refused(api, b"")[0] == 400
 
 
-def test_what_is_no_event_is_422_and_names_the_field(api: Api) -> None:
+def test_json_that_is_no_event_is_422_and_names_the_field(api: Api) -> None:
     status, error = refused(
         api, json.dumps({"run": {}, "job": {"namespace": "a", "name": "b"}}).encode()
     )
     assert (status, error["field"]) == (422, "run.runId")
 
 
-def test_an_array_is_told_where_to_go(api: Api) -> None:
+def test_an_array_is_answered_with_the_batch_path(api: Api) -> None:
     status, error = refused(api, b" [" + event() + b"]")
     assert status == 422
     assert "/api/v1/lineage/batch" in error["hint"]
 
 
-def test_larger_than_the_limit_is_413(api: Api) -> None:
+def test_a_body_above_the_limit_is_413(api: Api) -> None:
     fits = event(facets={"x": {"a": "y" * (EVENT_BYTES_MAX - len(event()) - 40)}})
     assert len(fits) <= EVENT_BYTES_MAX
     assert api.post(fits).status == 201
     assert refused(api, fits + b" " * (EVENT_BYTES_MAX - len(fits) + 1))[0] == 413
 
 
-def test_a_body_far_too_large_is_refused_before_it_has_all_been_sent(api: Api) -> None:
+def test_a_body_far_too_large_is_refused_before_its_end(api: Api) -> None:
     with socket.create_connection(("127.0.0.1", api.port), timeout=10) as connection:
         head = (
             "POST /api/v1/lineage HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: "
@@ -102,7 +102,7 @@ def test_other_encodings_are_415(api: Api, encoding: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "GZIP", "x-gzip", " gzip "])
-def test_gzip_is_kept_unpacked(api: Api, encoding: str) -> None:
+def test_gzip_is_stored_unpacked(api: Api, encoding: str) -> None:
     before = api.last()
     assert api.post(gzip.compress(event("packed")), content_encoding=encoding).status == 201
     assert api.kept(before) == [event("packed")]
@@ -138,14 +138,14 @@ def test_a_bomb_is_413_at_once(api: Api) -> None:
     assert time.monotonic() - began < 2
 
 
-def test_members_that_hold_nothing_do_not_go_on_for_ever(api: Api) -> None:
+def test_empty_gzip_members_are_bounded(api: Api) -> None:
     assert (
         refused(api, gzip.compress(b"") * (EVENT_BYTES_MAX // 20 + 1), content_encoding="gzip")[0]
         == 413
     )
 
 
-def test_secrets_are_taken_out_before_it_is_kept(api: Api) -> None:
+def test_secrets_are_redacted_before_the_event_is_stored(api: Api) -> None:
     before = api.last()
     api.post(event(facets={"x": {"uri": "jdbc:postgresql://me:hunter2@db/x"}}))
     api.batch(b"[" + event(facets={"x": {"password": "hunter2"}}) + b"]")
@@ -229,7 +229,7 @@ def test_a_batch_in_gzip(api: Api) -> None:
         b'{"run":{"runId":"x"}}',
     ],
 )
-def test_a_broken_element_does_not_take_its_neighbours_with_it(api: Api, broken: bytes) -> None:
+def test_a_malformed_element_does_not_refuse_its_neighbours(api: Api, broken: bytes) -> None:
     good = event("good")
     answered, failed, kept = batched(api, b"[" + good + b"," + broken + b"," + good + b"]")
     assert answered == summary(3, 1)
@@ -238,17 +238,17 @@ def test_a_broken_element_does_not_take_its_neighbours_with_it(api: Api, broken:
     assert kept == [good, good]
 
 
-def test_an_object_that_is_never_closed_costs_only_its_line(api: Api) -> None:
+def test_an_unclosed_object_refuses_only_its_line(api: Api) -> None:
     answered, failed, kept = batched(api, event() + b'\n{"run": {"runId": "x"\n' + event())
     assert (answered, failed[0]["index"], kept) == (summary(3, 1), 1, [event(), event()])
 
 
-def test_the_field_of_what_failed_is_named(api: Api) -> None:
+def test_each_failed_event_names_its_field(api: Api) -> None:
     _, failed, _ = batched(api, b"[" + event("") + b"," + event() + b"]")
     assert (failed[0]["index"], failed[0]["field"]) == (0, "run.runId")
 
 
-def test_an_element_larger_than_an_event_may_be(api: Api) -> None:
+def test_an_element_above_the_limit_of_an_event(api: Api) -> None:
     large = event(facets={"x": {"a": "y" * EVENT_BYTES_MAX}})
     answered, failed, kept = batched(api, b"[" + large + b"," + event() + b"]")
     assert (answered["summary"]["failed"], failed[0]["index"], kept) == (1, 0, [event()])
@@ -258,19 +258,19 @@ def test_an_element_larger_than_an_event_may_be(api: Api) -> None:
     "body",
     [b"", b" \n ", b"[", b"[1, 2", b"[] []", b"[%s] x" % event(), b"[" * 10_000 + b"]" * 9_000],
 )
-def test_a_batch_that_is_none_is_400(api: Api, body: bytes) -> None:
+def test_a_malformed_batch_is_400(api: Api, body: bytes) -> None:
     before = api.last()
     assert api.batch(body).status == 400
     assert api.last() == before
 
 
-def test_a_batch_nested_10_000_deep_keeps_the_neighbours(api: Api) -> None:
+def test_an_element_nested_10_000_deep_does_not_refuse_its_neighbours(api: Api) -> None:
     deep = b'{"run":{"runId":"x","facets":{"f":' + b'{"a":' * 10_000 + b"1" + b"}" * 10_003
     answered, failed, kept = batched(api, b"[" + event() + b"," + deep + b"]")
     assert (answered["summary"]["failed"], failed[0]["index"], kept) == (1, 1, [event()])
 
 
-def test_a_batch_too_large_is_413(api: Api) -> None:
+def test_a_batch_above_the_limit_is_413(api: Api) -> None:
     assert api.batch(b" " * (BATCH_BYTES_MAX + 1)).status == 413
 
 
@@ -283,12 +283,12 @@ def test_a_batch_too_large_is_413(api: Api) -> None:
         b"[" + b'"",' * 300_000,
     ],
 )
-def test_no_broken_batch_takes_longer_to_read_than_it_is_long(api: Api, body: bytes) -> None:
+def test_a_malformed_batch_is_parsed_in_linear_time(api: Api, body: bytes) -> None:
     began = time.monotonic()
     assert api.batch(body).status in {200, 400}
     assert time.monotonic() - began < 5
 
 
-def test_two_hundred_events_at_once_are_all_kept_in_order(api: Api) -> None:
+def test_two_hundred_concurrent_events_are_stored_in_order(api: Api) -> None:
     bodies = [event(f"run {number}") for number in range(200)]
     assert batched(api, b"[" + b",".join(bodies) + b"]")[2] == bodies

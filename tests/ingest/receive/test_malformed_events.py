@@ -40,13 +40,13 @@ UNCLEAR = {
 }
 
 
-def test_there_are_enough_of_them() -> None:
+def test_the_corpus_of_malformed_events_is_large_enough() -> None:
     assert len({case.body for case in CASES.values()}) == len(CASES) >= 200
     assert sum(case.status != 201 for case in CASES.values()) >= 150
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
-def test_alone_it_is_kept_or_refused_by_the_name_of_its_field(api: Api, case: Case) -> None:
+def test_a_single_event_is_stored_or_refused_with_its_field(api: Api, case: Case) -> None:
     before = api.last()
     answer = api.post(case.body)
     assert answer.status == case.status
@@ -62,7 +62,7 @@ def between(case: Case, *, lines: bool) -> bytes:
 
 
 @pytest.mark.parametrize("lines", [True, False], ids=["lines", "array"])
-def test_in_a_batch_its_neighbours_are_kept(api: Api, lines: bool) -> None:
+def test_its_neighbours_in_a_batch_are_stored(api: Api, lines: bool) -> None:
     for name, case in CASES.items():
         if name == "malformed: nothing" or (name in UNCLEAR and not lines):
             continue
@@ -79,7 +79,7 @@ def test_in_a_batch_its_neighbours_are_kept(api: Api, lines: bool) -> None:
         ), name
 
 
-def test_a_batch_of_more_than_may_be_is_refused_whole(api: Api) -> None:
+def test_a_batch_above_the_limit_is_refused_whole(api: Api) -> None:
     before = api.last()
     for body in (b"[" + b"1," * 100_000 + b"1]", b"1\n" * 100_001):
         answer = api.batch(body)
@@ -87,7 +87,7 @@ def test_a_batch_of_more_than_may_be_is_refused_whole(api: Api) -> None:
     assert api.last() == before
 
 
-def test_a_batch_of_as_much_as_may_be_names_every_event(api: Api) -> None:
+def test_a_batch_at_the_limit_names_every_event(api: Api) -> None:
     answer = api.batch(b"[" + event("first") + b",1" * 20_000 + b"]")
     assert answer.body["summary"] | {"failed": 20_000, "successful": 1} == answer.body["summary"]
     assert {one["field"] for one in answer.body["failed_events"]} == {"body"}
@@ -109,7 +109,7 @@ def fold_all(database: Database, spool: Spool, events_max: int) -> list[DeadLett
 
 
 @pytest.mark.neo4j
-def test_what_was_accepted_is_folded_and_none_of_it_is_set_aside(
+def test_every_accepted_event_is_folded_without_dead_letters(
     api: Api, spool: Spool, database: Database
 ) -> None:
     before = api.last()
@@ -128,7 +128,7 @@ def test_what_was_accepted_is_folded_and_none_of_it_is_set_aside(
 
 @pytest.mark.neo4j
 @pytest.mark.slow
-def test_what_neo4j_refuses_is_set_aside_alone_with_the_reason(
+def test_an_event_that_neo4j_refuses_is_dead_lettered_alone_with_the_reason(
     spool: Spool, database: Database
 ) -> None:
     """Nothing that passes the door is known to be refused for what it says, only for how much:

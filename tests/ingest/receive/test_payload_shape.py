@@ -80,7 +80,7 @@ def everything() -> list[Event]:
     ]
 
 
-def test_every_label_property_and_edge_is_told_of(database: Database) -> None:
+def test_every_label_property_and_edge_is_documented(database: Database) -> None:
     empty(database)
     write_batch(database, everything())
     rows = database.ask(

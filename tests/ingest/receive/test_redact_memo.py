@@ -58,7 +58,7 @@ def written(value: Any, ascii: bool) -> bytes:
 
 @settings(max_examples=200)
 @given(values, st.booleans())
-def test_with_and_without_memory_the_same_comes_out(value: Any, ascii: bool) -> None:
+def test_the_memo_does_not_change_the_result(value: Any, ascii: bool) -> None:
     body = written(value, ascii)
     clean = forgetting().redact(body)
     assert _remembering.redact(body) == clean, "with what was remembered of other events"
@@ -67,9 +67,7 @@ def test_with_and_without_memory_the_same_comes_out(value: Any, ascii: bool) -> 
 
 @settings(max_examples=200)
 @given(values, st.booleans())
-def test_what_passes_piece_by_piece_has_nothing_that_reading_it_whole_would_change(
-    value: Any, ascii: bool
-) -> None:
+def test_a_body_unchanged_piece_by_piece_is_unchanged_as_a_whole(value: Any, ascii: bool) -> None:
     body = written(value, ascii)
     redactor = forgetting()
     if redactor._is_harmless(body):
@@ -77,7 +75,7 @@ def test_what_passes_piece_by_piece_has_nothing_that_reading_it_whole_would_chan
 
 
 @pytest.mark.parametrize("facet", SECRETS + HARMLESS, ids=str)
-def test_beside_the_pieces_that_are_known_every_rule_still_holds(facet: dict[str, Any]) -> None:
+def test_every_rule_applies_beside_memoized_pieces(facet: dict[str, Any]) -> None:
     """In an event all of whose other pieces are known, at every place where a facet can be."""
     redactor = Redactor(KEY)
     body = next(events(1, 1))
@@ -93,7 +91,7 @@ def test_beside_the_pieces_that_are_known_every_rule_still_holds(facet: dict[str
         assert json.loads(clean) == event
 
 
-def test_the_pieces_of_a_job_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pieces_of_a_job_are_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[bytes] = []
     look = module._harmless
 
@@ -114,7 +112,7 @@ def test_the_pieces_of_a_job_are_looked_at_once(monkeypatch: pytest.MonkeyPatch)
     assert sum(map(len, looked[seen:])) < 2_000
 
 
-def test_a_secret_is_looked_for_again_whenever_it_comes() -> None:
+def test_a_repeated_secret_is_redacted_each_time() -> None:
     redactor = Redactor(KEY)
     body = json.dumps({"run": {"facets": {"a": {"_producer": "x", "password": CANARY}}}}).encode()
     for _ in range(3):

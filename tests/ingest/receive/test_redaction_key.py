@@ -12,7 +12,7 @@ from headwater.errors import SettingsError
 from headwater.ingest.receive.redaction_key import load_key
 
 
-def test_the_key_is_made_once_and_is_the_owners_alone(tmp_path: Path) -> None:
+def test_the_key_is_created_once_and_readable_by_its_owner_only(tmp_path: Path) -> None:
     path = tmp_path / "home" / "redaction.key"
     with ThreadPoolExecutor(8) as pool:
         keys = set(pool.map(load_key, [path] * 8))
@@ -24,7 +24,7 @@ def test_the_key_is_made_once_and_is_the_owners_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"short", b"\xff" * 40])
-def test_what_is_no_key_stops_the_program(tmp_path: Path, content: bytes) -> None:
+def test_a_malformed_key_stops_the_program(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "redaction.key"
     path.write_bytes(content)
     with pytest.raises(SettingsError, match=r"redaction\.key"):

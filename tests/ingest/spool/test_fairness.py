@@ -134,7 +134,7 @@ def test_single_events_are_written_before_batches_that_wait(tmp_path: Path) -> N
     assert receipts[:4] == [151, 251, 351, 451]
 
 
-def test_a_batch_goes_along_however_many_single_events_wait(
+def test_a_batch_is_accepted_while_single_events_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "GROUP_EVENTS_MAX", 10)

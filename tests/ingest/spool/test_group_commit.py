@@ -44,7 +44,9 @@ def test_the_receipt_is_the_number_of_the_last_event(committer: GroupCommitter, 
     assert kept(path) == [b"1", b"2", b"3"]
 
 
-def test_each_of_many_at_once_gets_its_own_receipt(committer: GroupCommitter, path: Path) -> None:
+def test_each_concurrent_request_gets_its_own_receipt(
+    committer: GroupCommitter, path: Path
+) -> None:
     """Of several loops, each in a thread of its own, as of the many requests of one."""
     receipts: dict[bytes, int] = {}
 
@@ -71,7 +73,7 @@ def test_each_of_many_at_once_gets_its_own_receipt(committer: GroupCommitter, pa
     )
 
 
-def test_whoever_stops_waiting_does_not_stop_the_others(
+def test_a_cancelled_request_does_not_stop_the_others(
     committer: GroupCommitter, path: Path
 ) -> None:
     async def send() -> None:
@@ -87,7 +89,7 @@ def test_whoever_stops_waiting_does_not_stop_the_others(
     )
 
 
-def test_a_loop_that_ended_does_not_stop_the_others(committer: GroupCommitter, path: Path) -> None:
+def test_a_closed_loop_does_not_stop_the_others(committer: GroupCommitter, path: Path) -> None:
     async def leave() -> None:
         committer.append([b"left behind"])
 
@@ -100,7 +102,7 @@ def test_a_loop_that_ended_does_not_stop_the_others(committer: GroupCommitter, p
     assert kept(path) == [*[b"left behind"] * 20, b"waited for"]
 
 
-def test_closing_finishes_what_was_handed_in(path: Path) -> None:
+def test_closing_finishes_the_submitted_requests(path: Path) -> None:
     async def send() -> list[int]:
         committer = GroupCommitter(Spool(path))
         futures = [committer.append([b"%d" % number]) for number in range(100)]
@@ -111,7 +113,7 @@ def test_closing_finishes_what_was_handed_in(path: Path) -> None:
     assert len(kept(path)) == 100
 
 
-def test_a_spool_that_is_full_is_heard_of_by_everyone_who_waits(path: Path) -> None:
+def test_every_waiting_request_gets_the_error_of_a_full_spool(path: Path) -> None:
     async def send() -> None:
         committer = GroupCommitter(Spool(path, bytes_max=100_000))
         futures = [committer.append([b"x" * 1_000_000]) for _ in range(3)]
@@ -124,7 +126,7 @@ def test_a_spool_that_is_full_is_heard_of_by_everyone_who_waits(path: Path) -> N
     asyncio.run(send())
 
 
-def test_more_than_the_disk_keeps_up_with_is_refused_at_once(
+def test_requests_beyond_the_queue_bound_are_refused_at_once(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "WAITING_BYTES_MAX", 1_000)

@@ -26,7 +26,7 @@ def test_events_come_back_in_either_order_while_more_are_appended(tmp_path: Path
     spool.close()
 
 
-def test_a_spool_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_spool_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SpoolFullError, match="cannot be read"):
         SpoolReader(tmp_path / "nothing.db").count()
     assert not (tmp_path / "nothing.db").exists()

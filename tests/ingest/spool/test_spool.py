@@ -27,7 +27,7 @@ def read(
     return [record.body for record in spool.read(after, events_max=events_max, bytes_max=bytes_max)]
 
 
-def test_what_is_appended_is_read_back_in_order(spool: Spool) -> None:
+def test_appended_events_are_read_back_in_order(spool: Spool) -> None:
     assert (spool.last(), read(spool)) == (0, [])
     assert spool.append([b"one", b"", b"\x00\xff"], received=7) == 3
     assert spool.append([b"four"], received=8) == 4
@@ -40,14 +40,14 @@ def test_what_is_appended_is_read_back_in_order(spool: Spool) -> None:
     assert (spool.received_at(4), spool.received_at(5)) == (8, None)
 
 
-def test_reading_stops_at_its_bounds_but_always_moves_on(spool: Spool) -> None:
+def test_a_read_stops_at_its_bounds_but_returns_at_least_one_event(spool: Spool) -> None:
     spool.append([b"x" * 100] * 5, received=1)
     assert len(read(spool, events_max=3)) == 3
     assert len(read(spool, bytes_max=250)) == 2
     assert len(read(spool, bytes_max=1)) == 1, "one larger than the bound comes alone"
 
 
-def test_it_outlives_its_connection_and_keeps_its_id(tmp_path: Path) -> None:
+def test_a_spool_survives_its_connection_with_the_same_id(tmp_path: Path) -> None:
     path = tmp_path / "spool.db"
     with closing(Spool(path)) as first:
         first.append([b"one"], received=1)
@@ -59,11 +59,11 @@ def test_it_outlives_its_connection_and_keeps_its_id(tmp_path: Path) -> None:
         assert other.id != known
 
 
-def test_only_its_owner_may_read_it(spool: Spool) -> None:
+def test_only_its_owner_may_read_a_spool(spool: Spool) -> None:
     assert stat.S_IMODE(spool.path.stat().st_mode) == 0o600
 
 
-def test_one_appends_while_the_other_reads(tmp_path: Path) -> None:
+def test_one_connection_appends_while_the_other_reads(tmp_path: Path) -> None:
     with closing(Spool(tmp_path / "s.db")) as writer, closing(Spool(tmp_path / "s.db")) as reader:
         writer.append([b"one"], received=1)
         assert read(reader) == [b"one"]
@@ -71,7 +71,7 @@ def test_one_appends_while_the_other_reads(tmp_path: Path) -> None:
         assert read(reader, after=1) == [b"two"]
 
 
-def test_a_changed_byte_is_noticed(spool: Spool) -> None:
+def test_a_changed_byte_is_detected(spool: Spool) -> None:
     spool.append([b"one", b"two", b"three"], received=1)
     with closing(apsw.Connection(str(spool.path))) as other:
         other.execute("UPDATE event SET body = ? WHERE seq = 2", (b"twp",))
@@ -83,7 +83,7 @@ def test_a_changed_byte_is_noticed(spool: Spool) -> None:
     assert zlib.crc32(b"two") != zlib.crc32(b"twp")
 
 
-def test_what_is_set_aside_is_listed_newest_first_and_once_with_its_newest_reason(
+def test_dead_letters_are_listed_newest_first_once_with_the_newest_reason(
     spool: Spool,
 ) -> None:
     spool.append([b"one", b"tw\xff", b"three"], received=1)
@@ -100,7 +100,7 @@ def test_what_is_set_aside_is_listed_newest_first_and_once_with_its_newest_reaso
     assert [dead.seq for dead in spool.dead_letters()] == [2]
 
 
-def test_beyond_its_bound_it_is_full_and_takes_no_half_of_a_request(tmp_path: Path) -> None:
+def test_a_full_spool_stores_no_part_of_a_request(tmp_path: Path) -> None:
     with closing(Spool(tmp_path / "small.db", bytes_max=1_000_000)) as spool:
         spool.append([b"x" * 100_000] * 5, received=1)
         with pytest.raises(SpoolFullError, match="cannot store events"):
@@ -112,14 +112,14 @@ def test_beyond_its_bound_it_is_full_and_takes_no_half_of_a_request(tmp_path: Pa
         )
 
 
-def test_asking_whether_it_can_be_written_leaves_nothing_behind(spool: Spool) -> None:
+def test_a_check_for_writability_writes_nothing(spool: Spool) -> None:
     spool.append([b"one"], received=1)
     spool.check_writable()
     assert spool.append([b"two"], received=2) == 2
     assert read(spool) == [b"one", b"two"]
 
 
-def test_a_file_with_small_pages_is_used_as_it_is_and_keeps_its_bound(tmp_path: Path) -> None:
+def test_a_file_with_small_pages_is_used_unchanged_with_the_same_bound(tmp_path: Path) -> None:
     path = tmp_path / "older.db"
     with closing(apsw.Connection(str(path))) as connection:
         connection.pragma("page_size", 4096)

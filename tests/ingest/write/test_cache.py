@@ -22,7 +22,7 @@ from tests.event_builders import edge, run_event, write_batch
 from tests.run_builders import SPOOL
 
 
-def test_what_was_learnt_first_is_forgotten_first() -> None:
+def test_the_oldest_entries_are_evicted_first() -> None:
     kept: Bounded[str, int] = Bounded(2)
     for name in "abc":
         kept[name] = ord(name)
@@ -32,7 +32,7 @@ def test_what_was_learnt_first_is_forgotten_first() -> None:
     assert list(kept) == ["b", "c"]
 
 
-def test_nothing_is_forgotten_while_any_of_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entries_with_deferred_updates_are_not_evicted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache_module, "JOBS_MAX", 1)
     cache = WriteCache()
     cache.jobs.update({"job:a:a": JobFacts(Name("a", "a")), "job:a:b": JobFacts(Name("a", "b"))})
@@ -45,7 +45,7 @@ def test_nothing_is_forgotten_while_any_of_it_waits(monkeypatch: pytest.MonkeyPa
     assert list(cache.jobs) == ["job:a:b"]
 
 
-def test_it_goes_on_from_revision_to_revision_until_it_forgets() -> None:
+def test_a_cache_is_valid_for_successive_revisions_until_it_is_cleared() -> None:
     cache = WriteCache()
     assert cache.next_revision() is None
     cache.restart(7)
@@ -60,7 +60,7 @@ def test_it_goes_on_from_revision_to_revision_until_it_forgets() -> None:
     assert cache.canonical_urn("dataset:a:b") is None
 
 
-def test_of_very_many_datasets_it_is_known_when_the_last_was_read(
+def test_last_reads_of_very_many_datasets_are_cached(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(cache_module, "DATASETS_MAX", 2)
@@ -75,7 +75,7 @@ def test_of_very_many_datasets_it_is_known_when_the_last_was_read(
     assert not cache.may_be_read_since("b", fourth)
 
 
-def test_an_edge_covers_what_says_nothing_new_but_that_it_was_seen_later() -> None:
+def test_an_edge_covers_an_observation_that_only_has_a_later_time() -> None:
     edge = CachedEdge("5:x:1", Span(10, 20), {"declared": True})
     assert edge.covers(Span(10, 30), {"declared": True})
     assert edge.covers(None, {})
@@ -97,7 +97,7 @@ def night(number: int) -> list[dict[str, Any]]:
 
 @pytest.mark.neo4j
 @pytest.mark.usefixtures("clean_graph")
-def test_of_a_job_that_ran_before_nothing_is_read_but_whether_its_run_is_new(
+def test_a_later_run_of_a_job_reads_only_the_existence_of_the_run(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = WriteCache()
@@ -129,7 +129,7 @@ def test_of_a_job_that_ran_before_nothing_is_read_but_whether_its_run_is_new(
 
 @pytest.mark.neo4j
 @pytest.mark.usefixtures("clean_graph")
-def test_a_transaction_that_fails_leaves_nothing_behind_in_memory(database: Database) -> None:
+def test_a_failed_transaction_leaves_nothing_in_the_cache(database: Database) -> None:
     cache = WriteCache()
     write_batch(database, night(1), cache)
     with pytest.raises(CheckpointMovedError):
@@ -155,7 +155,7 @@ def test_a_transaction_that_fails_leaves_nothing_behind_in_memory(database: Data
 
 @pytest.mark.neo4j
 @pytest.mark.usefixtures("clean_graph")
-def test_what_somebody_else_wrote_is_read(database: Database) -> None:
+def test_facts_of_another_writer_are_read(database: Database) -> None:
     first, second = WriteCache(), WriteCache()
     write_batch(database, night(1), first)
     write_batch(database, night(2), second)
@@ -168,7 +168,7 @@ def test_what_somebody_else_wrote_is_read(database: Database) -> None:
 
 @pytest.mark.neo4j
 @pytest.mark.usefixtures("clean_graph")
-def test_an_edge_that_was_seen_late_is_not_seen_earlier_by_who_did_not_know(
+def test_a_stale_cache_does_not_move_last_seen_backwards(
     database: Database,
 ) -> None:
     write_batch(database, night(9), WriteCache())
@@ -182,7 +182,7 @@ def test_an_edge_that_was_seen_late_is_not_seen_earlier_by_who_did_not_know(
 
 @pytest.mark.neo4j
 @pytest.mark.usefixtures("clean_graph")
-def test_every_transaction_that_holds_the_lock_is_one_revision(database: Database) -> None:
+def test_every_transaction_under_the_lock_is_one_revision(database: Database) -> None:
     found = []
     for _ in range(3):
         with database.write() as transaction:

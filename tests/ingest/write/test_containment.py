@@ -48,7 +48,7 @@ def part_of(database: Database) -> set[tuple[str, str]]:
         {"parent": {"_deleted": True}, "parentRun": DAG},
     ],
 )
-def test_a_parent_is_a_parent_however_it_is_spelled(
+def test_every_spelling_of_the_parent_facet_is_read(
     database: Database, facets: dict[str, Any]
 ) -> None:
     write_in_any_order(database, run_event("task-1", "START", 1, job="dag.task", facets=facets))
@@ -76,7 +76,7 @@ def test_the_parent_is_itself_part_of_the_root(database: Database, root: dict[st
     }
 
 
-def test_a_root_without_a_job_is_known_by_its_run(database: Database) -> None:
+def test_a_root_without_a_job_is_identified_by_its_run(database: Database) -> None:
     write_in_any_order(
         database,
         run_event(
@@ -86,7 +86,7 @@ def test_a_root_without_a_job_is_known_by_its_run(database: Database) -> None:
     assert (run_of("dag-1"), run_of("top-1")) in part_of(database)
 
 
-def test_a_parent_of_which_only_the_job_is_told_joins_the_jobs(database: Database) -> None:
+def test_a_parent_with_only_a_job_joins_the_jobs(database: Database) -> None:
     write_in_any_order(
         database,
         run_event("task-1", "START", 1, job="dag.task", facets={"parent": {"job": DAG["job"]}}),
@@ -131,7 +131,7 @@ def nested() -> list[Event]:
     ]
 
 
-def test_a_dag_holds_a_task_holds_an_application_holds_a_query(database: Database) -> None:
+def test_a_query_an_application_a_task_and_a_dag_are_nested(database: Database) -> None:
     write_in_any_order(database, *nested())
     chain = ["sql-1", "app-1", "task-1", "dag-1"]
     jobs = ["app.execute", "app", "dag.task", "dag"]
@@ -143,7 +143,9 @@ def test_a_dag_holds_a_task_holds_an_application_holds_a_query(database: Databas
     assert {status(database, run_id) for run_id in chain} == {"COMPLETE"}
 
 
-def test_what_never_ended_is_abandoned_at_every_depth_when_the_top_ends(database: Database) -> None:
+def test_unfinished_runs_at_every_depth_are_abandoned_when_the_root_ends(
+    database: Database,
+) -> None:
     dag, task, app, query = nested()[:4]
     write_in_any_order(database, query, app, task, dag, run_event("dag-1", "FAIL", 9, job="dag"))
     assert status(database, "dag-1") == "FAIL"
@@ -152,7 +154,7 @@ def test_what_never_ended_is_abandoned_at_every_depth_when_the_top_ends(database
     assert (made["status"], made["complete"]) == ("ABANDONED", False)
 
 
-def test_what_ended_by_itself_is_not_abandoned(database: Database) -> None:
+def test_an_ended_run_is_not_abandoned(database: Database) -> None:
     child = run_event("c", "START", 2, job="task", outputs=["t"], facets=parent("p", "dag"))
     end = run_event("c", "FAIL", 9, job="task")
     write_in_any_order(database, child, run_event("p", "COMPLETE", 5, job="dag"), end)
@@ -160,7 +162,7 @@ def test_what_ended_by_itself_is_not_abandoned(database: Database) -> None:
     assert node(database, version("t", "c"))["status"] == "FAIL"
 
 
-def test_what_is_heard_of_after_its_parent_ended_is_running(database: Database) -> None:
+def test_a_run_with_events_after_the_end_of_its_parent_is_running(database: Database) -> None:
     child = run_event("c", "START", 2, job="task", facets=parent("p", "dag"))
     write_in_any_order(
         database,
@@ -171,7 +173,7 @@ def test_what_is_heard_of_after_its_parent_ended_is_running(database: Database) 
     assert status(database, "c") == "RUNNING"
 
 
-def test_a_sign_of_life_at_the_instant_at_which_the_parent_ended_is_none_after_it(
+def test_an_event_at_the_end_of_the_parent_is_not_after_it(
     database: Database,
 ) -> None:
     child = run_event("c", "START", 5, job="task", facets=parent("p", "dag"))
@@ -179,7 +181,7 @@ def test_a_sign_of_life_at_the_instant_at_which_the_parent_ended_is_none_after_i
     assert status(database, "c") == "ABANDONED"
 
 
-def test_a_parent_run_again_abandons_what_its_first_attempt_left(database: Database) -> None:
+def test_a_restarted_parent_abandons_the_runs_of_its_first_attempt(database: Database) -> None:
     write_in_any_order(
         database,
         run_event("p", "START", 1, job="dag"),
@@ -195,7 +197,7 @@ def test_a_parent_run_again_abandons_what_its_first_attempt_left(database: Datab
     ]
 
 
-def test_an_abandoned_version_is_no_current_one(database: Database) -> None:
+def test_an_abandoned_version_is_not_current(database: Database) -> None:
     write_in_any_order(
         database,
         run_event("w", "COMPLETE", 1, job="load", outputs=["t"]),
@@ -208,7 +210,7 @@ def test_an_abandoned_version_is_no_current_one(database: Database) -> None:
     )
 
 
-def test_a_silent_run_is_swept_and_news_revives_it(database: Database) -> None:
+def test_a_silent_run_is_abandoned_and_a_later_event_revives_it(database: Database) -> None:
     begun = run_event("r", "START", 1, outputs=["t"])
     done = run_event("done", "COMPLETE", 1, job="other")
     write_in_any_order(database, begun, done)
@@ -273,7 +275,7 @@ def test_runs_of_one_slot_are_attempts_of_one_another(database: Database) -> Non
     assert attempt(database, "elsewhen") == (None, None)
 
 
-def test_mapped_tasks_have_slots_of_their_own(database: Database) -> None:
+def test_mapped_tasks_have_separate_slots(database: Database) -> None:
     first, second = (
         tried(
             f"mapped-{index}",
@@ -289,7 +291,7 @@ def test_mapped_tasks_have_slots_of_their_own(database: Database) -> None:
     assert [attempt(database, f"mapped-{index}") for index in range(2)] == [(1, None), (1, None)]
 
 
-def test_runs_that_overlap_are_no_attempts_of_one_another(database: Database) -> None:
+def test_overlapping_runs_are_not_attempts_of_one_another(database: Database) -> None:
     write_in_any_order(database, *tried("a", 1, 9, "COMPLETE"), *tried("b", 2, 8, "COMPLETE"))
     assert edges(database, "RETRY_OF") == set()
     assert [attempt(database, run_id) for run_id in "ab"] == [(1, None), (1, None)]
@@ -308,7 +310,7 @@ def test_a_run_that_moves_to_another_slot_leaves_the_first_in_order(database: Da
     assert edges(database, "RETRY_OF") == {(run_of("c"), "RETRY_OF", run_of("a"))}
 
 
-def test_a_run_begun_again_keeps_the_version_of_the_attempt_that_succeeded_and_its_readers(
+def test_a_restarted_run_keeps_its_successful_version_and_its_readers(
     database: Database,
 ) -> None:
     out = [dataset("t", usage={"outputStatistics": {"rowCount": 7}})]
@@ -346,7 +348,7 @@ def test_an_abandoned_second_attempt_leaves_the_first_version_complete(database:
     ]
 
 
-def test_beyond_so_many_a_slot_has_no_more_attempts(database: Database) -> None:
+def test_the_attempts_of_a_slot_are_bounded(database: Database) -> None:
     runs = [
         event
         for n in range(ATTEMPTS_MAX + 2)

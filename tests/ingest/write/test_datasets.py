@@ -60,7 +60,7 @@ def sources(view: GraphView, answer_id: str) -> tuple[list[str], list[str]]:
     return [row["name"] for row in found.sources], sorted(row["runId"] for row in found.runs)
 
 
-def test_a_reader_begun_while_the_first_version_was_made_has_its_true_source(
+def test_a_reader_during_the_first_version_has_its_true_source(
     database: Database,
     view: GraphView,
 ) -> None:
@@ -73,9 +73,7 @@ def test_a_reader_begun_while_the_first_version_was_made_has_its_true_source(
     assert sources(view, "a") == (["raw"], ["first", "second"])
 
 
-def test_an_earlier_version_goes_before_one_that_is_still_made(
-    database: Database, view: GraphView
-) -> None:
+def test_an_earlier_version_precedes_an_unfinished_one(database: Database, view: GraphView) -> None:
     write_backwards(
         database,
         *run("yesterday", "00:10", "00:20", "old", "clean"),
@@ -86,7 +84,7 @@ def test_an_earlier_version_goes_before_one_that_is_still_made(
     assert sources(view, "a") == (["old"], ["second", "yesterday"])
 
 
-def test_an_answer_given_just_before_its_run_ended(database: Database, view: GraphView) -> None:
+def test_an_answer_just_before_the_end_of_its_run(database: Database, view: GraphView) -> None:
     write_backwards(
         database,
         *run("only", "01:00", "01:30", "raw", "mart"),
@@ -104,7 +102,9 @@ def test_a_reader_before_anything_began_read_a_source(database: Database, view: 
     assert sources(view, "a") == (["mart"], [])
 
 
-def test_a_run_told_no_time_is_where_its_versions_say(database: Database, view: GraphView) -> None:
+def test_a_run_without_times_takes_those_of_its_versions(
+    database: Database, view: GraphView
+) -> None:
     undated = native.run_events(
         "undated", pipeline_name="summary", inputs=[{"namespace": "default", "name": "clean"}]
     )
@@ -132,7 +132,7 @@ def test_a_run_told_no_time_is_where_its_versions_say(database: Database, view: 
     )
 
 
-def test_a_run_told_no_time_twice_is_one_attempt_and_stays_failed(database: Database) -> None:
+def test_a_failed_run_without_times_is_one_attempt(database: Database) -> None:
     failed = native.run_events("r", pipeline_name="p", status="failed", error="no")
     again = native.run_events("r", pipeline_name="p", status="success")
     write_backwards(database, *failed, *again)
@@ -142,7 +142,7 @@ def test_a_run_told_no_time_twice_is_one_attempt_and_stays_failed(database: Data
     assert row == {"status": "FAIL", "attempts": None}
 
 
-def test_who_has_read_nothing_for_all_before_is_its_own_reads_what_is_being_made(
+def test_a_reader_whose_earlier_versions_are_its_own_reads_the_unfinished_one(
     database: Database,
 ) -> None:
     # A run reads what it makes; it is told to have ended before it began, and so to have made a

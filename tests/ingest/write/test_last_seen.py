@@ -77,7 +77,7 @@ def as_at_once(database: Database, *events: dict[str, Any]) -> Graph:
     return canonical(database)
 
 
-def test_it_waits_until_it_may_not(database: Database) -> None:
+def test_deferred_updates_wait_until_their_bound(database: Database) -> None:
     cache = WriteCache()
     write_batch(database, night(1), cache, defer=True)
     assert seen(database) == (minute(15),) * 5, "what is new is written at once"
@@ -100,7 +100,7 @@ def test_it_waits_until_it_may_not(database: Database) -> None:
     assert settled == as_at_once(database, *night(1), *night(2), *night(3))
 
 
-def test_what_was_put_off_first_is_written_first(database: Database) -> None:
+def test_the_oldest_deferred_updates_are_written_first(database: Database) -> None:
     cache = WriteCache()
     other = [
         run_event(f"other-{number}", "COMPLETE", number, job="k", outputs=["else"])
@@ -129,7 +129,7 @@ def test_what_was_put_off_first_is_written_first(database: Database) -> None:
     assert settled == as_at_once(database, *night(1), *other, *night(2), *night(3), *night(4))
 
 
-def test_what_is_said_anew_of_it_is_written_whole(database: Database) -> None:
+def test_a_new_fact_writes_the_deferred_update_too(database: Database) -> None:
     cache = WriteCache()
     write_batch(database, night(1), cache, defer=True)
     write_batch(database, night(2), cache, defer=True)
@@ -140,7 +140,7 @@ def test_what_is_said_anew_of_it_is_written_whole(database: Database) -> None:
     assert settled == as_at_once(database, *night(1), *night(2), more)
 
 
-def test_names_that_become_one_dataset_meanwhile(database: Database) -> None:
+def test_names_are_merged_while_updates_wait(database: Database) -> None:
     cache = WriteCache()
     other = run_event("other", "COMPLETE", 1, inputs=["alias"])
     write_batch(database, [other, *night(1)], cache, defer=True)
@@ -156,7 +156,7 @@ def test_names_that_become_one_dataset_meanwhile(database: Database) -> None:
     assert settled == as_at_once(database, other, *night(1), *night(2), joined)
 
 
-def test_who_has_forgotten_it_may_not_go_on(database: Database) -> None:
+def test_a_writer_without_its_deferred_updates_must_not_continue(database: Database) -> None:
     first, second = WriteCache(), WriteCache()
     write_batch(database, night(1), first, defer=True)
     write_batch(database, night(2), first, defer=True)
@@ -188,7 +188,7 @@ def filled(spool: Spool, nights: int) -> list[dict[str, Any]]:
     return events
 
 
-def test_a_worker_puts_off_while_more_waits_and_settles_when_it_has_caught_up(
+def test_a_worker_defers_during_a_backlog_and_writes_all_at_its_end(
     database: Database, spool: Spool
 ) -> None:
     events = filled(spool, 5)
@@ -201,7 +201,7 @@ def test_a_worker_puts_off_while_more_waits_and_settles_when_it_has_caught_up(
     assert canonical(database) == as_at_once(database, *events)
 
 
-def test_a_worker_does_not_put_off_for_long(
+def test_a_worker_defers_only_for_a_bounded_time(
     database: Database, spool: Spool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker_module, "DEFER_EVENTS_MAX", 4)
@@ -213,7 +213,7 @@ def test_a_worker_does_not_put_off_for_long(
     assert found == [2, 2, 2, 8, 10]
 
 
-def test_a_worker_that_is_told_to_end_settles(database: Database, spool: Spool) -> None:
+def test_a_stopping_worker_writes_its_deferred_updates(database: Database, spool: Spool) -> None:
     filled(spool, 3)
 
     def halfway(_: CommitReport) -> None:
@@ -227,7 +227,9 @@ def test_a_worker_that_is_told_to_end_settles(database: Database, spool: Spool) 
     assert seen(database) == (minute(25),) * 5
 
 
-def test_what_a_killed_worker_put_off_is_folded_once_more(database: Database, spool: Spool) -> None:
+def test_events_of_updates_deferred_by_a_killed_worker_are_folded_again(
+    database: Database, spool: Spool
+) -> None:
     events = filled(spool, 5)
     spool.append([b"{}"], received=1)
     killed = Worker(database, spool, events_max=2, max_in_flight=0)
@@ -244,7 +246,7 @@ def test_what_a_killed_worker_put_off_is_folded_once_more(database: Database, sp
     assert canonical(database) == as_at_once(database, *events)
 
 
-def test_an_event_that_breaks_the_second_folding_does_not_stop_the_others(
+def test_an_event_that_fails_the_second_fold_does_not_stop_the_others(
     database: Database, spool: Spool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     filled(spool, 5)
@@ -264,7 +266,7 @@ def test_an_event_that_breaks_the_second_folding_does_not_stop_the_others(
     assert seen(database) == (minute(55),) * 5
 
 
-def test_what_was_put_off_may_come_from_the_lake(database: Database) -> None:
+def test_deferred_updates_may_come_from_a_backfill(database: Database) -> None:
     cache = WriteCache()
     write_batch(database, night(1), cache, defer=True)
     write_batch(database, night(2), cache, defer=True)

@@ -30,7 +30,9 @@ def makes(name: str, job_name: str = "j") -> tuple[str, str, str]:
     return (job(job_name), "PRODUCED", ds(name))
 
 
-def test_the_newest_run_that_succeeded_tells(database: Database, view: GraphView) -> None:
+def test_the_newest_successful_run_determines_current_edges(
+    database: Database, view: GraphView
+) -> None:
     write_in_any_order(
         database,
         run_event("r2", "COMPLETE", 2, inputs=["b"], outputs=["y"]),
@@ -77,7 +79,7 @@ def test_a_run_that_names_no_datasets_changes_nothing(database: Database) -> Non
     )
 
 
-def test_until_a_run_has_succeeded_all_that_is_known_is_current(database: Database) -> None:
+def test_all_edges_are_current_until_a_run_succeeds(database: Database) -> None:
     write_in_any_order(
         database,
         run_event("r1", "START", 1, inputs=["a"], outputs=["x"]),
@@ -86,7 +88,7 @@ def test_until_a_run_has_succeeded_all_that_is_known_is_current(database: Databa
     assert current(database) == {reads("a"), reads("b"), makes("x"), makes("y")}
 
 
-def test_a_run_begun_again_no_longer_counts_as_one_that_succeeded(database: Database) -> None:
+def test_a_restarted_run_no_longer_counts_as_successful(database: Database) -> None:
     write_in_any_order(
         database,
         run_event("r1", "COMPLETE", 1, inputs=["a"], outputs=["x"]),
@@ -96,7 +98,7 @@ def test_a_run_begun_again_no_longer_counts_as_one_that_succeeded(database: Data
     assert current(database) == {reads("a"), makes("x")}
 
 
-def test_what_a_job_event_declares_is_current_until_another_replaces_it(database: Database) -> None:
+def test_a_declaration_is_current_until_another_replaces_it(database: Database) -> None:
     write_in_any_order(
         database,
         job_event("j", 1, inputs=["a"], outputs=["x"]),
@@ -111,7 +113,7 @@ def test_a_job_event_that_names_no_datasets_declares_nothing(database: Database)
     assert current(database) == {reads("a"), makes("x")}
 
 
-def test_what_is_declared_and_what_ran_are_both_current(database: Database) -> None:
+def test_declared_and_observed_edges_are_both_current(database: Database) -> None:
     write_in_any_order(
         database,
         job_event("j", 1, inputs=["a"], outputs=["x"]),
@@ -121,7 +123,7 @@ def test_what_is_declared_and_what_ran_are_both_current(database: Database) -> N
     assert current(database) == {reads("a"), reads("c"), makes("x")}
 
 
-def test_of_a_declared_job_a_run_that_failed_adds_nothing(database: Database) -> None:
+def test_a_failed_run_of_a_declared_job_adds_nothing(database: Database) -> None:
     write_in_any_order(
         database,
         job_event("j", 1, inputs=["a"], outputs=["x"]),
@@ -130,7 +132,7 @@ def test_of_a_declared_job_a_run_that_failed_adds_nothing(database: Database) ->
     assert current(database) == {reads("a"), makes("x")}
 
 
-def test_of_two_runs_that_ended_at_one_instant_one_counts_whatever_the_order(
+def test_one_of_two_runs_with_the_same_end_counts_in_any_order(
     database: Database,
 ) -> None:
     write_in_any_order(
@@ -141,7 +143,7 @@ def test_of_two_runs_that_ended_at_one_instant_one_counts_whatever_the_order(
     assert current(database) == {reads("b")}
 
 
-def test_a_table_that_was_renamed_and_later_declared_anew_still_comes_from_its_old_name(
+def test_a_renamed_table_declared_later_still_comes_from_its_old_name(
     database: Database,
 ) -> None:
     renamed = {

@@ -37,7 +37,7 @@ def drift(database: Database, run_id: str) -> list[str] | None:
     return found
 
 
-def test_one_schema_is_one_node_whoever_has_it(database: Database) -> None:
+def test_equal_schemas_of_several_datasets_are_one_node(database: Database) -> None:
     write_in_any_order(
         database,
         write("w1", 1, id="int"),
@@ -63,7 +63,7 @@ def test_another_order_or_type_is_another_schema(database: Database) -> None:
     assert len(urns(database, "SchemaVersion")) == 3
 
 
-def test_what_was_added_dropped_and_retyped_is_told_by_column(database: Database) -> None:
+def test_drift_lists_added_dropped_and_retyped_columns(database: Database) -> None:
     write_in_any_order(
         database,
         write("w1", 1, a="int", b="int", c="int"),
@@ -73,7 +73,7 @@ def test_what_was_added_dropped_and_retyped_is_told_by_column(database: Database
     assert drift(database, "w2") == ["dropped: a", "retyped: b from int to long", "added: d"]
 
 
-def test_a_version_that_arrives_late_takes_its_place_between(database: Database) -> None:
+def test_a_late_version_is_compared_in_its_place(database: Database) -> None:
     write_in_any_order(
         database,
         write("w1", 1, a="int"),
@@ -100,7 +100,7 @@ def test_versions_without_a_schema_are_passed_over(database: Database) -> None:
     assert (drift(database, "w2"), drift(database, "w3")) == (None, ["added: b"])
 
 
-def test_a_schema_told_after_the_end_is_the_schema_of_that_version(database: Database) -> None:
+def test_a_schema_after_the_end_is_that_of_the_version(database: Database) -> None:
     write_in_any_order(
         database,
         write("w1", 1, a="int"),
@@ -112,7 +112,7 @@ def test_a_schema_told_after_the_end_is_the_schema_of_that_version(database: Dat
     assert drift(database, "w3") is None
 
 
-def test_the_last_schema_that_a_run_tells_is_that_of_its_version(database: Database) -> None:
+def test_the_last_schema_of_a_run_is_that_of_its_version(database: Database) -> None:
     write_in_any_order(database, write("w", 1, "START", a="int"), write("w", 2, a="int", b="int"))
     (has,) = {
         target for source, _, target in edges(database, "HAS_SCHEMA") if source == version("t", "w")
@@ -139,14 +139,14 @@ def test_nested_fields_are_columns_by_their_path(database: Database) -> None:
     assert node(database, column_urn("db", "t", "who.mail"))["current"] is True
 
 
-def test_a_schema_that_is_deleted_leaves_no_columns_and_keeps_what_was(database: Database) -> None:
+def test_a_deleted_schema_leaves_no_columns_and_the_earlier_versions(database: Database) -> None:
     write_in_any_order(database, write("w", 1, a="int"), dataset_event("t", 2, deleted("schema")))
     assert node(database, ds("t"))["columns"] is None
     assert urns(database, "Column") == set()
     assert len(edges(database, "HAS_SCHEMA")) == 2
 
 
-def test_a_version_that_turns_out_to_have_failed_is_compared_no_more(database: Database) -> None:
+def test_a_version_that_failed_after_all_is_not_compared(database: Database) -> None:
     write_in_any_order(
         database,
         write("w1", 1, a="int"),

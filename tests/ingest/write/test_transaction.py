@@ -77,7 +77,7 @@ def table(minute: int, *columns: str, name: str = "t") -> list[Event]:
     ]
 
 
-def test_the_map_keeps_when_an_edge_was_first_and_last_seen(database: Database) -> None:
+def test_an_edge_has_its_first_and_last_observation(database: Database) -> None:
     write_events(database, run("r2", "j", ["a"], ["t"], minute=20))
     assert edge(database, ds("a"), "FEEDS", job("j")) == {
         "firstSeen": moment(20),
@@ -97,7 +97,7 @@ def test_the_map_keeps_when_an_edge_was_first_and_last_seen(database: Database) 
     assert edge(database, job("j"), "PRODUCED", ds("t")) == expected
 
 
-def test_the_map_only_grows(database: Database) -> None:
+def test_the_lineage_graph_only_grows(database: Database) -> None:
     write_events(database, run("r1", "j", ["a"], ["t"], minute=1))
     write_events(database, run("r2", "j", ["b"], ["t"], minute=5, status="FAIL"))
     assert {(s, t) for s, _, t in edges(database, "FEEDS") if t == job("j")} == {
@@ -106,7 +106,7 @@ def test_the_map_only_grows(database: Database) -> None:
     }
 
 
-def test_a_job_event_draws_the_map_without_a_run(database: Database) -> None:
+def test_a_job_event_writes_lineage_edges_without_a_run(database: Database) -> None:
     declared = {"namespace": "db", "name": "a"}, {"namespace": "db", "name": "t"}
     write_events(
         database,
@@ -127,7 +127,7 @@ def test_a_job_event_draws_the_map_without_a_run(database: Database) -> None:
     assert urns(database, "PipelineRun") == urns(database, "Artifact") == set()
 
 
-def test_derived_from_narrows_what_an_output_came_from(database: Database) -> None:
+def test_derived_from_narrows_the_sources_of_an_output(database: Database) -> None:
     write_events(database, run("r", "j", ["a", "b"], ["t", "u"], derived={"t": ["a"]}))
     history = {(s, t) for s, _, t in edges(database, "DERIVED_FROM") if s.startswith("artifact:")}
     assert history == {(version("t", "r"), source_urn("db", "a"))}, (
@@ -144,14 +144,14 @@ def test_derived_from_narrows_what_an_output_came_from(database: Database) -> No
     assert "derivedFrom" not in node(database, version("t", "r")), "the edge tells it"
 
 
-def test_derived_from_follows_when_its_run_is_linked_anew(database: Database) -> None:
+def test_derived_from_follows_relinked_runs(database: Database) -> None:
     write_events(database, run("r", "j", ["a", "b"], ["t"], minute=9, derived={"t": ["a"]}))
     write_events(database, run("w", "load", [], ["a"], minute=5))
     found = {(s, t) for s, _, t in edges(database, "DERIVED_FROM") if s.startswith("artifact:")}
     assert found == {(version("t", "r"), version("a", "w"))}
 
 
-def test_column_edges_keep_the_job_and_unite_their_ways(database: Database) -> None:
+def test_column_edges_have_the_job_and_all_transformations(database: Database) -> None:
     def told(minute: int, **step: Any) -> list[Event]:
         events = run(f"r{minute}", "j", ["a"], ["t"], minute=minute, derived={"t": ["a"]})
         for event in events:
@@ -174,7 +174,7 @@ def test_column_edges_keep_the_job_and_unite_their_ways(database: Database) -> N
     )
 
 
-def test_columns_that_a_schema_drops_are_swept_unless_something_names_them(
+def test_dropped_columns_are_removed_unless_referenced(
     database: Database,
 ) -> None:
     write_events(
@@ -200,7 +200,7 @@ def test_a_late_schema_does_not_bring_a_column_back(database: Database) -> None:
     assert urns(database, "Column") == {column_urn("db", "t", "new")}
 
 
-def test_a_run_is_part_of_its_parent_whoever_comes_first(database: Database) -> None:
+def test_a_run_is_part_of_its_parent_in_either_order(database: Database) -> None:
     write_events(database, run("child", "j", parent="dag-run", status="FAIL"))
     assert edges(database, "PART_OF") == {
         (run_of("child"), "PART_OF", run_of("dag-run")),
@@ -220,7 +220,7 @@ def test_a_run_is_part_of_its_parent_whoever_comes_first(database: Database) -> 
     }
 
 
-def test_row_counts_stand_on_the_version(database: Database) -> None:
+def test_row_counts_are_on_the_version(database: Database) -> None:
     write_events(database, run("r", "j", [], ["t"], rows=16))
     assert node(database, version("t", "r"))["rowCount"] == 16
     assert edge(database, run_of("r"), "PRODUCED", version("t", "r")) == {}
@@ -234,7 +234,7 @@ STORY = [
 ]
 
 
-def test_the_same_again_changes_nothing(database: Database) -> None:
+def test_a_repeated_delta_changes_nothing(database: Database) -> None:
     write_events(database, STORY)
     once = canonical(database)
     write_events(database, STORY)
@@ -270,7 +270,7 @@ def test_the_checkpoint_moves_with_the_delta_or_nothing_does(database: Database)
     assert (read_checkpoint(database, SPOOL), canonical(database)) == (after, once)
 
 
-def test_what_cannot_be_written_leaves_the_checkpoint_where_it_was(database: Database) -> None:
+def test_a_failed_write_leaves_the_checkpoint_unchanged(database: Database) -> None:
     broken = delta(*STORY)
     broken.datasets[ds("t")].dataset = None
     with pytest.raises(Exception, match="NoneType"):

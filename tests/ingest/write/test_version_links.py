@@ -56,30 +56,30 @@ def read_by(database: Database, urn: str, *types: str) -> set[str]:
     return {source for source, _, target in edges(database, *wanted) if target == urn}
 
 
-def test_before_any_version_a_source(database: Database) -> None:
+def test_a_reader_before_any_version_reads_a_source(database: Database) -> None:
     # R
     assert linked(database, reader(5)) == {RAW}
     # R W
     assert linked(database, reader(5), write("w1", 7)) == {RAW}
 
 
-def test_the_newest_complete_one_made_before(database: Database) -> None:
+def test_the_newest_complete_version_before_the_reader_is_linked(database: Database) -> None:
     # W1 W2 R W3
     assert linked(database, write("w1", 2), write("w2", 4), reader(5), write("w3", 9)) == {
         version("raw", "w2")
     }
 
 
-def test_one_that_ended_at_the_very_instant_counts(database: Database) -> None:
+def test_a_version_of_the_same_instant_counts(database: Database) -> None:
     assert linked(database, write("w1", 5), reader(5)) == {version("raw", "w1")}
 
 
-def test_a_late_one_takes_its_place(database: Database) -> None:
+def test_a_late_version_takes_its_place_in_time(database: Database) -> None:
     # W1 .. (W2 heard of last) .. R: `linked` tells them in every order
     assert linked(database, write("w1", 2), reader(9), write("w2", 6)) == {version("raw", "w2")}
 
 
-def test_a_failed_one_between_two_complete_ones(database: Database) -> None:
+def test_a_failed_version_between_two_complete_ones(database: Database) -> None:
     # W1 w2 R W3: it may have read either
     failed = write("w2", 4, "FAIL")
     assert linked(database, write("w1", 2), failed, reader(5), write("w3", 9)) == {
@@ -92,18 +92,18 @@ def test_a_failed_one_between_two_complete_ones(database: Database) -> None:
     }
 
 
-def test_of_several_failed_ones_only_the_newest(database: Database) -> None:
+def test_only_the_newest_of_several_failed_versions_is_linked(database: Database) -> None:
     # W1 w2 w3 R
     stories = (write("w1", 2), write("w2", 4, "FAIL"), write("w3", 6, "ABORT"), reader(9))
     assert linked(database, *stories) == {version("raw", "w1"), version("raw", "w3")}
 
 
-def test_only_a_failed_one_before(database: Database) -> None:
+def test_a_failed_version_alone_is_linked(database: Database) -> None:
     # w1 R: no source, something is known to have written it
     assert linked(database, write("w1", 2, "FAIL"), reader(5)) == {version("raw", "w1")}
 
 
-def test_one_still_being_written(database: Database) -> None:
+def test_an_unfinished_version_is_linked(database: Database) -> None:
     # W1 w2( R )
     assert linked(database, write("w1", 2), write("w2", 5, "RUNNING"), reader(6)) == {
         version("raw", "w1"),
@@ -111,7 +111,7 @@ def test_one_still_being_written(database: Database) -> None:
     }
 
 
-def test_once_it_has_ended_its_readers_in_between_are_linked_anew(database: Database) -> None:
+def test_the_end_of_a_version_relinks_its_readers(database: Database) -> None:
     start, end = write("w2", 6)
     end = {**end, "eventTime": at(8)}
     # w2 begins at 5 and ends at 8; the reader begins at 7
@@ -122,7 +122,7 @@ def test_once_it_has_ended_its_readers_in_between_are_linked_anew(database: Data
     assert linked(database, [start], write("w1", 2), reader(7), [end]) == {version("raw", "w1")}
 
 
-def test_one_that_turns_out_to_have_failed(database: Database) -> None:
+def test_a_late_failure_relinks_the_readers(database: Database) -> None:
     fail = {**write("w2", 4, "FAIL")[1], "eventTime": at(4)}
     assert linked(database, write("w1", 2), write("w2", 4), reader(6), [fail]) == {
         version("raw", "w1"),
@@ -138,7 +138,7 @@ def test_a_run_does_not_read_the_version_it_makes(database: Database) -> None:
     assert linked(database, write("w1", 2), loop, [instant]) == {version("raw", "w1")}
 
 
-def test_a_pinned_input_is_taken_at_its_word(database: Database) -> None:
+def test_a_pinned_input_is_linked_to_its_version(database: Database) -> None:
     events = reader(9)
     for event in events:
         pin = {"_producer": "https://x.y", "_schemaURL": "https://x.y", "runId": "w1"}
@@ -149,7 +149,7 @@ def test_a_pinned_input_is_taken_at_its_word(database: Database) -> None:
     assert linked(database, events) == {version("raw", "w1")}, "even of a run nobody has heard of"
 
 
-def test_a_source_disappears_when_a_producer_turns_up(database: Database) -> None:
+def test_a_source_disappears_when_a_producer_appears(database: Database) -> None:
     empty(database)
     write_events(database, reader(9))
     assert nodes(database, "Source") == {RAW}
@@ -171,7 +171,7 @@ def test_a_registered_source_stays(database: Database) -> None:
     assert nodes(database, "Source") == {RAW}
 
 
-def test_a_source_stays_for_those_who_read_before(database: Database) -> None:
+def test_a_source_stays_for_earlier_readers(database: Database) -> None:
     # R1 W R2
     empty(database)
     write_events(database, reader(3, "early"), reader(9), write("w1", 5))
@@ -179,7 +179,7 @@ def test_a_source_stays_for_those_who_read_before(database: Database) -> None:
     assert read_by(database, run_of("reader")) == {version("raw", "w1")}
 
 
-def test_an_answer_cites_a_dataset_as_it_was_when_it_was_given(database: Database) -> None:
+def test_an_answer_cites_the_version_of_its_own_instant(database: Database) -> None:
     for stories in itertools.permutations(
         [write("w1", 2), write("w2", 8), answer("a", "raw", minute=5)]
     ):
@@ -208,7 +208,7 @@ def test_an_answer_cites_a_version_a_column_another_answer(database: Database) -
     assert [row["urn"] for row in rows] == [version("raw", "w1")]
 
 
-def test_what_an_answer_no_longer_cites_is_swept_up(database: Database) -> None:
+def test_nodes_without_citations_are_removed(database: Database) -> None:
     empty(database)
     first = answer(
         "a",
@@ -227,7 +227,7 @@ def test_what_an_answer_no_longer_cites_is_swept_up(database: Database) -> None:
     assert nodes(database, "Source", "Column", "Artifact") == {source_urn("db", "other")}
 
 
-def test_a_deleted_answer_is_as_one_nobody_has_sent(database: Database) -> None:
+def test_a_deleted_answer_equals_a_cited_one_without_events(database: Database) -> None:
     empty(database)
     said = answer("a", "raw", minute=1, content="42")
     write_events(database, said)

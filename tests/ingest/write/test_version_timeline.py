@@ -20,7 +20,7 @@ def version(name: str, created: int, *, started: int = 0, complete: bool = True)
     return Version(minute(created), f"artifact:{name}", f"run:{name}", minute(started), complete)
 
 
-def test_the_newest_complete_one_and_the_newest_that_was_left_after_it() -> None:
+def test_the_newest_complete_version_and_the_newest_incomplete_one_after_it() -> None:
     made = [
         version("a", 10),
         version("b", 20),
@@ -35,14 +35,14 @@ def test_the_newest_complete_one_and_the_newest_that_was_left_after_it() -> None
     assert timeline.at(minute(25), "run:b") == ["artifact:a"]
 
 
-def test_where_none_was_made_the_first_that_was_being_made() -> None:
+def test_without_an_earlier_version_the_first_unfinished_one_is_linked() -> None:
     timeline = Timeline([version("slow", 50, started=5), version("slower", 60, started=1)], None)
     assert timeline.at(minute(10), "run:x") == ["artifact:slow"]
     assert timeline.at(minute(10), "run:slow") == ["artifact:slower"]
     assert timeline.at(minute(0), "run:x") == []
 
 
-def test_what_lies_further_back_than_is_remembered_is_not_known() -> None:
+def test_an_instant_before_the_cached_versions_has_no_result() -> None:
     newest = [tuple(version(str(number), number)) for number in range(100, 100 - TIMELINE_MAX, -1)]
     timeline = read_timeline(newest, [])
     oldest = 100 - TIMELINE_MAX + 1
@@ -51,12 +51,12 @@ def test_what_lies_further_back_than_is_remembered_is_not_known() -> None:
     assert timeline.at(minute(oldest + 1), "run:x") == [f"artifact:{oldest + 1}"]
 
 
-def test_fewer_than_were_asked_for_are_all_there_are() -> None:
+def test_fewer_versions_than_requested_are_the_whole_timeline() -> None:
     timeline = read_timeline([tuple(version("a", 10, started=8))], [])
     assert timeline.at(minute(5), "run:x") == []
 
 
-def test_a_version_that_is_gone_or_moves_is_not_where_it_was() -> None:
+def test_a_withdrawn_or_moved_version_leaves_its_old_instant() -> None:
     timeline = Timeline([version("a", 10), version("b", 20)], None)
     timeline.put(version("b", 5))
     assert timeline.at(minute(30), "run:x") == ["artifact:a"]
@@ -73,7 +73,7 @@ changes = st.lists(
 
 
 @given(changes, st.integers(0, 31))
-def test_what_is_remembered_is_what_all_versions_together_tell(
+def test_a_cached_timeline_equals_one_of_all_versions(
     told: list[tuple[int, int, int, bool, bool]], at: int
 ) -> None:
     bounded = Timeline([], None)
