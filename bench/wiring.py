@@ -76,24 +76,3 @@ class Wiring:
 def _two(chance: random.Random, tables: list[int]) -> tuple[int, int]:
     first, second = chance.sample(tables, 2)
     return first, second
-
-
-def edges_downstream(tables: list[tuple[int, int, int]], start: int, depth: int) -> int:
-    """Return the number of edges that a traversal downstream meets within so many hops."""
-    readers: dict[int, list[int]] = {}
-    for job, (first, second, _) in enumerate(tables):
-        readers.setdefault(first, []).append(job)
-        readers.setdefault(second, []).append(job)
-    seen_tables, seen_jobs, edges, here = {start}, set[int](), 0, [start]
-    for _ in range(depth):
-        found: list[int] = []
-        for table in here:
-            for job in readers.get(table, ()):
-                edges += 1
-                if job not in seen_jobs:
-                    seen_jobs.add(job)
-                    edges += 1
-                    found.append(tables[job][2])
-        here = [table for table in dict.fromkeys(found) if table not in seen_tables]
-        seen_tables.update(here)
-    return edges

@@ -156,7 +156,5 @@ NODE_KINDS = {
     "SchemaVersion": "SCHEMA_VERSION",
 }
 
-RUN_STATUSES = ("RUNNING", "COMPLETE", "FAIL", "ABORT", "ABANDONED")
-
 # The sides of a job that a run reported (`reportedSides`): its inputs, its outputs, or both.
 READS, WRITES, BOTH = "reads", "writes", "both"

@@ -39,7 +39,6 @@ URL = "spark.openlineage.transport.url"
 URL_PATH = "spark.openlineage.transport.endpoint"
 API_KEY = "spark.openlineage.transport.auth.apiKey"
 NAMESPACE = "spark.openlineage.namespace"
-APP_NAME = "spark.openlineage.appName"
 REDACTION = "spark.redaction.regex"
 
 REQUEST_TIMEOUT_MILLIS = 1_000

@@ -12,7 +12,7 @@ from bench import graph, wiring
 from bench.events import run_of
 from bench.graph import RUN_SECONDS, Filled, began_at, fill_map, grow, micros, new, write_events
 from bench.replicas import number_of
-from bench.wiring import DIAMOND, HUB, ROOT, Wiring, edges_downstream
+from bench.wiring import DIAMOND, HUB, ROOT, Wiring
 from headwater.cypher.driver.database import Database
 from headwater.ingest.write.cache import WriteCache
 from headwater.schema.events import Event, parse
@@ -21,6 +21,27 @@ from tests.canonical import canonical
 SMALL = Wiring(levels=(2, 3), diamonds=1, fans=2)
 UNTIL = datetime(2026, 3, 1, 12, tzinfo=UTC)
 REPLICAS = 60
+
+
+def edges_downstream(tables: list[tuple[int, int, int]], start: int, depth: int) -> int:
+    """Return the number of edges that a traversal downstream meets within so many hops."""
+    readers: dict[int, list[int]] = {}
+    for job, (first, second, _) in enumerate(tables):
+        readers.setdefault(first, []).append(job)
+        readers.setdefault(second, []).append(job)
+    seen_tables, seen_jobs, edges, here = {start}, set[int](), 0, [start]
+    for _ in range(depth):
+        found: list[int] = []
+        for table in here:
+            for job in readers.get(table, ()):
+                edges += 1
+                if job not in seen_jobs:
+                    seen_jobs.add(job)
+                    edges += 1
+                    found.append(tables[job][2])
+        here = [table for table in dict.fromkeys(found) if table not in seen_tables]
+        seen_tables.update(here)
+    return edges
 
 
 def test_the_map_has_as_many_edges_within_ten_and_twenty_hops_as_are_asked_for() -> None:

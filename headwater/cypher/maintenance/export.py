@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 from headwater.cypher.driver.database import Database, Row
 from headwater.schema.derived_properties import with_derived_properties
 
-INTERNAL_LABELS = ("Checkpoint", "Migration", "Retention", "WriteLock")
 STATISTICS_LABELS = ("Finding", "Producer")
 NODES_PER_PAGE = 2_000
 # A smaller page for nodes with their edges: a node may have many.

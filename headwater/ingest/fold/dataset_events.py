@@ -17,6 +17,7 @@ from headwater.ingest.fold.facet_readings import DatasetReading, read_dataset
 from headwater.ingest.fold.lineage_facets import lineage_deleted
 from headwater.schema import facts
 from headwater.schema import headwater_facets as native
+from headwater.schema.dataset_aliases import APART, SAME
 from headwater.schema.events import Dataset, Facets
 from headwater.schema.facets import salvage
 from headwater.schema.facets.headwater import ArtifactFacet, SymlinksFacet, read_citations
@@ -87,7 +88,7 @@ def _add_alias_decisions(
     decisions = salvage(SymlinksFacet, sent) if sent is not None else None
     if decisions is None:
         return
-    for verdict, others in (("same", decisions.same), ("apart", decisions.apart)):
+    for verdict, others in ((SAME, decisions.same), (APART, decisions.apart)):
         for other in others or ():
             if is_named(other):
                 urn = accumulator.ensure_dataset(accumulator.normalise(other))

@@ -20,6 +20,8 @@ from tests.run_builders import answer, at, ds, run, run_of, version, write_event
 
 pytestmark = pytest.mark.neo4j
 
+INTERNAL_LABELS = ("Checkpoint", "Migration", "Retention", "WriteLock")
+
 STORY = [
     *run("00000000-0000-4000-8000-000000000001", "load", ["raw"], ["clean"], minute=0, rows=7),
     *run(
@@ -142,7 +144,7 @@ def test_its_order(database: Database) -> None:
 
 def test_every_label_is_exported_and_counted(database: Database) -> None:
     write_events(database, STORY)
-    known = {*count(database), *export.INTERNAL_LABELS}
+    known = {*count(database), *INTERNAL_LABELS}
     labels = {
         row["label"]
         for row in database.ask("MATCH (n) UNWIND labels(n) AS label RETURN DISTINCT label", {})
