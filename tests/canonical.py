@@ -11,16 +11,14 @@ Graph = tuple[list[str], list[str]]
 
 
 def canonical(database: Database) -> Graph:
-    """Every node and every edge with all their properties, as sorted lines."""
+    """Return every node and every edge with all their properties, as sorted lines."""
     counts = export.count(database)
     nodes = export.as_lines(export.export_nodes(database, canonical=True, counts=counts))
     return list(nodes), list(export.as_lines(export.export_edges(database, counts=counts)))
 
 
 def edges(database: Database, *types: str) -> set[tuple[str, str, str]]:
-    """(source urn, type, target urn) of all edges of these types; of every type when none is
-    given.
-    """
+    """Return (source urn, type, target urn) of the edges of these types, by default of all."""
     rows = export.export_edges(database, counts=export.count(database))
     return {
         (row["source"], row["type"], row["target"])
@@ -30,8 +28,8 @@ def edges(database: Database, *types: str) -> set[tuple[str, str, str]]:
 
 
 def empty(database: Database) -> None:
-    """Take everything out but the record of the migrations."""
-    # In pieces: a large graph in one transaction would be over the server's bound on its memory.
+    """Delete every node but the record of the migrations."""
+    # A large graph in one transaction would exceed the memory bound of the server.
     rows = 1
     while rows:
         with database._transaction("WRITE", 60.0) as transaction:

@@ -1,10 +1,11 @@
-"""What every test may ask for: one real Neo4j for the whole session, a driver, a clean graph.
+"""Fixtures of all tests: one real Neo4j for the whole session, a driver, a clean graph.
 
-The server is neo4j:5.26-community in a container when a Docker engine answers, else the real server
-from `headwater.local` in a temporary home. Never a mock. A test that uses one carries the mark
-`neo4j`. To save the start while you work on something,
-TEST_NEO4J=bolt://USER:PASSWORD@127.0.0.1:PORT names one that runs already and that holds nothing
-you want to keep: the tests erase it.
+The server is neo4j:5.26-community in a container if a Docker engine answers. Otherwise
+`headwater.local` starts the real server in a temporary home. No test uses a mock. A test that needs
+the server has the mark `neo4j`.
+
+To save the start of a server, set TEST_NEO4J=bolt://USER:PASSWORD@127.0.0.1:PORT to a running one.
+The tests erase its graph.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from headwater.local.neo4j import LocalNeo4j
 from headwater.local.progress import show_jars
 
 image = "neo4j:5.26-community"
-# The record of migrations stays with the indexes that it is about.
+# The record of migrations stays, because the indexes that it describes stay.
 erase = "MATCH (n) WHERE NOT n:Migration CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS"
 
 
@@ -38,7 +39,7 @@ class Neo4jServer:
 
 
 def pytest_configure() -> None:
-    """A worker of xdist is told how wide the terminal is, and tables would be cut to it."""
+    """Remove COLUMNS, which xdist sets for its workers and which would cut tables to its width."""
     os.environ.pop("COLUMNS", None)
 
 
@@ -100,7 +101,7 @@ def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServ
 
 @pytest.fixture(scope="session")
 def graph_driver(neo4j_server: Neo4jServer) -> Iterator[Driver]:
-    # A query about a label that an empty graph does not have yet is no reason to warn in a test.
+    # An empty graph lacks most labels; the warnings about them are not useful in tests.
     with GraphDatabase.driver(
         neo4j_server.uri,
         auth=(neo4j_server.user, neo4j_server.password),
@@ -122,7 +123,7 @@ def clean_graph(graph_driver: Driver) -> Driver:
 
 @pytest.fixture(scope="session")
 def database(neo4j_server: Neo4jServer) -> Iterator[Database]:
-    """Headwater's own door to that server, with every migration applied."""
+    """Return a Headwater database on that server, with every migration applied."""
     database = Database(neo4j_server.uri, neo4j_server.user, neo4j_server.password)
     migrate(database)
     yield database

@@ -8,9 +8,7 @@ from headwater.cypher.driver.database import Database, Row
 
 
 class CountedDatabase(Database):
-    """The database of the tests, over the same connections; `queries` lists the names that were
-    read.
-    """
+    """A database over the connections of another; `queries` lists the names of its reads."""
 
     def __init__(self, database: Database) -> None:
         self.__dict__.update(database.__dict__)

@@ -32,7 +32,7 @@ def dataset(
     side: str = "output",
     namespace: str = "db",
 ) -> Event:
-    """A dataset as it stands in an event; `usage` are its input or output facets, by `side`."""
+    """Return a dataset of an event; `usage` has its input or output facets, by `side`."""
     named: Event = {"namespace": namespace, "name": name}
     if facets:
         named["facets"] = {key: {**FACET, **value} for key, value in facets.items()}
@@ -91,7 +91,7 @@ def dataset_event(
 
 
 def _datasets(datasets: Sequence[str | Event]) -> list[Event]:
-    return [dataset(one) if isinstance(one, str) else one for one in datasets]
+    return [dataset(item) if isinstance(item, str) else item for item in datasets]
 
 
 def _facets(facets: Event | None) -> Event:
@@ -103,7 +103,7 @@ def deleted(facet: str) -> Event:
 
 
 def parent(run_id: str, job: str, root: tuple[str, str] | None = None) -> Event:
-    """The parent facet of the specification; `root` is a run and its job."""
+    """Return the parent facet of the specification; `root` is a run and its job."""
     above: Event = {"run": {"runId": run_id}, "job": {"namespace": "etl", "name": job}}
     if root is not None:
         above["root"] = {"run": {"runId": root[0]}, "job": {"namespace": "etl", "name": root[1]}}
@@ -120,20 +120,16 @@ def schema(**types: str) -> Event:
 
 
 def columns(**sources: Sequence[tuple[str, str]]) -> Event:
-    """Column lineage: field of the output = [(dataset, field), ...]."""
-    fields = {
-        field: {
-            "inputFields": [
-                {"namespace": "db", "name": name, "field": one} for name, one in come_from
-            ]
-        }
-        for field, come_from in sources.items()
-    }
+    """Return column lineage; each keyword is an output field with its [(dataset, field), ...]."""
+    fields: Event = {}
+    for target, pairs in sources.items():
+        inputs = [{"namespace": "db", "name": name, "field": field} for name, field in pairs]
+        fields[target] = {"inputFields": inputs}
     return {"columnLineage": {"fields": fields}}
 
 
 def source(name: str, **more: str) -> Event:
-    """A dataset as the source of a lineage facet."""
+    """Return a dataset as the source of a lineage facet."""
     return {"namespace": "db", "name": name, "type": "DATASET", **more}
 
 
@@ -163,9 +159,10 @@ def write_in_any_order(database: Database, *events: Event) -> None:
         write_batch(database, [], cache)
         graphs.append(canonical(database))
     for number, graph in enumerate(graphs[1:], start=1):
-        for kind, expected, found in zip(("nodes", "edges"), graphs[0], graph, strict=True):
-            lost, more = sorted(set(expected) - set(found)), sorted(set(found) - set(expected))
-            assert (lost, more) == ([], []), f"order {number}: {kind}"
+        for kind, expected, actual in zip(("nodes", "edges"), graphs[0], graph, strict=True):
+            missing = sorted(set(expected) - set(actual))
+            extra = sorted(set(actual) - set(expected))
+            assert (missing, extra) == ([], []), f"order {number}: {kind}"
         assert graph == graphs[0]
 
 
@@ -195,20 +192,20 @@ def write_batch(
 
 
 def node(database: Database, urn: str) -> Row:
-    """The properties of the one node of this urn; those that are absent are None."""
+    """Return the properties of the one node of this URN; absent ones are None."""
     (row,) = database.ask("MATCH (n {urn: $urn}) RETURN properties(n) AS p", {"urn": urn})
     return Properties(row["p"])
 
 
 class Properties(dict[str, Any]):
-    """The properties of a node or an edge, of which an absent one is None, as it is in Cypher."""
+    """Properties of a node or an edge; an absent one is None, as in Cypher."""
 
     def __missing__(self, key: str) -> None:
         return None
 
 
 def edge(database: Database, source: str, type: str, target: str) -> Row:
-    """The properties of the one edge of this type between two nodes."""
+    """Return the properties of the one edge of this type between two nodes."""
     text = "MATCH (a {urn: $a})-[e]->(b {urn: $b}) WHERE type(e) = $type RETURN properties(e) AS p"
     (row,) = database.ask(text, {"a": source, "b": target, "type": type})
     return Properties(row["p"])
@@ -220,7 +217,7 @@ def urns(database: Database, label: str) -> set[str]:
 
 
 def current(database: Database) -> set[tuple[str, str, str]]:
-    """The edges of the map that are current."""
+    """Return the current edges of the lineage graph."""
     text = (
         "MATCH (a)-[e:FEEDS|PRODUCED]->(b) WHERE e.current RETURN a.urn AS a, type(e) AS "
         "t, b.urn AS b"
@@ -229,5 +226,5 @@ def current(database: Database) -> set[tuple[str, str, str]]:
 
 
 def read_by(database: Database, urn: str) -> set[str]:
-    """What is linked to a run or an answer as what it read or cites."""
+    """Return the URNs that a run read or that an answer cites."""
     return {source for source, _, target in edges(database, "FEEDS", "CITED_BY") if target == urn}

@@ -16,23 +16,24 @@ from headwater.lineage.view import GraphView
 from headwater.schema.urns import dataset_urn, job_urn
 from headwater.schema.visibility import UNRESTRICTED, Visibility
 
-SEEN, UNSEEN = "seen", "unseen"
+VISIBLE_NAMESPACE, HIDDEN_NAMESPACE = "public", "secret"
 
 
 def ds(name: str) -> str:
-    """A dataset of that name: one that begins with h lies out of sight."""
-    return dataset_urn(UNSEEN if name.startswith("h") else SEEN, name)
+    """Return the URN of a dataset; names that begin with h are in the hidden namespace."""
+    return dataset_urn(HIDDEN_NAMESPACE if name.startswith("h") else VISIBLE_NAMESPACE, name)
 
 
 def job(name: str) -> str:
-    return job_urn(UNSEEN if name.startswith("h") else SEEN, name)
+    return job_urn(HIDDEN_NAMESPACE if name.startswith("h") else VISIBLE_NAMESPACE, name)
 
 
 @dataclass
-class Map:
-    """Jobs with the datasets they read and produce, what some outputs are known to come from,
-    and which jobs feed others. Datasets of an even number are tagged even, jobs of an odd one
-    are of the type ODD.
+class LineageModel:
+    """A lineage graph: the inputs and outputs of jobs, derivations, and jobs that feed others.
+
+    `derived` has the sources of an output of a job, if they are recorded. Datasets with an even
+    number have the tag `even=true`; jobs with an odd number have the type ODD.
     """
 
     inputs: dict[str, set[str]] = field(default_factory=dict)
@@ -47,7 +48,7 @@ class Map:
         inputs: list[str],
         outputs: list[str],
         derived: dict[str, list[str]] | None = None,
-    ) -> Map:
+    ) -> LineageModel:
         urn = job(name)
         self.inputs.setdefault(urn, set()).update(map(ds, inputs))
         self.outputs.setdefault(urn, set()).update(map(ds, outputs))
@@ -57,72 +58,91 @@ class Map:
 
     @property
     def urns(self) -> set[str]:
-        return {
-            *self.inputs,
-            *(one for some in (*self.inputs.values(), *self.outputs.values()) for one in some),
-        }
+        return set(self.inputs).union(*self.inputs.values(), *self.outputs.values())
 
-    def seen(self) -> Map:
-        """The same map for somebody who sees only a part."""
-        return replace(self, visibility=Visibility((SEEN,)))
+    def restricted(self) -> LineageModel:
+        """Return the same graph for a caller who may see only the visible namespace."""
+        return replace(self, visibility=Visibility((VISIBLE_NAMESPACE,)))
 
     def read(self, name: str, *, urns: list[str], **_: Any) -> list[Row]:
-        known = self.derived
-        if name == "read/traversal/dataset_consumers":
-            return [
-                {"datasetOrVersion": u, "jobOrRun": j}
-                for u in urns
-                for j, some in self.inputs.items()
-                if u in some
-            ]
-        if name == "read/traversal/job_inputs":
-            return [
-                {"jobOrRun": j, "datasetOrVersion": d} for j in urns for d in self.inputs.get(j, ())
-            ]
-        if name == "read/traversal/job_outputs":
-            return [
-                {"jobOrRun": j, "datasetOrVersion": d, "derived": list(known.get((j, d), ()))}
-                for j in urns
-                for d in self.outputs.get(j, ())
-            ]
-        if name == "read/traversal/dataset_producers":
-            return [
-                {"datasetOrVersion": u, "jobOrRun": j, "derived": list(known.get((j, u), ()))}
-                for u in urns
-                for j, some in self.outputs.items()
-                if u in some
-            ]
-        if name == "read/nodes/filter_properties":
-            return [_judged_by(urn) for urn in urns]
-        at = {"read/traversal/direct_targets": 0, "read/traversal/direct_sources": 1}[name]
-        return [{"source": pair[0], "target": pair[1]} for pair in self.feeds if pair[at] in urns]
+        """Answer the named queries of a traversal, as `Database.read` does."""
+        match name:
+            case "read/traversal/dataset_consumers":
+                return self._dataset_consumers(urns)
+            case "read/traversal/job_inputs":
+                return self._job_inputs(urns)
+            case "read/traversal/job_outputs":
+                return self._job_outputs(urns)
+            case "read/traversal/dataset_producers":
+                return self._dataset_producers(urns)
+            case "read/nodes/filter_properties":
+                return [_filter_properties(urn) for urn in urns]
+            case "read/traversal/direct_targets":
+                pairs = [pair for pair in self.feeds if pair[0] in urns]
+            case "read/traversal/direct_sources":
+                pairs = [pair for pair in self.feeds if pair[1] in urns]
+            case _:
+                raise KeyError(name)
+        return [{"source": source, "target": target} for source, target in pairs]
 
-    def walk(
+    def _dataset_consumers(self, urns: list[str]) -> list[Row]:
+        rows: list[Row] = []
+        for urn in urns:
+            consumers = [name for name, inputs in self.inputs.items() if urn in inputs]
+            rows += [{"datasetOrVersion": urn, "jobOrRun": name} for name in consumers]
+        return rows
+
+    def _job_inputs(self, urns: list[str]) -> list[Row]:
+        rows: list[Row] = []
+        for urn in urns:
+            inputs = self.inputs.get(urn, ())
+            rows += [{"jobOrRun": urn, "datasetOrVersion": dataset} for dataset in inputs]
+        return rows
+
+    def _job_outputs(self, urns: list[str]) -> list[Row]:
+        rows: list[Row] = []
+        for urn in urns:
+            rows += [self._output(urn, dataset) for dataset in self.outputs.get(urn, ())]
+        return rows
+
+    def _dataset_producers(self, urns: list[str]) -> list[Row]:
+        rows: list[Row] = []
+        for urn in urns:
+            producers = [name for name, outputs in self.outputs.items() if urn in outputs]
+            rows += [self._output(name, urn) for name in producers]
+        return rows
+
+    def _output(self, name: str, dataset: str) -> Row:
+        derived = list(self.derived.get((name, dataset), ()))
+        return {"jobOrRun": name, "datasetOrVersion": dataset, "derived": derived}
+
+    def traverse(
         self,
         start: str,
         *,
         upstream: bool = False,
         depth: int = 50,
         nodes_max: int = 5_000,
-        marks: Mapping[str, ResumePoint] | None = None,
-        where: Filter = EVERY_NODE,
+        resume_from: Mapping[str, ResumePoint] | None = None,
+        filter: Filter = EVERY_NODE,
     ) -> Traversal:
+        """Return the traversal from one node."""
         bounds = Bounds.within(60, depth=depth, nodes_max=nodes_max, edges_max=20_000)
         layer = DATASETS_UP if upstream else DATASETS_DOWN
         return traverse(
             GraphView(cast(Database, self), self.visibility),
-            TraversalRequest(layer, bounds, resume_from=marks or {}, filter=where),
+            TraversalRequest(layer, bounds, resume_from=resume_from or {}, filter=filter),
             {start: [start]},
         )[start]
 
 
-def _judged_by(urn: str) -> Row:
+def _filter_properties(urn: str) -> Row:
     is_even = int(urn[-1], 36) % 2 == 0
     row: Row = dict.fromkeys(["field", "first", "last"])
     return {
         **row,
         "urn": urn,
-        "namespace": SEEN,
+        "namespace": VISIBLE_NAMESPACE,
         "owners": [],
         "tags": ["even=true"] * is_even,
         "type": "ODD"[is_even * 3 :],

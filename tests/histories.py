@@ -24,7 +24,7 @@ RUNS = {
 FACET = {"_producer": "https://example.com/p", "_schemaURL": "https://example.com/s"}
 
 
-def at(second: int) -> str:
+def instant(second: int) -> str:
     return f"2026-01-01T00:00:{second:02d}Z"
 
 
@@ -80,7 +80,7 @@ def _lifecycle(kind: str, previous: str) -> dict[str, Any]:
 
 
 def _lineage(sources: list[tuple[str, str]]) -> dict[str, Any]:
-    """The lineage facet of a dataset; what has the name of a job comes from that job."""
+    """Return the lineage facet of a dataset; a source with the name of a job is that job."""
     inputs = [
         {**_named(name), "type": "DATASET", "field": field}
         for name, field in sources
@@ -94,8 +94,8 @@ def _lineage(sources: list[tuple[str, str]]) -> dict[str, Any]:
     return {"lineage": {**FACET, "inputs": inputs}}
 
 
-# Facets that tell what a dataset is and where it comes from; most events have none of them.
-turns = st.one_of(
+# Facets about the identity and the sources of a dataset; most events have none of them.
+identity_facets = st.one_of(
     st.just({}),
     st.just({}),
     st.just({}),
@@ -118,7 +118,7 @@ def datasets(draw: st.DrawFn, *, output: bool) -> dict[str, Any]:
     dataset: dict[str, Any] = {
         "namespace": "db",
         "name": name,
-        "facets": draw(schemas) | draw(turns),
+        "facets": draw(schemas) | draw(identity_facets),
     }
     if output:
         dataset["facets"] = dataset["facets"] | draw(lineages)
@@ -146,7 +146,7 @@ def run_events(draw: st.DrawFn) -> dict[str, Any]:
                 "job": {"namespace": "etl", "name": "weekly"},
             }
     if draw(st.integers(0, 3)) == 0:
-        facets["nominalTime"] = {**FACET, "nominalStartTime": at(draw(st.integers(0, 1)))}
+        facets["nominalTime"] = {**FACET, "nominalStartTime": instant(draw(st.integers(0, 1)))}
     if draw(st.integers(0, 4)) == 0:
         other = draw(st.sampled_from(sorted(RUNS)))
         dependency = {"job": {"namespace": "etl", "name": RUNS[other]}, "run": {"runId": other}}
@@ -155,7 +155,7 @@ def run_events(draw: st.DrawFn) -> dict[str, Any]:
             draw(st.sampled_from(["upstream", "downstream"])): [dependency],
         }
     event: dict[str, Any] = {
-        "eventTime": at(draw(second)),
+        "eventTime": instant(draw(second)),
         "run": {"runId": run_id, "facets": facets},
         "job": {"namespace": "etl", "name": RUNS[run_id]},
         "inputs": draw(st.lists(datasets(output=False), max_size=2)),
@@ -185,7 +185,11 @@ def answers(draw: st.DrawFn) -> dict[str, Any]:
         cites.append(citation)
     when = draw(second)
     event = native.answer_event(
-        "answer-1", cites=cites, generated_at=at(when), event_time=at(draw(second)), content="42"
+        "answer-1",
+        cites=cites,
+        generated_at=instant(when),
+        event_time=instant(draw(second)),
+        content="42",
     )
     if draw(st.integers(0, 4)) == 0:
         event["dataset"]["facets"]["headwater_answer"]["_deleted"] = True
@@ -194,7 +198,7 @@ def answers(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def registered(draw: st.DrawFn) -> dict[str, Any]:
-    name, when = draw(dataset_name), at(draw(second))
+    name, when = draw(dataset_name), instant(draw(second))
     if draw(st.booleans()):
         return native.source_event(
             name, namespace="db", origin=draw(st.sampled_from(["CRM", "ERP"])), event_time=when
@@ -206,7 +210,7 @@ def registered(draw: st.DrawFn) -> dict[str, Any]:
 @st.composite
 def declared(draw: st.DrawFn) -> dict[str, Any]:
     return {
-        "eventTime": at(draw(second)),
+        "eventTime": instant(draw(second)),
         "job": {"namespace": "etl", "name": draw(st.sampled_from(sorted(set(RUNS.values()))))},
         "inputs": draw(st.lists(datasets(output=False), max_size=2)),
         "outputs": draw(st.lists(datasets(output=True), max_size=2)),
@@ -215,7 +219,7 @@ def declared(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def entries(draw: st.DrawFn) -> dict[str, Any]:
-    """A job or a run that tells its lineage by itself, with the lineage facet of a job."""
+    """Draw a job or run event with the lineage facet of a job."""
     source = draw(st.sampled_from([*DATASETS, "extract", "publish"]))
     kind = "DATASET" if source in DATASETS else "JOB"
     inputs = [{"namespace": "db" if kind == "DATASET" else "etl", "name": source, "type": kind}]
@@ -232,18 +236,18 @@ def entries(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def decided(draw: st.DrawFn) -> dict[str, Any]:
-    """That two names are one dataset or are not, decided by hand."""
-    one, other = draw(dataset_name), draw(dataset_name)
+    """Draw a decision by hand whether two names are one dataset."""
+    name, alias = draw(dataset_name), draw(dataset_name)
     verdict = draw(st.sampled_from(["same", "apart"]))
     return native.symlinks_event(
-        _named(one), event_time=at(draw(second)), **{verdict: [_named(other)]}
+        _named(name), event_time=instant(draw(second)), **{verdict: [_named(alias)]}
     )
 
 
 @st.composite
 def described(draw: st.DrawFn) -> dict[str, Any]:
-    """A dataset event."""
-    return {"eventTime": at(draw(second)), "dataset": draw(datasets(output=True))}
+    """Draw a dataset event."""
+    return {"eventTime": instant(draw(second)), "dataset": draw(datasets(output=True))}
 
 
 def _encoded(event: dict[str, Any]) -> bytes:

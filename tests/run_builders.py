@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from headwater.cypher.driver.database import Database
@@ -19,7 +20,7 @@ SPOOL = "stories"
 
 
 def at(minute: int) -> str:
-    """A time on 1 January 2026, `minute` minutes after midnight."""
+    """Return the time `minute` minutes after midnight on 1 January 2026."""
     return f"2026-01-01T{minute // 60:02d}:{minute % 60:02d}:00Z"
 
 
@@ -49,7 +50,10 @@ def run(
     version: str | None = None,
     rows: int | None = None,
 ) -> list[Event]:
-    """A run of one minute. `derived` tells which inputs an output came from, by column lineage."""
+    """Return the events of a run of one minute.
+
+    `derived` has the inputs from which each output is derived; it becomes column lineage.
+    """
     events = native.run_events(
         run_id,
         pipeline_name=pipeline,
@@ -85,7 +89,7 @@ def column_lineage(sources: Sequence[str]) -> Event:
 def answer(
     answer_id: str, *cites: str | Mapping[str, str], minute: int = 0, content: str | None = None
 ) -> list[Event]:
-    """An answer; a plain string cites a dataset by name."""
+    """Return the event of an answer; a plain string cites a dataset by name."""
     citations = [
         {"namespace": "db", "name": cite} if isinstance(cite, str) else dict(cite) for cite in cites
     ]
@@ -95,8 +99,8 @@ def answer(
 
 
 def write_events(database: Database, *stories: Sequence[Event]) -> None:
-    """Fold all of this into the graph, as the worker would."""
-    bodies = [json.dumps(event).encode() for story in stories for event in story]
+    """Fold events into the graph, as the worker would."""
+    bodies = [json.dumps(event).encode() for event in chain.from_iterable(stories)]
     before = read_checkpoint(database, SPOOL)
     after = Checkpoint(before.position + len(bodies), before.folded + len(bodies), before.dead)
     delta = fold(parse(body, received=0) for body in bodies)

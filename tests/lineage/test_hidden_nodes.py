@@ -9,19 +9,19 @@ import pytest
 from headwater.lineage.hidden_nodes import Edge, stub_urn
 from headwater.lineage.traversal.filters import Filter
 from headwater.lineage.traversal.traversal import Traversal
-from tests.graph_model import Map, ds, job
+from tests.graph_model import LineageModel, ds, job
 
 
 def seen(
-    map: Map, start: str, *, upstream: bool = False, depth: int = 50
+    map: LineageModel, start: str, *, upstream: bool = False, depth: int = 50
 ) -> tuple[dict[str, int], set[Edge]]:
-    walk = map.seen().walk(start, upstream=upstream, depth=depth)
+    walk = map.restricted().traverse(start, upstream=upstream, depth=depth)
     return walk.nodes, walk.edges
 
 
-def chain(length: int) -> Map:
+def chain(length: int) -> LineageModel:
     """a -> x -> (so many hidden datasets, with hidden jobs between) -> y -> b"""
-    map = Map().add("x", ["a"], ["h0"])
+    map = LineageModel().add("x", ["a"], ["h0"])
     for number in range(length):
         map.add(f"h{number}", [f"h{number}"], [f"h{number + 1}"])
     return map.add("y", [f"h{length}"], ["b"])
@@ -44,19 +44,19 @@ def test_a_hidden_path_is_one_stub_of_any_length(length: int) -> None:
 
 @pytest.mark.parametrize("length", [0, 1, 2, 7])
 def test_depth_counts_a_hidden_path_once(length: int) -> None:
-    shallow = chain(length).seen().walk(ds("a"), depth=1)
+    shallow = chain(length).restricted().traverse(ds("a"), depth=1)
     assert set(shallow.nodes) == {ds("a"), job("x"), stub_urn("from", job("x"))}
     assert (shallow.truncated, shallow.resume_points, shallow.omitted_neighbours) == (
         "depth",
         {job("x"): (3, job("y"))},
         {job("x"): set()},
     )
-    assert set(chain(length).seen().walk(ds("a"), depth=2).nodes) > {ds("b")}
+    assert set(chain(length).restricted().traverse(ds("a"), depth=2).nodes) > {ds("b")}
 
 
 @pytest.mark.parametrize("length", [0, 1, 3])
 def test_a_hidden_job_between_datasets_is_one_hop(length: int) -> None:
-    map = Map().add("h", ["a"], ["h0"] if length else ["b"])
+    map = LineageModel().add("h", ["a"], ["h0"] if length else ["b"])
     for number in range(length):
         map.add(f"h{number}", [f"h{number}"], [f"h{number + 1}"] if number + 1 < length else ["b"])
     hidden = stub_urn("from", ds("a"))
@@ -66,7 +66,12 @@ def test_a_hidden_job_between_datasets_is_one_hop(length: int) -> None:
 
 
 def test_branches_join_the_stub_where_the_path_became_hidden() -> None:
-    map = Map().add("h", ["a", "b"], ["h1"]).add("h2", ["h1"], ["c"]).add("h3", ["h1"], ["d"])
+    map = (
+        LineageModel()
+        .add("h", ["a", "b"], ["h1"])
+        .add("h2", ["h1"], ["c"])
+        .add("h3", ["h1"], ["d"])
+    )
     hidden = stub_urn("from", ds("a"))
     nodes, edges = seen(map, ds("a"))
     assert nodes == {ds("a"): 0, hidden: 0, ds("c"): 1, ds("d"): 1}
@@ -86,10 +91,10 @@ def test_branches_join_the_stub_where_the_path_became_hidden() -> None:
 
 
 def test_a_hidden_cycle_ends() -> None:
-    map = Map().add("h1", ["a", "h2"], ["h1"]).add("h2", ["h1"], ["h2", "b"])
+    map = LineageModel().add("h1", ["a", "h2"], ["h1"]).add("h2", ["h1"], ["h2", "b"])
     hidden = stub_urn("from", ds("a"))
     assert seen(map, ds("a"))[0] == {ds("a"): 0, hidden: 0, ds("b"): 1}
-    assert seen(Map().add("h", ["a"], ["a"]), ds("a")) == (
+    assert seen(LineageModel().add("h", ["a"], ["a"]), ds("a")) == (
         {ds("a"): 0, hidden: 0},
         {Edge(ds("a"), hidden, "FEEDS"), Edge(hidden, ds("a"), "PRODUCED")},
     )
@@ -97,39 +102,44 @@ def test_a_hidden_cycle_ends() -> None:
 
 @pytest.mark.parametrize("roots", [1, 2, 5])
 def test_hidden_roots_and_leaves_are_one_stub_each(roots: int) -> None:
-    map = Map().add("load", [f"h{number}" for number in range(roots)], ["a"])
+    map = LineageModel().add("load", [f"h{number}" for number in range(roots)], ["a"])
     map.add("send", ["a"], [f"hout{number}" for number in range(roots)])
     root, leaf = stub_urn("to", job("load")), stub_urn("from", job("send"))
     up = seen(map, ds("a"), upstream=True)
     assert up[1] == {Edge(root, job("load"), "FEEDS"), Edge(job("load"), ds("a"), "PRODUCED")}
     down = seen(map, ds("a"))
     assert down[1] == {Edge(ds("a"), job("send"), "FEEDS"), Edge(job("send"), leaf, "PRODUCED")}
-    assert not map.seen().walk(ds("a")).truncated
+    assert not map.restricted().traverse(ds("a")).truncated
 
 
 def test_a_hidden_root_beside_a_visible_source_is_not_shown() -> None:
     """Whether something else, out of sight, has a part in it is nothing that can be seen."""
-    plain = Map().add("h", ["a"], ["h1"]).add("h1", ["h1"], ["b"])
+    plain = LineageModel().add("h", ["a"], ["h1"]).add("h1", ["h1"], ["b"])
     more = (
-        Map().add("h", ["a", "h2"], ["h1"]).add("h1", ["h1", "h3"], ["b"]).add("h4", ["h4"], ["b"])
+        LineageModel()
+        .add("h", ["a", "h2"], ["h1"])
+        .add("h1", ["h1", "h3"], ["b"])
+        .add("h4", ["h4"], ["b"])
     )
     assert seen(plain, ds("b"), upstream=True) == seen(more, ds("b"), upstream=True)
 
 
 def test_separate_derivations_of_a_hidden_job_stay_separate() -> None:
     one = (
-        Map()
+        LineageModel()
         .add("h", ["a", "b"], ["x", "y"], {"x": ["a"], "y": ["b"]})
         .add("in", ["s"], ["a", "b"])
     )
-    two = Map().add("h1", ["a"], ["x"]).add("h2", ["b"], ["y"]).add("in", ["s"], ["a", "b"])
+    two = (
+        LineageModel().add("h1", ["a"], ["x"]).add("h2", ["b"], ["y"]).add("in", ["s"], ["a", "b"])
+    )
     assert seen(one, ds("s")) == seen(two, ds("s"))
     assert Edge(stub_urn("from", ds("a")), ds("y"), "PRODUCED") not in seen(one, ds("s"))[1]
 
 
 @pytest.mark.parametrize("length", [1, 2, 4])
 def test_jobs_that_feed_hidden_jobs(length: int) -> None:
-    map = Map().add("x", ["a"], ["b"]).add("y", ["c"], ["d"])
+    map = LineageModel().add("x", ["a"], ["b"]).add("y", ["c"], ["d"])
     names = [job("x"), *(job(f"h{number}") for number in range(length)), job("y")]
     map.inputs.update({name: set() for name in names[1:-1]})
     map.feeds.update(pairwise(names))
@@ -140,8 +150,13 @@ def test_jobs_that_feed_hidden_jobs(length: int) -> None:
 
 
 def test_a_filter_applies_to_visible_nodes_only() -> None:
-    map = Map().add("x", ["a2"], ["h1"]).add("h", ["h1"], ["b2", "b3"]).add("y2", ["b2"], ["c2"])
-    shown = map.seen().walk(ds("a2"), where=Filter(tags=("even",)))
+    map = (
+        LineageModel()
+        .add("x", ["a2"], ["h1"])
+        .add("h", ["h1"], ["b2", "b3"])
+        .add("y2", ["b2"], ["c2"])
+    )
+    shown = map.restricted().traverse(ds("a2"), filter=Filter(tags=("even",)))
     hidden = stub_urn("from", job("x"))
     assert shown.nodes == {
         ds("a2"): 0,
@@ -155,10 +170,10 @@ def test_a_filter_applies_to_visible_nodes_only() -> None:
 
 
 def test_bounds_count_visible_nodes_only() -> None:
-    map = Map().add("x", ["a"], [f"h{number}" for number in range(50)])
+    map = LineageModel().add("x", ["a"], [f"h{number}" for number in range(50)])
     for number in range(50):
         map.add(f"h{number}", [f"h{number}"], ["b"])
-    walk: Traversal = map.seen().walk(ds("a"), nodes_max=3)
+    walk: Traversal = map.restricted().traverse(ds("a"), nodes_max=3)
     assert (set(walk.nodes), walk.truncated) == (
         {ds("a"), job("x"), ds("b"), stub_urn("from", job("x"))},
         "",
@@ -167,13 +182,13 @@ def test_bounds_count_visible_nodes_only() -> None:
 
 def test_no_property_of_a_hidden_node_is_returned() -> None:
     map = (
-        Map()
+        LineageModel()
         .add("x", ["a"], ["hsecret"])
         .add("hsecret", ["hsecret"], ["b", "hsecret2"])
         .add("y", ["b"], ["c"])
     )
     for depth in (1, 2, 50):
-        walk = map.seen().walk(ds("a"), depth=depth)
+        walk = map.restricted().traverse(ds("a"), depth=depth)
         assert "secret" not in repr(
             (walk.nodes, walk.edges, walk.resume_points, walk.omitted_neighbours)
         )

@@ -1,6 +1,4 @@
-"""Real events, damaged at random: the door refuses them with an EventError or everything behind
-it copes.
-"""
+"""Randomly damaged events are either refused with an EventError or folded and projected."""
 
 from __future__ import annotations
 
@@ -62,9 +60,7 @@ relaxed = settings(
 
 @st.composite
 def damaged(draw: st.DrawFn) -> bytes:
-    """A real event in which up to four values, wherever they stand, are dropped or are something
-    else.
-    """
+    """Draw a real event in which up to four values at any depth are dropped or replaced."""
     event = copy.deepcopy(draw(st.sampled_from(REAL)))
     for _ in range(draw(st.integers(1, 4))):
         holder: Any = event
@@ -85,8 +81,8 @@ def damaged(draw: st.DrawFn) -> bytes:
     return json.dumps(event).encode()
 
 
-def shown(event: Event) -> None:
-    """Everything the graph would be given of it, which must fit into Neo4j."""
+def assert_fits(event: Event) -> None:
+    """Assert that every property that the event would write fits into Neo4j."""
     delta = fold([event])
     for urn in (*delta.runs, *delta.jobs, *delta.datasets, *delta.answers):
         parse_urn(urn)
@@ -116,7 +112,7 @@ def test_a_damaged_event_is_refused_or_folded(body: bytes) -> None:
     except EventError as error:
         refusal = error
     else:
-        shown(event)
+        assert_fits(event)
         return
     assert refusal.status in {400, 422}
     str(refusal).encode()
@@ -132,7 +128,7 @@ def test_damaged_bytes_are_refused_or_folded(event: dict[str, Any], data: st.Dat
         parsed = parse(bytes(body), received=0)
     except EventError:
         return
-    shown(parsed)
+    assert_fits(parsed)
 
 
 @relaxed
@@ -142,10 +138,10 @@ def test_a_redacted_event_is_still_an_event(body: bytes) -> None:
         parse(body, received=0)
     except EventError:
         return
-    again = redact(body)
-    json.loads(again)
-    shown(parse(again, received=0))
-    assert redact(again) == again
+    redacted = redact(body)
+    json.loads(redacted)
+    assert_fits(parse(redacted, received=0))
+    assert redact(redacted) == redacted
 
 
 SECRETS = st.sampled_from(
@@ -166,5 +162,5 @@ SECRETS = st.sampled_from(
 )
 def test_redaction_leaves_json(facet: dict[str, str]) -> None:
     body = json.dumps({"job": {"namespace": "a", "name": "b", "facets": {"f": facet}}}).encode()
-    again = json.loads(redact(body))
-    assert again["job"]["facets"]["f"].keys() or not facet
+    redacted = json.loads(redact(body))
+    assert redacted["job"]["facets"]["f"].keys() or not facet

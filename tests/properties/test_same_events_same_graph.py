@@ -1,12 +1,11 @@
-"""The graph is a function of the set of events: whatever the order, the duplicates and the
-batches.
-"""
+"""The graph depends only on the set of events, not on order, duplicates or batches."""
 
 from __future__ import annotations
 
 import random
 from datetime import datetime
 from functools import partial
+from itertools import chain
 
 import pytest
 from hypothesis import HealthCheck, given, note, settings
@@ -64,12 +63,12 @@ def test_any_order_any_batches_same_graph(
 ) -> None:
     shuffled = bodies + chance.choices(bodies, k=2)
     chance.shuffle(shuffled)
-    whole = _graph_of(database, [bodies])
+    expected = _graph_of(database, [bodies])
     cuts = sorted(chance.sample(range(len(shuffled) + 1), k=min(4, len(shuffled))))
     batches = [shuffled[a:b] for a, b in zip([0, *cuts], [*cuts, len(shuffled)], strict=True)]
     for batch in batches:
         note(f"batch: {batch}")
-    assert _graph_of(database, batches) == whole
+    assert _graph_of(database, batches) == expected
 
 
 @pytest.mark.neo4j
@@ -77,7 +76,7 @@ def test_any_order_any_batches_same_graph(
 @given(histories)
 def test_links_equal_those_of_a_brute_force_search(database: Database, bodies: list[bytes]) -> None:
     _graph_of(database, [[body] for body in bodies])
-    assert edges(database, "FEEDS", "CITED_BY") - _map_edges(database) == _links(_fold(bodies))
+    assert edges(database, "FEEDS", "CITED_BY") - _job_edges(database) == _links(_fold(bodies))
 
 
 def _graph_of(database: Database, batches: list[list[bytes]]) -> tuple[list[str], list[str]]:
@@ -85,7 +84,7 @@ def _graph_of(database: Database, batches: list[list[bytes]]) -> tuple[list[str]
     before = Checkpoint()
     # Two writers, each with its own cache and deferred updates, take turns of two transactions.
     caches = WriteCache(), WriteCache()
-    bodies = [body for batch in batches for body in batch]
+    bodies = list(chain.from_iterable(batches))
     for number, batch in enumerate(batches):
         cache = caches[number // 2 % 2]
         request = partial(WriteRequest, spool="s", holder="test")
@@ -100,41 +99,41 @@ def _graph_of(database: Database, batches: list[list[bytes]]) -> tuple[list[str]
             # The updates that the other writer deferred are folded again.
             lost = _fold(bodies[before.complete_position : before.position])
             settled = replace(before, settled=None)
-            again = request(lost, before=before, after=settled, refold=True)
-            before = write(database, again, cache=cache)
+            repeated = request(lost, before=before, after=settled, refold=True)
+            before = write(database, repeated, cache=cache)
             new = request(delta, before=before, after=after, defer_before=defer_before)
             before = write(database, new, cache=cache)
     assert before.settled is None
     return canonical(database)
 
 
-def _map_edges(database: Database) -> set[tuple[str, str, str]]:
-    found = edges(database, "FEEDS")
-    kinds = {edge: (edge[0].partition(":")[0], edge[2].partition(":")[0]) for edge in found}
-    return {edge for edge, (source, target) in kinds.items() if (source, target) not in _HISTORY}
+def _job_edges(database: Database) -> set[tuple[str, str, str]]:
+    feeds = edges(database, "FEEDS")
+    kinds = {edge: (edge[0].partition(":")[0], edge[2].partition(":")[0]) for edge in feeds}
+    return {edge for edge, kind in kinds.items() if kind not in _RUN_EDGES}
 
 
-_HISTORY = {("artifact", "run"), ("source", "run")}
+_RUN_EDGES = {("artifact", "run"), ("source", "run")}
 
 
 def _names(delta: GraphDelta) -> dict[str, Name]:
-    """The names of those datasets that go by another."""
+    """Return the canonical name of each dataset that is an alias."""
     chosen = canonical_urns(delta.datasets)
     return {urn: delta.datasets[name].dataset for urn, name in chosen.items() if urn != name}
 
 
 def _triggers(delta: GraphDelta, urn: str) -> set[str]:
-    """The runs after which a run was to run, up to five back."""
-    found: set[str] = set()
-    edge = {urn}
+    """Return the runs that triggered a run, directly or by up to five steps."""
+    triggers: set[str] = set()
+    frontier = {urn}
     for _ in range(5):
-        edge = {before for run in edge for before in delta.runs[run].after}
-        found |= edge
-    return found
+        frontier = set().union(*(delta.runs[run].after for run in frontier))
+        triggers |= frontier
+    return triggers
 
 
 def _links(delta: GraphDelta) -> set[tuple[str, str, str]]:
-    """Every version link, found by looking at every version of every dataset for every reader."""
+    """Return every version link by a search of all versions for each reader."""
     names = _names(delta)
     runs = {urn: run_view(facts, names) for urn, facts in delta.runs.items()}
     versions = [
@@ -142,38 +141,44 @@ def _links(delta: GraphDelta) -> set[tuple[str, str, str]]:
     ]
 
     def read(dataset: str, source: str, when: datetime, reader: str) -> set[str]:
-        others = [(urn, v) for urn, v in versions if v["dataset"] == dataset and v["run"] != reader]
+        candidates = [
+            (urn, v) for urn, v in versions if v["dataset"] == dataset and v["run"] != reader
+        ]
         if reader in delta.runs:
             triggers = _triggers(delta, reader)
-            by_them = [
-                (v["createdAt"], urn) for urn, v in others if v["complete"] and v["run"] in triggers
+            triggered = [
+                (v["createdAt"], urn)
+                for urn, v in candidates
+                if v["complete"] and v["run"] in triggers
             ]
-            if by_them and max(by_them)[0] > when:
-                return {max(by_them)[1]}
+            if triggered and max(triggered)[0] > when:
+                return {max(triggered)[1]}
         earlier = [
-            (v["createdAt"], urn, v["complete"]) for urn, v in others if v["createdAt"] <= when
+            (v["createdAt"], urn, v["complete"]) for urn, v in candidates if v["createdAt"] <= when
         ]
-        whole = max(((at, urn) for at, urn, complete in earlier if complete), default=None)
-        left = [
-            (at, urn)
-            for at, urn, complete in earlier
-            if not complete and (whole is None or at > whole[0])
+        newest = max(
+            ((created, urn) for created, urn, complete in earlier if complete), default=None
+        )
+        incomplete = [
+            (created, urn)
+            for created, urn, complete in earlier
+            if not complete and (newest is None or created > newest[0])
         ]
-        partial = max(left, default=None)
-        if whole or partial:
-            return {found[1] for found in (whole, partial) if found}
-        making = [
+        partial = max(incomplete, default=None)
+        if newest or partial:
+            return {version[1] for version in (newest, partial) if version}
+        unfinished = [
             (v["createdAt"], urn)
-            for urn, v in others
+            for urn, v in candidates
             if v["startedAt"] and v["startedAt"] <= when < v["createdAt"]
         ]
-        return {min(making)[1]} if making else {source}
+        return {min(unfinished)[1]} if unfinished else {source}
 
     links = set()
     for urn, view in runs.items():
         for use in view.reads:
             source = source_urn(use.name.namespace, use.name.name)
-            said = {
+            requested = {
                 version
                 for version, v in versions_of(runs)
                 if use.version
@@ -181,21 +186,21 @@ def _links(delta: GraphDelta) -> set[tuple[str, str, str]]:
                 and v["run"] != urn
             }
             if use.pinned:
-                made = {use.pinned}
-            elif said:
-                made = said
+                linked = {use.pinned}
+            elif requested:
+                linked = requested
             elif view.node["startedAt"] is None:
-                made = set()
+                linked = set()
             else:
-                made = read(use.dataset, source, view.node["startedAt"], urn)
-            links |= {(version, "FEEDS", urn) for version in made}
+                linked = read(use.dataset, source, view.node["startedAt"], urn)
+            links |= {(version, "FEEDS", urn) for version in linked}
     for urn, facts in delta.answers.items():
         answer = answer_view(facts, load_naming(), names)
         for cited in answer.citations:
             if cited.answer:
                 links.add((cited.answer, "CITED_BY", urn))
                 continue
-            made = (
+            linked = (
                 {cited.pinned}
                 if cited.pinned
                 else read(
@@ -205,13 +210,17 @@ def _links(delta: GraphDelta) -> set[tuple[str, str, str]]:
                     urn,
                 )
             )
-            links |= {(version, "CITED_BY", urn) for version in made}
+            links |= {(version, "CITED_BY", urn) for version in linked}
             if cited.column:
                 links.add((cited.column, "CITED_BY", urn))
     return links
 
 
 def versions_of(runs: dict[str, RunView]) -> list[tuple[str, Properties]]:
-    """The versions that runs made, each with its run."""
-    made = [(run, version) for run, view in runs.items() for version in view.artifacts.items()]
-    return [(urn, {**properties, "run": run}) for run, (urn, properties) in made]
+    """Return the versions that runs produced, each with its run."""
+    versions: list[tuple[str, Properties]] = []
+    for run, view in runs.items():
+        versions += [
+            (urn, {**properties, "run": run}) for urn, properties in view.artifacts.items()
+        ]
+    return versions

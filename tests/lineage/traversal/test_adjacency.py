@@ -11,20 +11,20 @@ from headwater.lineage.traversal.layers import DATASETS_DOWN, DATASETS_UP, Layer
 from headwater.lineage.traversal.neo4j_adjacency import Neo4jAdjacency
 from headwater.lineage.traversal.request import Bounds, TraversalRequest
 from headwater.lineage.view import GraphView
-from tests.graph_model import Map, ds, job
+from tests.graph_model import LineageModel, ds, job
 
 BOUNDS = Bounds.within(60, depth=9, nodes_max=99, edges_max=99)
 
 
-def graph() -> Map:
+def graph() -> LineageModel:
     """Job j1 reads a and writes b, which derives from a, and c; j1 feeds j2."""
-    made = Map().add("j1", ["a"], ["b", "c"], derived={"b": ["a"]})
+    made = LineageModel().add("j1", ["a"], ["b", "c"], derived={"b": ["a"]})
     made.feeds.add((job("j1"), job("j2")))
     return made
 
 
 def loaded(
-    made: Map,
+    made: LineageModel,
     layer: Layer,
     *urns: str,
     bounds: Bounds = BOUNDS,
@@ -58,10 +58,10 @@ def test_maps_upstream() -> None:
 
 
 def test_filter_never_checks_hidden_nodes() -> None:
-    made = Map().add("h1", ["a"], ["b"]).seen()
+    made = LineageModel().add("h1", ["a"], ["b"]).restricted()
     filtered = loaded(made, DATASETS_DOWN, ds("a"), filter=Filter(job_types=("OTHER",)))
     assert (filtered.hidden, filtered.rejected) == ({job("h1")}, set())
-    plain = Map().add("j1", ["a"], ["b"])
+    plain = LineageModel().add("j1", ["a"], ["b"])
     filtered = loaded(plain, DATASETS_DOWN, ds("a"), filter=Filter(job_types=("OTHER",)))
     assert (filtered.hidden, filtered.rejected) == (set(), {job("j1")})
 

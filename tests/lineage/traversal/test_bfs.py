@@ -12,12 +12,14 @@ from headwater.lineage.traversal.bfs import traverse, traverse_from
 from headwater.lineage.traversal.layers import DATASETS_DOWN
 from headwater.lineage.traversal.request import Bounds, TraversalRequest
 from headwater.lineage.view import GraphView
-from tests.graph_model import Map, ds, job
+from tests.graph_model import LineageModel, ds, job
 
 
-def diamond() -> Map:
+def diamond() -> LineageModel:
     """Jobs: a -> j1 -> b, a -> j2 -> c, b and c -> j3 -> d."""
-    return Map().add("j1", ["a"], ["b"]).add("j2", ["a"], ["c"]).add("j3", ["b", "c"], ["d"])
+    return (
+        LineageModel().add("j1", ["a"], ["b"]).add("j2", ["a"], ["c"]).add("j3", ["b", "c"], ["d"])
+    )
 
 
 def within(depth: int = 9, *, nodes_max: int = 99, edges_max: int = 99) -> Bounds:
@@ -25,7 +27,7 @@ def within(depth: int = 9, *, nodes_max: int = 99, edges_max: int = 99) -> Bound
 
 
 def test_each_node_has_its_shortest_distance() -> None:
-    found = diamond().walk(ds("a"))
+    found = diamond().traverse(ds("a"))
     assert found.nodes == {
         ds("a"): 0,
         job("j1"): 1,
@@ -41,19 +43,19 @@ def test_each_node_has_its_shortest_distance() -> None:
 
 
 def test_upstream_finds_the_same_edges() -> None:
-    assert diamond().walk(ds("d"), upstream=True).edges == diamond().walk(ds("a")).edges
+    assert diamond().traverse(ds("d"), upstream=True).edges == diamond().traverse(ds("a")).edges
 
 
 def test_depth_names_itself_only_if_it_cuts_something_off() -> None:
-    assert diamond().walk(ds("a"), depth=2).truncated == ""
-    cut = diamond().walk(ds("a"), depth=1)
+    assert diamond().traverse(ds("a"), depth=2).truncated == ""
+    cut = diamond().traverse(ds("a"), depth=1)
     assert (cut.truncated, set(cut.resume_points)) == ("depth", {ds("b"), ds("c")})
 
 
 def test_traversals_of_one_request_share_their_reads() -> None:
     read: list[str] = []
 
-    class Counted(Map):
+    class Counted(LineageModel):
         """A graph that records the queries that it is asked."""
 
         def read(self, name: str, *, urns: list[str], **options: object) -> list[Row]:

@@ -4,38 +4,40 @@ from __future__ import annotations
 
 import pytest
 
-from tests.graph_model import Map, ds, job
+from tests.graph_model import LineageModel, ds, job
 
 
-def fan() -> Map:
+def fan() -> LineageModel:
     """Six jobs that read a and each write one dataset, which one job reads on."""
-    graph = Map()
+    graph = LineageModel()
     for name in "bcdefg":
         graph.add(f"j{name}", ["a"], [name]).add(f"k{name}", [name], [f"{name}2"])
     return graph
 
 
 def test_omitted_neighbours_are_the_known_nodes_that_are_not_shown() -> None:
-    cut = fan().walk(ds("a"), depth=1)
+    cut = fan().traverse(ds("a"), depth=1)
     assert cut.truncated == "depth"
     assert cut.omitted_neighbours[ds("b")] == {job("kb")}
     assert cut.resume_points[ds("b")] == ()
 
 
 def test_complete_traversal_has_no_resume_points() -> None:
-    whole = fan().walk(ds("a"))
+    whole = fan().traverse(ds("a"))
     assert (whole.truncated, whole.resume_points, whole.omitted_neighbours) == ("", {}, {})
 
 
 @pytest.mark.parametrize("nodes_max", [2, 3, 4, 7, 12])
 def test_parts_together_show_everything(nodes_max: int) -> None:
-    whole = fan().walk(ds("a"))
+    whole = fan().traverse(ds("a"))
     nodes, edges = set[str](), set[object]()
     waiting = [(ds("a"), ())]
     asked = 0
     while waiting:
         start, point = waiting.pop()
-        part = fan().walk(start, nodes_max=nodes_max + 1, marks={start: point} if point else None)
+        part = fan().traverse(
+            start, nodes_max=nodes_max + 1, resume_from={start: point} if point else None
+        )
         nodes |= part.nodes.keys()
         edges |= part.edges
         waiting += [(urn, mark) for urn, mark in part.resume_points.items()]  # type: ignore[misc]

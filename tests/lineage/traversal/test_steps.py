@@ -5,36 +5,36 @@ entry.
 from __future__ import annotations
 
 from headwater.lineage.hidden_nodes import Edge
-from tests.graph_model import Map, ds, job
+from tests.graph_model import LineageModel, ds, job
 
 
-def narrow() -> Map:
+def narrow() -> LineageModel:
     """Job j reads a and b; c derives from a only, d from any input."""
-    return Map().add("j", ["a", "b"], ["c", "d"], derived={"c": ["a"]})
+    return LineageModel().add("j", ["a", "b"], ["c", "d"], derived={"c": ["a"]})
 
 
 def test_output_is_reached_only_from_its_sources() -> None:
-    assert set(narrow().walk(ds("a")).nodes) == {ds("a"), job("j"), ds("c"), ds("d")}
-    assert set(narrow().walk(ds("b")).nodes) == {ds("b"), job("j"), ds("d")}
-    assert set(narrow().walk(ds("c"), upstream=True).nodes) == {ds("c"), job("j"), ds("a")}
+    assert set(narrow().traverse(ds("a")).nodes) == {ds("a"), job("j"), ds("c"), ds("d")}
+    assert set(narrow().traverse(ds("b")).nodes) == {ds("b"), job("j"), ds("d")}
+    assert set(narrow().traverse(ds("c"), upstream=True).nodes) == {ds("c"), job("j"), ds("a")}
 
 
 def test_job_as_start_leads_to_all_its_outputs() -> None:
-    assert set(narrow().walk(job("j")).nodes) == {job("j"), ds("c"), ds("d")}
+    assert set(narrow().traverse(job("j")).nodes) == {job("j"), ds("c"), ds("d")}
 
 
 def test_direct_neighbours_are_one_hop() -> None:
-    graph = Map().add("j", ["a"], ["b"]).add("k", [], ["c"])
+    graph = LineageModel().add("j", ["a"], ["b"]).add("k", [], ["c"])
     graph.feeds.add((job("j"), job("k")))
-    found = graph.walk(ds("a"), depth=1)
+    found = graph.traverse(ds("a"), depth=1)
     assert found.nodes == {ds("a"): 0, job("j"): 1, ds("b"): 1, job("k"): 1}
     assert Edge(job("j"), job("k"), "FEEDS") in found.edges
 
 
 def test_cut_takes_steps_in_the_order_of_names() -> None:
-    graph = Map()
+    graph = LineageModel()
     for name in "zyx":
         graph.add(f"j{name}", ["a"], [name])
-    cut = graph.walk(ds("a"), nodes_max=3)
+    cut = graph.traverse(ds("a"), nodes_max=3)
     assert set(cut.nodes) == {ds("a"), job("jx"), ds("x")}
     assert cut.resume_points[ds("a")] == (1, job("jy"), "")

@@ -13,12 +13,12 @@ from headwater.lineage.traversal.neo4j_adjacency import Neo4jAdjacency
 from headwater.lineage.traversal.request import Bounds, TraversalRequest
 from headwater.lineage.traversal.traversal import Traversal
 from headwater.lineage.view import GraphView
-from tests.graph_model import Map, ds, job
+from tests.graph_model import LineageModel, ds, job
 
 
 def traversal_in(layer: Layer, *, nodes_max: int = 9, edges_max: int = 9) -> Traversal:
     bounds = Bounds.within(60, depth=9, nodes_max=nodes_max, edges_max=edges_max)
-    view = GraphView(cast(Database, Map()))
+    view = GraphView(cast(Database, LineageModel()))
     adjacency = Neo4jAdjacency(view, TraversalRequest(layer, bounds))
     return Traversal([ds("a"), ds("a"), ds("b")], adjacency, bounds)
 

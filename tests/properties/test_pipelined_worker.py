@@ -1,6 +1,4 @@
-"""A worker that sends a transaction before the last is committed makes the graph that one
-transaction makes.
-"""
+"""A worker with pipelined transactions writes the same graph as one transaction."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ from tests.histories import histories
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(histories, st.randoms(use_true_random=False))
-def test_a_worker_makes_the_same_graph(
+def test_a_pipelined_worker_writes_the_same_graph(
     database: Database, bodies: list[bytes], chance: random.Random
 ) -> None:
     shuffled = bodies + chance.choices(bodies, k=2)
@@ -43,7 +41,7 @@ def test_a_worker_makes_the_same_graph(
         spool.append(shuffled, received=0)
         Worker(database, spool, events_max=chance.choice([1, 2, 3])).run(until_done=True)
         assert read_checkpoint(database, spool.id) == Checkpoint(len(shuffled), len(shuffled), 0)
-    worked = canonical(database)
+    pipelined = canonical(database)
     empty(database)
     delta = fold(parse(body, received=0) for body in bodies)
     count = len(bodies)
@@ -53,4 +51,4 @@ def test_a_worker_makes_the_same_graph(
             delta, spool="s", before=Checkpoint(), after=Checkpoint(count, count, 0), holder="test"
         ),
     )
-    assert canonical(database) == worked
+    assert canonical(database) == pipelined

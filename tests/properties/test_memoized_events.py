@@ -1,6 +1,4 @@
-"""What is remembered of earlier events changes nothing that is said of later ones, only how soon
-it is known.
-"""
+"""The memos of earlier events change only the speed of later ones, never their results."""
 
 from __future__ import annotations
 
@@ -19,20 +17,18 @@ from headwater.ingest.producer_stats import ProducerStats, count_event
 from headwater.schema.events import STATES, parse, parse_instant
 from headwater.schema.facts import GraphDelta, join
 from headwater.schema.memo import Memo
-from tests.histories import at, histories
+from tests.histories import histories, instant
 
 relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-RECEIVED = parse_instant(at(30))
+RECEIVED = parse_instant(instant(30))
 CAPTURES = Path(__file__).parent.parent / "captures"
-REAL = [
-    json.loads(line)
-    for name in ("spark_shop", "iceberg_shop", "dbt_shop", "airflow_shop")
-    for line in (CAPTURES / f"{name}.jsonl").read_bytes().splitlines()[::5]
-]
+REAL: list[dict[str, Any]] = []
+for _name in ("spark_shop", "iceberg_shop", "dbt_shop", "airflow_shop"):
+    REAL += map(json.loads, (CAPTURES / f"{_name}.jsonl").read_bytes().splitlines()[::5])
 
 
-def told(bodies: list[bytes]) -> tuple[GraphDelta, ProducerStats]:
-    """What the worker makes of these events."""
+def results_of(bodies: list[bytes]) -> tuple[GraphDelta, ProducerStats]:
+    """Return the delta and the producer statistics of events, as the worker computes them."""
     events = [parse(body, received=RECEIVED) for body in bodies]
     producer_stats = ProducerStats()
     for seq, (body, event) in enumerate(zip(bodies, events, strict=True)):
@@ -40,22 +36,23 @@ def told(bodies: list[bytes]) -> tuple[GraphDelta, ProducerStats]:
     return fold(events), producer_stats
 
 
-def told_by_one_who_forgets(bodies: list[bytes]) -> tuple[GraphDelta, ProducerStats]:
+def results_without_memos(bodies: list[bytes]) -> tuple[GraphDelta, ProducerStats]:
     with patch.object(Memo, "get", lambda *_: None):
-        return told(bodies)
+        return results_of(bodies)
 
 
 @st.composite
 def reruns(draw: st.DrawFn) -> list[bytes]:
-    """Real events of which the same bytes are sent again: at another instant, in another state,
-    by another run or job, or with another of their datasets' names.
+    """Draw real events with repeated parts.
+
+    An event is repeated with another time, state, run, job or dataset name.
     """
-    some = draw(st.lists(st.sampled_from(REAL), min_size=1, max_size=3))
+    originals = draw(st.lists(st.sampled_from(REAL), min_size=1, max_size=3))
     bodies = []
     for _ in range(draw(st.integers(2, 8))):
         event: dict[str, Any] = {
-            **draw(st.sampled_from(some)),
-            "eventTime": at(draw(st.integers(0, 5))),
+            **draw(st.sampled_from(originals)),
+            "eventTime": instant(draw(st.integers(0, 5))),
         }
         if "run" in event:
             event["eventType"] = draw(st.sampled_from(STATES))
@@ -75,37 +72,37 @@ def reruns(draw: st.DrawFn) -> list[bytes]:
 @relaxed
 @given(st.one_of(histories, reruns()), st.one_of(histories, reruns()))
 def test_earlier_events_do_not_change_the_result(earlier: list[bytes], bodies: list[bytes]) -> None:
-    expected = told_by_one_who_forgets(bodies)
-    told(earlier)
-    assert told(bodies) == expected
-    assert told(bodies) == expected
+    expected = results_without_memos(bodies)
+    results_of(earlier)
+    assert results_of(bodies) == expected
+    assert results_of(bodies) == expected
 
 
 @relaxed
 @given(reruns())
 def test_equal_events_are_each_folded(bodies: list[bytes]) -> None:
-    """Telling once what many events say is what joining them one by one is."""
-    delta, _ = told(bodies)
-    alone = (told_by_one_who_forgets([body])[0] for body in bodies)
+    """The delta of a batch equals the join of the deltas of its events."""
+    delta, _ = results_of(bodies)
+    alone = (results_without_memos([body])[0] for body in bodies)
     assert delta == reduce(join, alone, GraphDelta())
 
 
 @relaxed
 @given(st.one_of(histories, reruns()))
 def test_changing_one_result_changes_no_other(bodies: list[bytes]) -> None:
-    expected = told_by_one_who_forgets(bodies)
-    spoil(told(bodies)[0])
-    assert told(bodies) == expected
+    expected = results_without_memos(bodies)
+    clear(results_of(bodies)[0])
+    assert results_of(bodies) == expected
 
 
-def spoil(value: object) -> None:
-    """Empty everything in it that can be changed."""
+def clear(value: object) -> None:
+    """Empty every mutable value inside."""
     if isinstance(value, msgspec.Struct):
         for field in value.__struct_fields__:
-            spoil(getattr(value, field))
+            clear(getattr(value, field))
     elif isinstance(value, dict):
         for item in value.values():
-            spoil(item)
+            clear(item)
         value.clear()
     elif isinstance(value, set | list):
         value.clear()

@@ -1,5 +1,7 @@
-"""The map in memory is the map: whatever is written, once it has caught up it is what a fresh
-load gives, and every walk over it shows what a walk in Neo4j shows.
+"""The lineage cache equals the lineage graph after every write.
+
+A cache that has caught up equals a freshly loaded one. A traversal of the cache gives the same
+result as a traversal in Neo4j.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from headwater.cypher.driver.database import Database
 from headwater.errors import HeadwaterError
 from headwater.ingest.fold import fold
 from headwater.ingest.write.transaction import Checkpoint, WriteRequest, write
-from headwater.lineage.cache import cache_refresher as map_follower
+from headwater.lineage.cache import cache_refresher
 from headwater.lineage.cache.cache_refresher import CacheRefresher
 from headwater.lineage.cache.lineage_cache import LineageCache
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
@@ -39,28 +41,27 @@ VISIBILITIES = (UNRESTRICTED, Visibility(("db",)), Visibility(("etl",)))
 
 
 @pytest.fixture(autouse=True, scope="module")
-def patient() -> Iterator[None]:
-    """It is in step for as long as the test takes, on a slow machine too."""
+def never_stale() -> Iterator[None]:
+    """Let a cache count as fresh for the whole test, on a slow machine too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(map_follower, "STALE_SECONDS_MAX", 600.0)
+        patch.setattr(cache_refresher, "STALE_SECONDS_MAX", 600.0)
         yield
 
 
 def loaded(database: Database) -> LineageCache:
-    follower = CacheRefresher(database)
-    follower.load()
-    assert follower.catch_up()
-    memory = follower.current()
-    assert memory is not None
-    return memory
+    refresher = CacheRefresher(database)
+    refresher.load()
+    assert refresher.catch_up()
+    cache = refresher.current()
+    assert cache is not None
+    return cache
 
 
-def answer(view: GraphView, urn: str, visibility: Visibility, **question: Any) -> Any:
+def answer(view: GraphView, urn: str, visibility: Visibility, **options: Any) -> Any:
     try:
-        found = lineage(view.visible_to(visibility), urn, **question)
+        return lineage(view.visible_to(visibility), urn, **options)
     except HeadwaterError as error:
         return error.message
-    return found
 
 
 @settings(
@@ -73,8 +74,8 @@ def test_the_cache_equals_neo4j_after_every_batch(
     database: Database, view: GraphView, bodies: list[bytes], chance: random.Random
 ) -> None:
     empty(database)
-    follower = CacheRefresher(database)
-    follower.load()
+    refresher = CacheRefresher(database)
+    refresher.load()
     cuts = sorted(chance.sample(range(len(bodies) + 1), k=min(3, len(bodies))))
     before = Checkpoint()
     for start, end in zip([0, *cuts], [*cuts, len(bodies)], strict=True):
@@ -84,22 +85,22 @@ def test_the_cache_equals_neo4j_after_every_batch(
         delta = fold(parse(body, received=0) for body in batch)
         write(database, WriteRequest(delta, spool="s", before=before, after=after, holder="test"))
         before = after
-        assert follower.catch_up()
-        followed, fresh = follower.current(), loaded(database)
-        assert followed is not None
-        assert followed.entries == fresh.entries
-        assert followed.indexes() == fresh.indexes()
-    cached = GraphView(database, cache=follower)
+        assert refresher.catch_up()
+        cached, fresh = refresher.current(), loaded(database)
+        assert cached is not None
+        assert cached.entries == fresh.entries
+        assert cached.indexes() == fresh.indexes()
+    cached_view = GraphView(database, cache=refresher)
     urns = [*sorted(fresh.entries), *sorted(fresh.datasets_of_column)]
     for urn in chance.sample(urns, k=min(3, len(urns))):
-        question = {
+        options = {
             "direction": chance.choice(["UPSTREAM", "DOWNSTREAM", "BOTH"]),
             "depth": chance.choice([1, 2, 20]),
             "nodes_max": chance.choice([3, 5_000]),
             "filter": chance.choice(FILTERS),
         }
         visibility = chance.choice(VISIBILITIES)
-        note(f"{urn} {question} {visibility}")
-        assert answer(cached, urn, visibility, **question) == answer(
-            view, urn, visibility, **question
+        note(f"{urn} {options} {visibility}")
+        assert answer(cached_view, urn, visibility, **options) == answer(
+            view, urn, visibility, **options
         )
