@@ -1,8 +1,9 @@
-"""A training of a real MLflow that Headwater knows of: its features, its model version, a
-prediction that cites it.
+"""A training of a real MLflow with lineage: its features, its model version, a prediction that
+cites it.
 
 Run it beside `headwater up` and an MLflow server, which MLFLOW_TRACKING_URI names:
-python examples/mlflow_training.py http://127.0.0.1:8000
+
+    python examples/mlflow_training.py http://127.0.0.1:8000
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def train(url: str, model: str = "credit_risk") -> str:
 
 
 def predict(url: str, version: str, model: str = "credit_risk") -> str:
-    """A prediction, with the model version it was made by."""
+    """Record a prediction, with the model version that made it."""
     cited = model_version(model, version)
     return Headwater(url).answer(
         "loan-4711", type="prediction", content="will default: 0.81", cites=[cited]

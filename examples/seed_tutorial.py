@@ -17,14 +17,14 @@ WAIT_SECONDS_MAX = 30
 
 
 def register(headwater: Headwater) -> None:
-    """Steps 1 to 5: what came from where, and the run that failed."""
+    """Run steps 1 to 5: register sources, runs, artifacts and an answer, and record a failed run."""
     enriched = enrich(headwater)
     summarise(headwater, enriched)
     fail(headwater, enriched)
 
 
 def enrich(headwater: Headwater) -> Artifact:
-    """Two raw sources, joined by a run."""
+    """Register two raw sources and a run that joins them."""
     crm_export = headwater.source(
         "crm-export-2025-03-01",
         origin="Salesforce",
@@ -63,7 +63,7 @@ def enrich(headwater: Headwater) -> Artifact:
 
 
 def summarise(headwater: Headwater, enriched: Artifact) -> None:
-    """A report made from them, and the answer that cites it."""
+    """Register a report of that run, and an answer that cites it."""
     summary_run = headwater.pipeline_run(
         "summary-q1-20250401",
         pipeline_name="generate-summary",
@@ -90,7 +90,7 @@ def summarise(headwater: Headwater, enriched: Artifact) -> None:
 
 
 def fail(headwater: Headwater, enriched: Artifact) -> None:
-    """The next quarter's run failed, and left something half made."""
+    """Record the failed run of the next quarter, with its unfinished artifact."""
     failed_run = headwater.pipeline_run(
         "summary-q2-20250701",
         pipeline_name="generate-summary",
@@ -106,7 +106,7 @@ def fail(headwater: Headwater, enriched: Artifact) -> None:
 
 
 def traced(headwater: Headwater) -> dict[str, Any]:
-    """Step 6, once the graph has caught up."""
+    """Trace the answer, step 6, as soon as the worker has written it."""
     deadline = time.monotonic() + WAIT_SECONDS_MAX
     while True:
         try:

@@ -1,8 +1,8 @@
-"""A Spark job whose lineage goes to Headwater: what a team adds to its own is two calls.
+"""A Spark job that sends its lineage to Headwater; a team adds two calls to its own job.
 
 Start Headwater (`headwater up`), then `python examples/spark_job.py [URL]`. It writes two small
-datasets to a temporary folder and records an answer, which `headwater trace busiest-shop` then
-follows back to the orders.
+datasets to a temporary folder and records an answer. `headwater trace busiest-shop` then follows
+the answer back to the orders.
 """
 
 from __future__ import annotations

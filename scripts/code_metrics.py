@@ -210,7 +210,7 @@ def places_of(names: Sequence[str]) -> list[Place]:
 
 
 def counts() -> dict[str, str]:
-    """Return the counts by name, each as it is to be read."""
+    """Return the counts by name, each as printed."""
     package = tracked(".py", "headwater")
     pages = [name for name in tracked(".md") if not name.startswith(GENERATED)]
     statements = tracked(".cypher", "headwater")

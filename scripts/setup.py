@@ -4,8 +4,10 @@ setup`.
 It installs the files that requirements.lock names, by hash, uv itself included. A second run
 without changes takes a fraction of a second. An interrupted step is repeated by the next run. Two
 runs at once do the work once. A working `.venv` of another origin is extended and never removed.
+
 Without a usable Python or Java it stops and prints how to install them. It runs on the machine's
-own Python and imports only the standard library and two modules of Headwater that need no more.
+own Python. It imports only the standard library and two modules of Headwater that need nothing
+else.
 """
 
 from __future__ import annotations

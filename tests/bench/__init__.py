@@ -1,1 +1,1 @@
-"""What the measurements compute themselves; no test measures a time."""
+"""The arithmetic of the benches; no test measures a time."""

@@ -1,4 +1,4 @@
-"""The big graph is one that the real writer could have made."""
+"""The graph of the benches equals one that the real writer makes."""
 
 from __future__ import annotations
 

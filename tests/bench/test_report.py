@@ -1,4 +1,4 @@
-"""The figures of a measurement: ranks, spread, and what is said beside them."""
+"""The figures of a measurement: ranks, spread, and the facts of the machine beside them."""
 
 from __future__ import annotations
 

@@ -62,15 +62,16 @@ def test_a_layout_has_as_many_of_each_as_its_rate_needs() -> None:
 
 
 def test_what_waited_during_an_outage_is_caught_up_with_what_is_left_over() -> None:
-    # 1,000 a second for a minute wait; then 4,000 are taken while 1,000 come: 20 seconds more.
+    # 1,000 events a second wait for a minute; then 4,000 are accepted while 1,000 arrive: 20
+    # seconds more.
     assert scale.outage(ROUND, 1_000, 1, 1) == scale.Lag(60_000, 60.0, 80)
     assert scale.outage(ROUND, 0, 1, 1).events == 0
 
 
 def test_a_burst_within_what_is_taken_does_not_wait_and_one_beyond_is_caught_up() -> None:
     assert scale.burst(ROUND, 800, 1) == scale.Lag(0, 0.0, 0)
-    # 5,000 come and 4,000 are taken for 600 seconds, then 3,000 are left over. What came at 600 is
-    # taken at 750.
+    # 5,000 arrive and 4,000 are accepted for 600 seconds, then 3,000 are left over. The event that
+    # arrives at 600 is accepted at 750.
     lag = scale.burst(ROUND, 1_000, 1)
     assert (lag.events, lag.seconds) == (600_000, 800)
     assert lag.behind == 150

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.neo4j
 def graph(
     neo4j_server: Neo4jServer, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
-    """A dataset `t` that is also named `u`, merged by hand at 00:09."""
+    """Write a dataset `t` that is also named `u`, merged by hand at 00:09."""
     empty(database)
     names = {"namespace": "db", "name": "t"}, [{"namespace": "db", "name": "u"}]
     merged = headwater_facets.symlinks_event(names[0], same=names[1], event_time=at(9))

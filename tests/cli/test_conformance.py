@@ -25,7 +25,7 @@ RECEIVED = 1_769_860_803_000_000
 
 @pytest.fixture(autouse=True)
 def counted(database: Database, clean_graph: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One event is counted, and the command asks the tests' own graph."""
+    """Count one event, and let the command ask the tests' own graph."""
     del clean_graph
     with database.write() as transaction:
         write_producer_stats(

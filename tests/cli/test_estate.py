@@ -1,5 +1,5 @@
-"""The commands about the estate on the real Neo4j: what they end with, tables for people, JSON
-for programs.
+"""The commands about the estate on the real Neo4j: exit codes, tables for people, JSON for
+programs.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def happened(event: dict[str, Any], hours: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def told(database: Database) -> Iterator[Database]:
-    """crm (captured 30 hours ago) -> load -> a (20 hours ago) -> build -> b (an hour ago); bare
-    -> copy -> copied.
+    """Write crm (captured 30 hours ago) -> load -> a (20 hours ago) -> build -> b (an hour ago),
+    and bare -> copy -> copied.
     """
     empty(database)
     owned = {"ownership": {"owners": [{"name": "[ann]"}]}}
@@ -68,7 +68,7 @@ def told(database: Database) -> Iterator[Database]:
 
 @pytest.fixture(autouse=True)
 def asked(told: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The commands ask the tests' own graph."""
+    """Let the commands ask the tests' own graph."""
     monkeypatch.setattr("headwater.cli.estate.graph_view", lambda _: GraphView(told))
     monkeypatch.setattr("headwater.cli.query.graph_view", lambda _: GraphView(told))
 

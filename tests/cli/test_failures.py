@@ -1,6 +1,4 @@
-"""The commands about what went wrong on the real Neo4j: trees and tables for people, JSON for
-programs.
-"""
+"""The commands about failures on the real Neo4j: trees and tables for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -22,8 +20,8 @@ pytestmark = pytest.mark.neo4j
 
 @pytest.fixture(scope="module")
 def told(database: Database) -> Database:
-    """load: raw -> a, [mart]: a -> d, well at first; then load runs new code and fails, mart runs
-    anyway.
+    """Write load: raw -> a and [mart]: a -> d, complete at first; then load fails on new code, and
+    mart still runs.
     """
     empty(database)
     ownership = {**FACET, "owners": [{"name": "[mia]", "type": "OWNER"}]}

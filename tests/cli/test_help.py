@@ -1,6 +1,4 @@
-"""Help says every word that was written for it: nothing of it is taken for a style, and defaults
-are shown.
-"""
+"""Help prints every word of its texts: none is taken for markup, and defaults are shown."""
 
 from __future__ import annotations
 

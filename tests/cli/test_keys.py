@@ -1,4 +1,4 @@
-"""`headwater keys`: made, listed, revoked, and what the log says of it."""
+"""`headwater keys`: keys are created, listed and revoked, and the log records each step."""
 
 from __future__ import annotations
 

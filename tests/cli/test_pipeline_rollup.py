@@ -26,7 +26,7 @@ NOW = datetime.now(UTC)
 def told(
     database: Database, neo4j_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[Database]:
-    """Four runs of one job: 100, 50, 20 and 1 days ago."""
+    """Write four runs of one job: 100, 50, 20 and 1 days ago."""
     monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
     monkeypatch.setenv("HEADWATER_NEO4J_URI", neo4j_server.uri)
     monkeypatch.setenv("HEADWATER_NEO4J_USER", neo4j_server.user)

@@ -1,5 +1,5 @@
-"""The commands `lineage` and `trace` on the real Neo4j: what is asked of them reaches the
-question, and is shown.
+"""The commands `lineage` and `trace` on the real Neo4j: their options reach the question, and they
+show its answer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.neo4j
 
 @pytest.fixture(scope="module")
 def told(database: Database) -> Iterator[Database]:
-    """raw -> load -> a -> build -> b, cited by `report`."""
+    """Write raw -> load -> a -> build -> b, cited by `report`."""
     empty(database)
     write_events(
         database,
@@ -37,7 +37,7 @@ def told(database: Database) -> Iterator[Database]:
 
 @pytest.fixture(autouse=True)
 def asked(told: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The commands ask the tests' own graph."""
+    """Let the commands ask the tests' own graph."""
     monkeypatch.setattr("headwater.cli.query.graph_view", lambda _: GraphView(told))
 
 

@@ -1,6 +1,4 @@
-"""A process told to end does end, whatever it is doing that moment: real signals, thousands of
-them.
-"""
+"""A process ends at SIGTERM whatever it is doing at that moment: thousands of real signals."""
 
 from __future__ import annotations
 

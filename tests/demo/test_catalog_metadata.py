@@ -1,4 +1,4 @@
-"""What is told of the demo's datasets, with and without a key."""
+"""The descriptions of the demo's datasets, with and without an API key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the demo computes, against results worked out by hand."""
+"""The results of the demo's transformations, worked out by hand."""
 
 from __future__ import annotations
 

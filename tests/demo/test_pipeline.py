@@ -1,6 +1,4 @@
-"""The whole demo pipeline on real Spark: the events it sends are those the rest of the demo
-relies on.
-"""
+"""The whole demo pipeline on real Spark: its events are those that the rest of the demo needs."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ FLIGHTS_COUNT = 336_776
 
 
 class Demo:
-    """One run of the pipeline, looked at by many tests."""
+    """One run of the pipeline that many tests examine."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -86,7 +84,7 @@ def test_five_raw_sources_are_read_and_nothing_writes_them(demo: Demo) -> None:
     raw = {name for name in read if "/raw/" in name}
     assert raw == {str(demo.home / "raw" / table) for table in data.TABLES}
     assert not raw & written
-    # Whatever else is read was written here, under the same name: the chain has no gap.
+    # All other datasets that are read were written here under the same name: the chain has no gap.
     assert read - raw <= written
 
 

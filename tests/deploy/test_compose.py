@@ -1,8 +1,7 @@
-"""docker-compose.yml and the Dockerfile: read by the real client, and true to what the program
-knows.
+"""docker-compose.yml and the Dockerfile, parsed by Docker's own client and compared with the
+program.
 
-No Docker engine runs here; what the image's steps do was tried step by step on this project's
-Python.
+No Docker engine runs here. Each step of the image was tried on this project's Python.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ COMPOSE = ROOT / "docker-compose.yml"
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 COMMANDS = {**serve.COMMANDS, **send.COMMANDS, **ask.COMMANDS, **set_up.COMMANDS}
 PASSWORD = "HEADWATER_NEO4J_PASSWORD"
-# Read by the image's own start script, and so no settings of the server.
+# The image's start script reads these, so they are no settings of the server.
 NOT_SETTINGS = {"NEO4J_AUTH"}
 
 
@@ -40,7 +39,7 @@ def services() -> dict[str, dict[str, Any]]:
 
 
 def configured(**environment: str) -> subprocess.CompletedProcess[str]:
-    """What the client says of the file, without a variable that this machine happens to have."""
+    """Return the configuration that the client reads, without the variables of this machine."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("HEADWATER_")}
     return subprocess.run(
         ["docker-compose", "--file", str(COMPOSE), "config"],
@@ -106,8 +105,8 @@ def test_every_variable_named_is_a_setting() -> None:
 
 
 def neo4j_given() -> dict[str, str]:
-    """The settings of Neo4j in the file, spelled as neo4j.conf does: `__` is an underscore, `_` a
-    dot.
+    """Return the Neo4j settings of the file under their names in neo4j.conf (`__` is `_`, `_` is a
+    dot).
     """
     environment = services()["neo4j"]["environment"]
     return {

@@ -1,4 +1,4 @@
-"""The wheel: everything the program reads at run time is in it, and a cluster needs little of
+"""The wheel: it holds every file that the program reads at run time, and the hooks need little of
 it.
 """
 
@@ -13,8 +13,8 @@ import pytest
 
 from tests.repo.repository import ROOT
 
-# What the base install lacks: `pip install headwater` on a cluster, which has a Spark, brings none
-# of these.
+# Modules that the base install lacks: `pip install headwater` on a Spark cluster brings none of
+# them.
 SERVER_ONLY = (
     "apsw",
     "neo4j",

@@ -1,6 +1,4 @@
-"""A whole Headwater for the end-to-end tests: the API and the worker as processes, on the
-session's real Neo4j.
-"""
+"""A whole Headwater for the end-to-end tests: API and worker as processes, on the session's Neo4j."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ WAIT_SECONDS_MAX = 60.0
 
 
 class Running:
-    """Where it answers, and a way to wait until the graph has all that was accepted."""
+    """The address of a running Headwater, and a wait until the graph has every accepted event."""
 
     def __init__(self, url: str, home: Path, database: Database) -> None:
         self.url = url
@@ -40,9 +38,9 @@ class Running:
             wait_for(lambda: read_checkpoint(self.database, spool.id).position == spool.last())
         finally:
             spool.close()
-        # Neo4j shows what a commit changes before what it adds: the checkpoint is seen some
-        # milliseconds before the nodes of its batch are found. The lock is let go when all of it is
-        # there.
+        # Neo4j shows changed properties of a commit before its new nodes. The checkpoint is
+        # therefore visible some milliseconds before the nodes of its batch. The lock is released
+        # when all is visible.
         with self.database.write() as transaction:
             transaction.run("write/maintenance/lock_graph", holder="tests")
 
@@ -64,7 +62,7 @@ def _answers(url: str) -> bool:
 
 @contextmanager
 def started(neo4j_server: Neo4jServer, database: Database, home: Path) -> Iterator[Running]:
-    """The API and a worker on an empty graph, ended afterwards."""
+    """Start the API and a worker on an empty graph, and end them afterwards."""
     empty(database)
     port = free_port()
     environment = {

@@ -1,8 +1,7 @@
-"""The story of the orders, as its script tells it, against a real server: unchanged but for the
-address.
+"""The script of the orders against a real server; only the address differs.
 
 `asset_story.txt` is that script. Its indentation, the marks of its comments and one import were
-lost where it was printed, and are put back; nothing else is.
+lost in print, and are restored here.
 """
 
 from __future__ import annotations
@@ -55,8 +54,7 @@ def test_the_script_runs_as_it_is_printed(running: Running, tmp_path: Path) -> N
         "=" * 50,
         "IMPACT ANALYSIS REPORT",
         "=" * 50,
-        # Nothing but registrations is known here: no columns, no code. So nothing is shown to
-        # break.
+        # The graph has only registrations here, without columns or code, so no break is proven.
         "Risk level: MEDIUM",
         "Affected assets: 4",
         "",

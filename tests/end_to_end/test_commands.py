@@ -1,4 +1,4 @@
-"""The commands that send and ask, as processes: what they print, their JSON, their exit codes."""
+"""The commands that send and ask, as processes: their output, their JSON, their exit codes."""
 
 from __future__ import annotations
 

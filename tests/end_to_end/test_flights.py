@@ -1,6 +1,4 @@
-"""The demo's real Spark pipeline through a whole running Headwater: everything it did is
-reachable by GraphQL.
-"""
+"""The demo's real Spark pipeline through a running Headwater: GraphQL finds all its lineage."""
 
 from __future__ import annotations
 

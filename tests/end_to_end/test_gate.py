@@ -105,7 +105,7 @@ def gate(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> Gate:
-    """The command within this process, so that only one test pays for starting another."""
+    """Run the command within this process, so that only one test starts another process."""
 
     def run(
         *options: str, url: str = shop.url, **environment: str

@@ -1,4 +1,4 @@
-"""Marquez' own client against a whole Headwater: what it sends, it finds."""
+"""Marquez' own client against a whole Headwater: it finds the events that it sends."""
 
 from __future__ import annotations
 

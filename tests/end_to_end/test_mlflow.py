@@ -1,6 +1,4 @@
-"""From the features over a training of a real MLflow to a model version and a prediction, and
-back from MLflow.
-"""
+"""Lineage from features over a training of a real MLflow to a model version and a prediction."""
 
 from __future__ import annotations
 

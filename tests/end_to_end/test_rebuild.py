@@ -1,4 +1,4 @@
-"""The graph made anew from the spool, by the command: byte for byte what it was."""
+"""The command `rebuild`: the new graph has the same canonical export, byte for byte."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RECEIVED = 1_790_000_000_000_000
 
 
 class Home:
-    """A home with a spool, and `headwater` in it."""
+    """A home with a spool, and `headwater` on it."""
 
     def __init__(self, folder: Path, server: Neo4jServer, spool: Spool) -> None:
         self.folder = folder
@@ -75,7 +75,7 @@ def captured(stream: str) -> list[bytes]:
 
 
 def told(count: int) -> list[bytes]:
-    """As many runs, each of a dataset that the one before made."""
+    """Return the events of `count` runs; each reads the dataset that the one before wrote."""
     return [
         json.dumps(event).encode()
         for number in range(count)
@@ -93,7 +93,7 @@ def told(count: int) -> list[bytes]:
 def test_what_real_producers_sent(home: Home, database: Database) -> None:
     for number, stream in enumerate(STREAMS):
         home.spool.append(captured(stream), received=RECEIVED + number)
-        # As the live worker does: what there is, in whatever batches.
+        # The live worker also folds all available events, in batches of any size.
         home.fold(database, events_max=37 + 20 * number)
     live = canonical(database)
     assert len(live[0]) > 500
@@ -128,7 +128,7 @@ def test_what_was_set_aside_is_tried_again(home: Home, database: Database) -> No
     good = told(3)
     home.spool.append([good[0], b"poison", *good[1:]], received=RECEIVED)
     home.fold(database)
-    # As if an earlier Headwater had not known what to do with the third.
+    # This stands for an earlier Headwater that could not fold the third event.
     home.spool.dead_letter([(3, "not known yet")])
     assert {dead.seq for dead in home.spool.dead_letters()} == {2, 3}
     code, out, _ = home("rebuild", "--erase", "--yes", "--json")

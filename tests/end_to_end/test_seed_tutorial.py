@@ -1,5 +1,5 @@
-"""The tutorial's seven steps, written with the Python API: an answer traced to its two sources,
-a failed run found.
+"""The tutorial's seven steps with the Python API: an answer is traced to its sources, a failed run
+found.
 """
 
 from __future__ import annotations

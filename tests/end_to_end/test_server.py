@@ -1,4 +1,4 @@
-"""The API as a whole: who may use it from a browser, and that a path never redirects."""
+"""The API as a whole: the browsers' origins that it accepts, and paths that never redirect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Merge and split names by hand, through the real API and worker: nothing is lost."""
+"""Names merged and split by hand, through the real API and worker: nothing is lost."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def command(running: Running, neo4j_server: Neo4jServer) -> Command:
 
 
 def about_names(database: Database) -> Edges:
-    """The edges of this story."""
+    """Return the alias edges of this test."""
     return {edge for edge in edges(database) if "names" in f"{edge[0]} {edge[2]}"}
 
 
@@ -71,7 +71,7 @@ def decide(command: Command, running: Running, decision: str) -> Edges:
 def listed(command: Command) -> list[dict[str, Any]]:
     code, out, _ = command("aliases", "list", "--json")
     assert code == 0
-    # Other stories may have told of names in the same graph.
+    # Other tests may have added names to the same graph.
     return [row for row in json.loads(out) if row["dataset"]["name"].startswith("names.")]
 
 

@@ -1,4 +1,4 @@
-"""Reports of the gate, with names that try to break out of their place too."""
+"""Reports of the gate, also with names that try to break out of their markup."""
 
 from __future__ import annotations
 

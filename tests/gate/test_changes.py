@@ -138,5 +138,5 @@ def test_a_problem_names_its_line() -> None:
     ),
 )
 def test_no_text_escapes_the_gate(text: str, path: str) -> None:
-    # Whatever stands in a file: changes, or a problem, and never an exception.
+    # Any content of a file gives changes or a problem, and never an exception.
     find_changes([one_file("select spark", text, path)])

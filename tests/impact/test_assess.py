@@ -250,7 +250,7 @@ def test_every_asset_carries_its_evidence(shop: GraphView) -> None:
     assert (line.kind, line.line, line.text) == ("SQL_LINE", 1, STG_SQL.splitlines()[0])
     (line,) = affected["fct_orders"].evidence
     assert (line.line, line.text) == (2, "sum(order_total) as order_total")
-    # The way there, though its last column is known from SQL only.
+    # This is the path there, though its last column is known from SQL only.
     assert line.path == path.path
     (doubt,) = affected["customer_ltv_model"].evidence
     assert (doubt.kind, doubt.path) == ("READS_ONLY", (ds("fct_orders"), job("customer_ltv_model")))
@@ -279,7 +279,8 @@ def test_types(shop: GraphView) -> None:
     assert set(severities(wider).values()) == {"warning"}
     assert wider.risk_level == "medium"
     narrower = assessed(shop, {"type": "column_type_change", "column": "order_total", "to": "int"})
-    # The edge is not reported as an identity, so it is a warning beyond; the SQL hands it on.
+    # The edge is not reported as an identity, so it is a warning beyond; the SQL passes the column
+    # on.
     assert severities(narrower) == {
         "stg_orders": "breaking",
         "fct_orders": "breaking",
@@ -340,7 +341,8 @@ def test_files_speak_for_the_jobs_they_are_the_code_of(shop: GraphView) -> None:
         "jobs/new.py": "spark.table('stg_orders').select('order_total')",
     }
     affected = named(assessed(shop, RENAME, files=files))
-    # The new code of fct_orders no longer names the column; the script is the code of nobody yet.
+    # The new code of fct_orders no longer names the column; the script is not the code of any job
+    # yet.
     assert {name: one.severity for name, one in affected.items()} == {
         "stg_orders": "breaking",
         "jobs/new.py": "breaking",

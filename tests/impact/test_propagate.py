@@ -89,7 +89,7 @@ def test_a_reader_of_dependent_rows_breaks_only_if_it_names_a_column() -> None:
     )
     found = change(model, "a", "x")
     assert severities(found) == {"filters": "breaking", "blind": "warning", "names": "breaking"}
-    # Which of the columns it would be, nobody knows.
+    # The evidence does not name the columns that it would be.
     assert list(found.affected[job("blind")].references) == []
 
 

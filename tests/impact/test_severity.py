@@ -29,7 +29,7 @@ def severity(reader: Consumer, kind: Effect = "renamed", column: str = "x") -> s
         ("select x from t join o on t.id = o.id", "warning"),
         ("no sql !!", "warning"),
         (None, "warning"),
-        # The map says that it reads t, but its code does not.
+        # By the lineage graph it reads t, but its code does not.
         ("select x from elsewhere", "warning"),
     ],
 )

@@ -51,7 +51,7 @@ class Mirror(SimpleHTTPRequestHandler):
         super().do_GET()
 
     def log_message(self, *_: object) -> None:
-        """Quiet."""
+        """Log nothing."""
 
 
 @pytest.fixture(scope="module")

@@ -59,7 +59,7 @@ def test_a_broker_is_found_again_killed_and_has_what_was_acknowledged(home: Path
         send(first.bootstrap, b"one")
         with LocalKafka(home, cache=jar_cache()) as again:
             assert (again.reused, again.pid, again.bootstrap) == (True, first.pid, first.bootstrap)
-        # Who found it running did not end it.
+        # The process that found it running did not end it.
         send(first.bootstrap, b"two")
 
         os.kill(first.pid, signal.SIGKILL)

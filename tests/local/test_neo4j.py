@@ -58,7 +58,7 @@ def home(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalNeo4j]:
-    """One server for the tests that only look."""
+    """Start one server for the tests that change nothing."""
     server = local(tmp_path_factory.mktemp("shared") / "home")
     with server:
         yield server
@@ -194,7 +194,7 @@ def test_two_processes_that_start_at_once_share_one_server_and_ignore_a_stale_pi
     home: Path,
 ) -> None:
     home.mkdir()
-    # A pid that was used again: this one is ours, and no Neo4j, so it is neither believed nor
+    # This pid is in use again, by this process, which is no Neo4j. It is neither trusted nor
     # killed.
     (home / "server.json").write_text(f'{{"pid": {os.getpid()}, "bolt_port": 7687, "dbms": "o1"}}')
     assert not local(home).status().running

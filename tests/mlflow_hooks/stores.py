@@ -10,8 +10,7 @@ from unittest.mock import patch
 
 import mlflow
 
-# MLflow wants this said since it keeps its file store only for those who have one; the registry of
-# its small package has no other.
+# MLflow's file store requires this opt-in; MLflow's small package has no other registry.
 ALLOWED = {"MLFLOW_ALLOW_FILE_STORE": "true"}
 
 

@@ -1,6 +1,4 @@
-"""Trainings of a real MLflow, and what Headwater is sent of them: never an error, never a wait,
-nothing made up.
-"""
+"""Trainings of a real MLflow and their events: never an error, never a wait, nothing made up."""
 
 from __future__ import annotations
 
@@ -49,7 +47,7 @@ def names(datasets: list[Event]) -> list[tuple[str, str]]:
 
 
 def faults(event: Event) -> list[str]:
-    """In what an event breaks the schemas of its facets."""
+    """Return each violation of a facet's schema in an event."""
     parse(msgspec.json.encode(event), received=0)
     parts: list[tuple[Entity, Event]] = [
         ("run", event["run"]["facets"]),

@@ -109,7 +109,7 @@ def history() -> list[Event]:
 
 
 def lake(folder: Path, events: list[Event]) -> str:
-    """Laid out as `pipeline archive` does it; the first event is there twice."""
+    """Return a lake in the layout of `pipeline archive`; the first event is there twice."""
     bodies = [json.dumps(one).encode() for one in [*events, *events[:1]]]
     random.Random(1).shuffle(bodies)
     for number, half in enumerate((bodies[::2], bodies[1::2])):
@@ -150,7 +150,7 @@ def test_coverage_by_day_and_producer(found: AnalysisResult) -> None:
     }
     assert len(days) == 21
     usual = days[date(2026, 3, 30), "spark"]
-    # START of build names raw without a schema, START of steady names nothing; both ends have
+    # START of build names raw without a schema, START of steady names nothing. Both end events have
     # schema and rows.
     counts = {
         "events": 4,

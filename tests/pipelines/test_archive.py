@@ -1,4 +1,4 @@
-"""The archive: every event of the spool once, after any interruption; a cut takes nothing else."""
+"""The archive: every event of the spool once, after any interruption; a cut removes nothing else."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def rows(lake: Lake) -> list[dict[str, object]]:
 
 
 def part(spool: Spool, lake: Lake, first: int, last: int) -> None:
-    """One round, written by hand, as Spark's workers do."""
+    """Write one round by hand, as Spark's workers do."""
     lake.add(
         spool.id,
         ArchivedRange(
@@ -146,7 +146,7 @@ def test_a_cut_takes_what_is_archived_and_folded_and_nothing_else(spool: Spool, 
     assert pipeline.cut(spool, lake, 60) == 30
     assert left() == [3, *range(41, 61)]
     part(spool, lake, 41, 60)
-    # The newest stays: by it the spool knows how many it has received.
+    # The newest event stays: from it the spool reads how many it has received.
     assert pipeline.cut(spool, lake, 60) == 19
     assert (left(), spool.last(), SpoolReader(spool.path).count()) == ([3, 60], 60, 60)
     assert [dead.seq for dead in spool.dead_letters()] == [3]
@@ -217,7 +217,7 @@ def test_killed_while_it_writes(spool: Spool, lake: Lake) -> None:
 
 
 def written(lake: Lake) -> int:
-    """The last seq that is in any file, whether that counts or not."""
+    """Return the last seq in any file, in committed and uncommitted rounds."""
     return max(
         (int(path.stem.split("-")[-1]) for path in Path(lake.root).rglob("*.parquet")), default=0
     )
@@ -250,7 +250,7 @@ def test_the_command_is_killed_and_run_again(spool: Spool, lake: Lake) -> None:
     ) as killed:
         try:
             deadline = time.monotonic() + 100
-            # Until one round counts, and of the next there is a file that does not.
+            # Wait until one round is committed and the next has an uncommitted file.
             while not 0 < lake.archived(spool.id) < written(lake):
                 assert time.monotonic() < deadline
                 assert killed.poll() is None

@@ -73,7 +73,7 @@ def graph(database: Database) -> Database:
 
 
 def folded_at_once(graph: Database, bodies: list[bytes]) -> Graph:
-    """The graph of these events, by one transaction."""
+    """Return the graph of these events, folded in one transaction."""
     empty(graph)
     delta = fold(parse(body, received=0) for body in bodies)
     after = Checkpoint(len(bodies), len(bodies), 0)
@@ -254,7 +254,7 @@ def test_the_lake_and_what_came_since(spark: SparkSession, graph: Database, tmp_
         assert read_checkpoint(graph, spool.id) == Checkpoint(41, 40, 1)
         beginner.run(until_done=True)
         assert read_checkpoint(graph, spool.id) == Checkpoint(61, 60, 1)
-        # Each receipt is counted once, by the one or the other: also when it is all read again.
+        # Each receipt is counted once, by the worker or the backfill, also after a second read.
         assert producers(GraphView(graph)) == tallied
         into(spark, graph, tmp_path, lake.root)
         assert producers(GraphView(graph)) == tallied
@@ -292,7 +292,7 @@ def test_a_graph_is_made_anew_from_lake_and_spool(
         ("PASSWORD", neo4j_server.password),
     ):
         monkeypatch.setenv(f"HEADWATER_NEO4J_{name}", value)
-    # Ctrl-C stays that of the tests.
+    # A process group of its own, so that Ctrl-C does not reach the tests.
     monkeypatch.setattr(graph_admin, "set_on_signal", id)
     bodies = told(20)
     with closing(Spool(tmp_path / "spool.db")) as spool:

@@ -1,4 +1,4 @@
-"""Old runs become daily summaries, and nothing that a question needs is lost, on the real Neo4j."""
+"""Old runs become daily summaries, and every result that a question needs stays, on the real Neo4j."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ def summaries(database: Database, name: str) -> list[Row]:
 
 
 def daily() -> list[Event]:
-    """`load` fills raw every 10 minutes, `build` makes mart of it; both four times."""
+    """Return events: `load` fills raw every 10 minutes, `build` makes mart of it; both run four
+    times.
+    """
     told: list[Event] = []
     for number in range(4):
         told += run(
@@ -212,7 +214,7 @@ def test_late_news_of_what_was_rolled_up_is_counted_and_left_out(database: Datab
     [found] = database.read("read/state/retention")
     # load-0 to -2, build-0 and -1.
     assert found["lateRuns"] == 5
-    # One that was never heard of and is as old is left out too; one that is new comes in.
+    # An unknown run that is as old is left out too; a new one is added.
     write_events(
         database,
         [*run("load-y", "load", ["crm"], ["raw"], minute=3), *run("load-4", "load", minute=40)],

@@ -39,7 +39,7 @@ def folded(bodies: list[bytes]) -> GraphDelta:
 
 
 def sorted_rows(bodies: list[bytes], chance: random.Random, parts: int = 4) -> list[Row]:
-    """The rows of a history that is folded in parts, in the order in which they are written."""
+    """Return the rows of a run history that is folded in parts, in write order."""
     cuts = sorted(chance.randint(0, len(bodies)) for _ in range(parts - 1))
     rows = [
         row

@@ -1,4 +1,4 @@
-"""The stream with a real Kafka, a real Spark and a real Neo4j: the worker's graph, each event once.
+"""The stream on a real Kafka, Spark and Neo4j: the worker's graph, and each event once.
 
 Processes are killed, bad messages become dead letters, Neo4j is unavailable for a while, and files
 are added to a folder.
@@ -150,7 +150,7 @@ def test_nothing_is_lost_or_counted_twice_whatever_is_killed(
     assert (position.folded, position.dead) == (len(first) + len(later), len(BAD))
     # The batch in progress at the kill is counted once.
     assert tallied == {PRODUCER: position.folded, "": position.dead}
-    # A batch that is begun again may set the same message aside once more.
+    # A repeated batch may dead-letter the same message a second time.
     dead = {
         (headers["headwater.partition"], headers["headwater.offset"]): (value, headers)
         for value, headers in held(broker.bootstrap, "lineage-dead")

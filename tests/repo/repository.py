@@ -1,6 +1,4 @@
-"""What the house tests look at: the files that git tracks, and the functions of those that are
-Python.
-"""
+"""The files that git tracks and the functions in them, for the tests of the repository."""
 
 from __future__ import annotations
 
@@ -12,12 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-# Other people's work, kept as they published it.
+# Files of others, kept as published.
 VENDOR = "headwater/ui/static/vendor/"
 
 
 class Function(NamedTuple):
-    """A function and where it stands; `lines` from `def` to the end."""
+    """A function and its place; `lines` counts from `def` to the end."""
 
     where: str
     lines: int
@@ -26,7 +24,7 @@ class Function(NamedTuple):
 
 @cache
 def tracked() -> tuple[str, ...]:
-    """Every file of ours in the repository. Those that are new and not yet added count too."""
+    """Return every file of the repository that is our own, new files included."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
     return tuple(

@@ -1,5 +1,5 @@
-"""Whatever a user can set, run, ask or call is described in docs/, and what the program writes
-there is up to date.
+"""Every setting, command, route and question is described in docs/, and the generated pages are
+current.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def headings(page: str) -> set[str]:
 
 
 def rows(page: str) -> dict[str, list[str]]:
-    """The rows of a page's tables whose first cell is code, by that cell."""
+    """Return the rows of a page's tables whose first cell is code, by that cell."""
     found = re.findall(
         r"^\| `([^`]+)` \|(.*)\|$", text(f"docs/reference/{page}"), flags=re.MULTILINE
     )
@@ -86,7 +86,7 @@ def test_every_audit_query_has_a_heading_and_what_it_answered_on_the_demo() -> N
 
 def test_every_route_has_a_row(tmp_path: Path) -> None:
     application = create_app(load({"HEADWATER_HOME": str(tmp_path)}))
-    # Entered and left, so that what it opens is closed.
+    # The block is entered and left, so that its resources are closed.
     with TestClient(application):
         paths = {
             route.path.rstrip("/") or "/"

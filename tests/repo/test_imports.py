@@ -1,4 +1,4 @@
-"""What may import what, by the contracts in pyproject.toml; ARCHITECTURE.md says why."""
+"""The import contracts in pyproject.toml; ARCHITECTURE.md gives their reasons."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""docs/reference/openlineage.md tells of every event type and every facet, and every test it
-names is there.
+"""docs/reference/openlineage.md has a row for every event type and facet, and names existing tests
+only.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def lines() -> list[Line]:
 
 
 def told() -> set[tuple[str, str]]:
-    """(entity, key) of every facet that has a row."""
+    """Return (entity, key) of every facet that has a row."""
     return {(line.what.split(" ")[0], key) for line in lines() for key in CODE.findall(line.what)}
 
 

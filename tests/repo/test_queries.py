@@ -1,5 +1,6 @@
-"""The library of queries on the real server: each does what its head says, scans nothing it does
-not own up to, and none is ever put together from strings.
+"""The query library on the real server: the plan of each query agrees with its head.
+
+No query scans more than its head declares, and none is assembled from strings.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ VALUES: dict[str, Any] = {
     "LIST<STRING>": ["dataset:a:b"],
     "LIST<MAP>": [{}],
 }
-# The type EXPLAIN gives a plan, by the access that a head declares.
+# The type that EXPLAIN gives a plan, by the access that a head declares.
 TYPES = {"read": {"r"}, "write": {"w", "rw"}, "schema": {"s"}}
 LOOKS_AT_ALL = {"AllNodesScan", "DirectedAllRelationshipsScan", "UndirectedAllRelationshipsScan"}
 LOOKS_AT_A_LABEL = {"NodeByLabelScan", "UnionNodeByLabelsScan", "DirectedRelationshipTypeScan"}
@@ -62,14 +63,15 @@ EDGES = [
 ]  # fmt: skip
 
 QUERIES = [found for _, found in sorted(load_queries().items())]
-# A statement's first word and what must follow it, so that prose with the word in it is none.
+# The first word of a statement and the text that must follow it, so that prose with that word is no
+# match.
 CYPHER = re.compile(r"\b(MATCH|MERGE|CREATE|DELETE|UNWIND|CALL)\b\s*(\(|\{|\$|[a-z]+\s*=|[A-Z]+ )")
-# What alone may be put before a statement.
+# The only text that may precede a statement.
 EXPLAIN = "EXPLAIN "
 
 
 def statements(found: Query) -> list[str]:
-    """A migration holds several, each ended by `;`."""
+    """Return the statements of a file; a migration holds several, each ended by `;`."""
     body = "\n".join(line for line in found.text.splitlines() if not line.startswith("//"))
     return [part.strip() for part in body.split(";\n") if part.strip(" ;\n")]
 
@@ -79,13 +81,13 @@ def by_name(found: Query) -> str:
 
 
 class Plan(NamedTuple):
-    """What EXPLAIN says: the plan's type, and its operators with what each works on."""
+    """The result of EXPLAIN: the plan's type, and its operators with their details."""
 
     kind: str
     root: dict[str, Any]
 
     def operators(self) -> Iterator[tuple[str, str, dict[str, Any]]]:
-        """(name, details, the operator with all below it)"""
+        """Yield (name, details, the operator with all below it)."""
         waiting = [self.root]
         while waiting:
             node = waiting.pop()
@@ -97,13 +99,14 @@ def plans(driver: Driver, found: Query) -> Iterator[Plan]:
     parameters = {parameter.name: VALUES[parameter.type] for parameter in found.parameters}
     with driver.session(default_access_mode=READ_ACCESS) as session:
         for statement in statements(found):
-            # The driver's types refuse text made at run time; this is a file's, and only explained.
+            # The driver's types refuse text made at run time; this text is from a file, and only
+            # explained.
             summary = session.run(Statement(EXPLAIN + statement), parameters).consume()
             yield Plan(summary.query_type or "", summary.plan or {"operatorType": "", "args": {}})
 
 
 def is_one_row(plan: dict[str, Any]) -> bool:
-    """Whether an operator and all below it yield at most one row for each row that came in."""
+    """Return True if an operator and all below it yield at most one row for each row that came in."""
     leaves = [node for name, _, node in Plan("", plan).operators() if not node.get("children")]
     unique = {"Argument", "NodeUniqueIndexSeek", "NodeUniqueIndexSeek(Locking)"}
     return all(leaf["operatorType"].partition("@")[0] in unique for leaf in leaves)
@@ -111,8 +114,9 @@ def is_one_row(plan: dict[str, Any]) -> bool:
 
 @pytest.fixture(scope="module")
 def filled_graph(graph_driver: Driver, database: Database) -> Iterator[Driver]:
-    """Some of every kind of node and edge: in a graph without any, looking at all of them costs
-    nothing, and how the planner then decides says nothing.
+    """Fill the graph with some of every kind of node and edge.
+
+    In a graph without any, a scan costs nothing, and the planner's choice proves nothing.
     """
     assert database
     with graph_driver.session() as session:
@@ -148,7 +152,7 @@ def test_it_scans_and_calls_only_what_it_may(filled_graph: Driver, found: Query)
         for name, details, node in plan.operators():
             assert name not in LOOKS_AT_ALL
             assert "scan" in purpose or name not in LOOKS_AT_A_LABEL, details
-            # Two nodes, each looked up by its key, are multiplied too: one by one.
+            # Two nodes, each found by its key, are multiplied too: one by one.
             assert "cartesian" in purpose or name != "CartesianProduct" or is_one_row(node), details
             assert not name.startswith(NEVER)
             assert name != "ProcedureCall" or details.partition("(")[0] in PROCEDURES
@@ -165,7 +169,7 @@ def test_no_query_is_put_together_from_strings() -> None:
 
 
 def _assembles(node: ast.expr) -> bool:
-    """Whether an expression makes text that holds Cypher out of more than one piece."""
+    """Return True if an expression makes text that holds Cypher out of more than one piece."""
     if isinstance(node, ast.JoinedStr):
         pieces = [part for part in node.values if isinstance(part, ast.FormattedValue)]
         return bool(pieces) and _is_cypher(node)
@@ -207,8 +211,8 @@ def test_the_check_itself_sees_what_it_should() -> None:
 
 
 def test_only_explain_is_put_before_a_statement() -> None:
-    """What is handed to the driver is a name, not an expression; EXPLAIN before a whole
-    statement is the exception.
+    """Check that the driver gets a name, not an expression, except EXPLAIN before a whole
+    statement.
     """
     found = [
         f"{name}:{node.lineno}"
@@ -225,7 +229,9 @@ def test_only_explain_is_put_before_a_statement() -> None:
 
 
 def test_statements_elsewhere_are_few() -> None:
-    """Outside the library only the smallest: to ask whether the server is there, and who it is."""
+    """Check that other modules have only the smallest statements: to reach the server and identify
+    it.
+    """
     found = {
         f"{name}: {node.value}"
         for name in python_files("headwater/")

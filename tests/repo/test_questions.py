@@ -1,6 +1,4 @@
-"""docs/reference/questions.md holds every question that can be asked, and whatever it says to
-ask can be asked so.
-"""
+"""docs/reference/questions.md holds every question, and each of its examples is valid."""
 
 from __future__ import annotations
 
@@ -65,7 +63,7 @@ def test_every_question_is_on_the_page_with_its_answers() -> None:
 
 
 def _expected(question: Question) -> list[str]:
-    """The languages of the blocks that a question and its answers take."""
+    """Return the languages of the blocks that a question and its answers have."""
     if question.meanwhile:
         return ["graphql", "console", "text"]
     cypher = ["console"] if question.cypher.startswith("headwater ") else ["cypher", "text"]

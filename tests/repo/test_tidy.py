@@ -1,5 +1,5 @@
-"""Style that needs no reviewer: every file of ours is read, and what is too long, stale or out of
-place is named.
+"""Style that a test can hold: files and functions that are too long, stale or out of place are
+named.
 
 The limits may only go down.
 """
@@ -16,7 +16,7 @@ FUNCTION_LINES_MAX = 80
 SHORT_LINES = 30
 SHORT_SHARE_MIN = 0.9
 
-# Names that say nothing of what is inside.
+# Names that do not describe the content.
 VAGUE = {"base", "common", "helper", "helpers", "manager", "misc", "util", "utils"}
 # Written by programs, not by people.
 LOCKS = (
@@ -35,7 +35,7 @@ GENERATED = (
     "tests/captures/",
 )
 BINARY = (".dictionary", ".gz", ".ico", ".parquet", ".png")
-# Spelled so that this file does not name what it looks for.
+# Spelled in pieces, so that this file does not contain the words that it looks for.
 LEFT_OVER = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
 PLACES = re.compile(
     "|".join(
@@ -104,7 +104,7 @@ def test_nothing_is_left_over() -> None:
     found = [
         f"{name}: {match[0]}" for name in readable() for match in LEFT_OVER.finditer(text(name))
     ]
-    # The words of a lock file's hashes and of recorded events are nobody's notes.
+    # The hashes of a lock file and recorded events are not anybody's notes.
     assert [line for line in found if not line.startswith(GENERATED)] == []
 
 

@@ -1,6 +1,4 @@
-"""Small HTTP servers for the far end of `spark_hooks`: the client is under test, so these only
-record or misbehave.
-"""
+"""Small HTTP servers for the far end of `spark_hooks`: they record events, or misbehave on purpose."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from typing import Any
 
 
 class Recorder(ThreadingHTTPServer):
-    """Keeps every event it is sent and answers with the statuses in turn, the last one for ever."""
+    """A server that keeps every event and answers with the statuses in turn, the last one for ever."""
 
     daemon_threads = True
     request_queue_size = 100
@@ -33,9 +31,7 @@ class Recorder(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away before it was answered is what these tests are about, not an
-        error.
-        """
+        """Ignore a client that disconnected before its answer: the tests provoke that."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -54,7 +50,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: a test's output is for what went wrong."""
+        """Log nothing: the output of a test is for its failures."""
 
 
 @contextmanager
@@ -73,7 +69,7 @@ def recorder(*statuses: int, delay_seconds: float = 0.0, port: int = 0) -> Itera
 
 @contextmanager
 def silent_server() -> Iterator[str]:
-    """Connections are taken by the kernel and never answered."""
+    """Yield the address of a server whose connections the kernel accepts and nobody answers."""
     with socket.create_server(("127.0.0.1", 0), backlog=500) as listening:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
 

@@ -1,8 +1,8 @@
-"""Spark programs that the tests run in processes of their own: `python -m
-tests.spark_hooks.spark_jobs NAME ...`.
+"""Spark programs that the tests run as processes: `python -m tests.spark_hooks.spark_jobs NAME
+...`.
 
-Each prints one JSON line last: what the job computed, how long its parts took, what it saw of
-itself.
+Each prints one JSON line last: the results of the job, the seconds of its parts, and its own
+settings.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def plain(folder: Path) -> SparkSession.Builder:
 
 
 def small(url: str, folder: Path) -> dict[str, Any]:
-    """A job that must come out the same whatever is at `url`."""
+    """Run a job whose result must not depend on the server at `url`."""
     session = configure(plain(folder), url=url).getOrCreate()
     for part in range(4):
         rows = (
@@ -75,7 +75,7 @@ def _fails(frame: Any, path: str) -> str:
 
 
 def _places(session: Any, uris: list[str]) -> dict[str, list[str]]:
-    """How the listener's own classes name each place."""
+    """Return the names that the listener's own classes give each location."""
     client = session._jvm.io.openlineage.client
     trimmers = client.dataset.DatasetConfig.defaultConfig().getDatasetNameTrimmers()
     named = {}
@@ -89,9 +89,7 @@ def _places(session: Any, uris: list[str]) -> dict[str, list[str]]:
 
 
 def _refusals(session: Any, closed: str) -> dict[str, str]:
-    """What `cite` says to arguments no answer can be made of, and, when strict, to a port that
-    is closed.
-    """
+    """Return the errors of `cite` for invalid arguments and, when strict, for a closed port."""
     attempts: dict[str, dict[str, Any]] = {
         "no id": {"answer_id": " ", "from_": ["/x"]},
         "a text for a list": {"answer_id": "a", "from_": "/x"},
@@ -112,9 +110,7 @@ def _refusals(session: Any, closed: str) -> dict[str, str]:
 
 
 def full(url: str, folder: Path, closed: str, *uris: str) -> dict[str, Any]:
-    """Writes of several kinds, queries that fail early and late, and an answer citing each kind
-    of source.
-    """
+    """Run writes of several kinds, queries that fail early and late, and cite each kind of source."""
     builder = configure(plain(folder), url=url, api_key=API_KEY, namespace="tests")
     session = builder.getOrCreate()
     session.range(10).write.parquet(str(folder / "plain"))
@@ -155,7 +151,9 @@ def full(url: str, folder: Path, closed: str, *uris: str) -> dict[str, Any]:
 
 
 def late(url: str, folder: Path) -> dict[str, Any]:
-    """A JVM that runs already can not load the listener: the job still runs, and is told."""
+    """Configure in a running JVM, which cannot load the listener: the job still runs, and logs a
+    warning.
+    """
     plain(folder).getOrCreate().stop()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -171,7 +169,7 @@ def late(url: str, folder: Path) -> dict[str, Any]:
 
 
 def merges(url: str, folder: Path) -> dict[str, Any]:
-    """What a job has set on its builder stays beside what is added."""
+    """Merge the settings of the job's builder with the added ones."""
     builder = plain(folder).config(LISTENERS, "org.apache.spark.scheduler.StatsReportListener")
     session = configure(builder, url=url).config("spark.app.name", "renamed").getOrCreate()
     conf = session.sparkContext.getConf()
@@ -185,12 +183,11 @@ def merges(url: str, folder: Path) -> dict[str, Any]:
 
 
 def returns(url: str, folder: Path) -> dict[str, Any]:
-    """Nothing listens at first; then something does, while the session goes on."""
+    """Run a session in which a server starts to listen only later."""
     session = configure(plain(folder), url=url).getOrCreate()
     for name in ("before", "away"):
         session.range(10).write.parquet(str(folder / name))
-    # The listener works beside the job: what it does of these writes must be over before anybody
-    # listens.
+    # The listener runs concurrently. It must have handled these writes before the server listens.
     context: Any = session.sparkContext
     context._jsc.sc().listenerBus().waitUntilEmpty(60_000)
     with recorder(201, port=int(url.rpartition(":")[2])) as server:

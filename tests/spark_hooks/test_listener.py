@@ -1,4 +1,4 @@
-"""The settings: what they say, how they are added to a job's own, how they print."""
+"""The settings of the listener: their values, how they are added to a job's own, how they print."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_a_jar_of_ones_own_takes_the_place_of_the_download() -> None:
 
 
 def fetched(ivy: Path) -> Path:
-    """A file where Ivy keeps the listener."""
+    """Return a listener's jar at its place in the cache of Ivy."""
     folder = ivy / "cache" / "io.openlineage" / "openlineage-spark_2.13" / "jars"
     folder.mkdir(parents=True)
     file = folder / f"openlineage-spark_2.13-{listener.LISTENER_VERSION}.jar"

@@ -1,4 +1,4 @@
-"""The names of places that the real events carry, and the rules behind them."""
+"""The names of locations in real events, and the rules behind them."""
 
 from __future__ import annotations
 

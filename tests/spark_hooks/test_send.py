@@ -1,4 +1,6 @@
-"""One event over HTTP: what counts as taken, what is tried again, and how long it may last."""
+"""One event over HTTP: statuses that count as accepted, statuses that are retried, and the
+deadline.
+"""
 
 from __future__ import annotations
 

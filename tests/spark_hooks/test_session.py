@@ -1,6 +1,4 @@
-"""Real Spark with the real listener: what arrives, and what a Headwater that is away costs the
-job.
-"""
+"""Real Spark with the real listener: the events that arrive, and the cost of an absent Headwater."""
 
 from __future__ import annotations
 
@@ -45,7 +43,7 @@ def run(name: str, url: str, folder: Path, *arguments: str) -> dict[str, Any]:
 
 
 class Full:
-    """One long run, looked at by many tests."""
+    """One long run that many tests examine."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -177,7 +175,7 @@ def test_events_are_spared_while_nobody_listens_and_sent_when_somebody_does(tmp_
             written[output["name"]].add(event["eventType"])
     assert set(written) == {str(tmp_path / "back")}
     assert {"START", "COMPLETE"} <= written[str(tmp_path / "back")]
-    # One event is put together in vain when the session starts, and one of the first query.
+    # One event is built in vain when the session starts, and one of the first query.
     assert seen["said"].count("Could not emit lineage") == 2
     assert seen["said"].count("can not be reached") == 1
 

@@ -35,7 +35,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.neo4j,
     pytest.mark.usefixtures("graph"),
-    # Those that Spark's own client leaves to the garbage collector.
+    # Sockets that Spark's own client leaves to the garbage collector.
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
 ]
 

@@ -29,7 +29,7 @@ def test_pyspark() -> None:
         *(("c", 9), ("c", 10)),
     }
     assert {one.table for one in found.read} == {("shop", "orders")}
-    # It was given that column, so it need not have had it.
+    # The script adds that column itself, so the table need not have it.
     assert {one.column for one in found.read if not one.sure} == {"ltv"}
     assert [(one.target, one.column, one.source, one.sure) for one in found.flows] == [
         (("marts", "ltv"), "*", ("shop", "orders"), False)

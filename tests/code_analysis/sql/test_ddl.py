@@ -75,7 +75,7 @@ def test_tables_as_files_define_them() -> None:
         "create table t (a int, b int)", "create table t (a int, x int)", "ddl/t.sql"
     ) == [{"type": "column_rename", "from": "b", "to": "x"}]
     assert changes_of("create table t (a int)", "select 1", "ddl/t.sql") == [{"type": "table_drop"}]
-    # Moved to another file it is where it was.
+    # A definition that moved to another file is unchanged.
     moved = [
         one_file("create table t (a int)", None, "ddl/a.sql"),
         one_file(None, "create table t (a int)", "ddl/b.sql"),

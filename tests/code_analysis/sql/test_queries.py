@@ -15,7 +15,7 @@ def read(sql: str, dialect: str = "", *, known: bool = False) -> References:
 
 
 def refers(found: References) -> set[str]:
-    """`table.column`, with ? where it is not sure."""
+    """Return `table.column` of each reference, with ? where the table is uncertain."""
     return {f"{'.'.join(one.table)}.{one.column}{'' if one.sure else '?'}" for one in found.read}
 
 

@@ -20,7 +20,7 @@ def read(sql: str, dialect: str = "", *, known: bool = False) -> References:
 
 
 def refers(found: References) -> set[str]:
-    """`table.column`, with ? where it is not sure."""
+    """Return `table.column` of each reference, with ? where the table is uncertain."""
     return {f"{'.'.join(one.table)}.{one.column}{'' if one.sure else '?'}" for one in found.read}
 
 
@@ -112,7 +112,7 @@ def test_an_unknown_dialect_is_unknown() -> None:
 def test_sql_that_is_too_deep_or_too_long_is_unknown(sql: str) -> None:
     found = read(sql)
     assert found.unknown
-    # It is refused by a bound, before anything is read.
+    # A bound refuses it before anything is parsed.
     assert (found.read, found.flows) == ((), ())
 
 
@@ -130,7 +130,7 @@ def test_long_but_plain_sql_is_read() -> None:
 
 
 def test_each_query_is_read_once() -> None:
-    """Check that a chain of queries, each used twice, costs one look at the base table."""
+    """Check that a chain of queries, each used twice, reads the base table once."""
     looked_up: list[TableName] = []
 
     def look_up(table: TableName) -> None:
