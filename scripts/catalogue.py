@@ -123,7 +123,9 @@ def cli_page() -> str:
 
 
 def all_commands(group: object, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Return all commands by the words that call them; a command of a group comes after its name."""
+    """Return all commands by the words that call them; a command of a group comes after its
+    name.
+    """
     for name, one in getattr(group, "commands", {}).items():
         if hasattr(one, "commands"):
             yield from all_commands(one, f"{prefix}{name} ")

@@ -44,7 +44,7 @@ def edges_downstream(tables: list[tuple[int, int, int]], start: int, depth: int)
     return edges
 
 
-def test_the_map_has_as_many_edges_within_ten_and_twenty_hops_as_are_asked_for() -> None:
+def test_the_lineage_graph_has_the_given_number_of_edges_within_ten_and_twenty_hops() -> None:
     tables = Wiring().tables
     assert len(tables) == 20_000
     assert edges_downstream(tables, ROOT, 10) == pytest.approx(10_000, rel=0.01)
@@ -57,7 +57,7 @@ def test_every_table_is_written_before_it_is_read() -> None:
         assert max(first, second) < written == wiring.SOURCES + job
 
 
-def test_the_diamonds_double_the_ways_at_every_pair() -> None:
+def test_diamonds_double_the_paths_at_every_pair() -> None:
     ways = {DIAMOND: 1}
     for first, second, written in Wiring().tables:
         ways[written] = ways.get(first, 0) + ways.get(second, 0)
@@ -71,12 +71,12 @@ def test_only_the_fans_and_the_hot_job_read_the_hub() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 60, 5_000])
-def test_every_replica_is_made_once(count: int) -> None:
+def test_every_replica_is_created_once(count: int) -> None:
     shared = [index for _, indexes in graph.shared(range(7), 10_000, count) for index in indexes]
     assert sorted(shared) == list(range(10_000, 10_000 + count))
 
 
-def test_of_a_chunk_nine_in_ten_are_of_the_hot_job_and_some_failed() -> None:
+def test_nine_in_ten_runs_of_a_chunk_are_of_the_hot_job_and_some_failed() -> None:
     *fans, (_, hot), (_, failed) = sorted(
         graph.shared(range(7), 0, graph.CHUNK), key=lambda one: one[0]
     )
@@ -86,7 +86,7 @@ def test_of_a_chunk_nine_in_ten_are_of_the_hot_job_and_some_failed() -> None:
 
 
 @pytest.mark.neo4j
-def test_replicas_are_what_the_writer_writes_for_the_same_events(
+def test_replicas_equal_the_writers_output_for_the_same_events(
     database: Database, clean_graph: Driver
 ) -> None:
     filled = new(SMALL, UNTIL)
@@ -103,7 +103,7 @@ def test_replicas_are_what_the_writer_writes_for_the_same_events(
 
 
 @pytest.mark.neo4j
-def test_growing_in_steps_makes_the_same_graph(database: Database, clean_graph: Driver) -> None:
+def test_growth_in_steps_gives_the_same_graph(database: Database, clean_graph: Driver) -> None:
     filled = new(SMALL, UNTIL)
     fill_map(database, filled)
     for replicas in (0, 20, REPLICAS, 10):

@@ -16,7 +16,7 @@ def test_a_percentile_is_a_value_that_was_measured(percent: float, value: float)
     assert percentile(list(range(100, 0, -1)), percent) == value
 
 
-def test_of_few_values_the_largest_stands_for_the_high_percentiles() -> None:
+def test_high_percentiles_of_few_values_are_the_largest_value() -> None:
     assert spread([3.0, 1.0, 2.0]) == {
         "repeats": 3,
         "min": 1.0,
@@ -27,19 +27,19 @@ def test_of_few_values_the_largest_stands_for_the_high_percentiles() -> None:
     }
 
 
-def test_nothing_measured_has_no_spread_and_no_percentile() -> None:
+def test_no_values_have_no_spread_and_no_percentile() -> None:
     assert spread([]) == {"repeats": 0}
     with pytest.raises(ValueError, match="percentile"):
         percentile([], 50)
 
 
-def test_calls_that_warm_up_are_not_counted() -> None:
+def test_warm_up_calls_are_not_counted() -> None:
     calls: list[int] = []
     assert len(repeat(lambda: calls.append(1), 3, warm=2)) == 3
     assert len(calls) == 5
 
 
-def test_a_report_tells_what_the_figures_depend_on() -> None:
+def test_a_report_has_the_facts_that_its_figures_depend_on() -> None:
     said = json.loads(Report("nothing").text(runs=7))
     assert (said["bench"], said["runs"]) == ("nothing", 7)
     facts = {

@@ -27,7 +27,7 @@ ROUND = scale.Costs(
 )
 
 
-def test_a_part_holds_as_long_as_it_is_not_busier_than_planned() -> None:
+def test_a_part_is_sufficient_up_to_its_planned_load() -> None:
     # The lock is held for 250 us an event: 4,000 a second, planned for 2,400; nothing else breaks
     # before.
     assert scale.breaks(ROUND, 2_399) == []
@@ -38,7 +38,7 @@ def test_a_part_holds_as_long_as_it_is_not_busier_than_planned() -> None:
     assert scale.breaks(ROUND, 6_001)[-1] == "one API process (a core of Python)"
 
 
-def test_a_layout_has_as_many_of_each_as_its_rate_needs() -> None:
+def test_a_layout_has_the_parts_that_its_rate_needs() -> None:
     small, large = scale.layout(ROUND, 3_600), scale.layout(ROUND, 3_600 * 10_000)
     assert (
         small["workers"],
@@ -61,14 +61,14 @@ def test_a_layout_has_as_many_of_each_as_its_rate_needs() -> None:
     assert large["archiveGBPerDay"] == 259
 
 
-def test_what_waited_during_an_outage_is_caught_up_with_what_is_left_over() -> None:
+def test_spare_capacity_works_off_the_backlog_of_an_outage() -> None:
     # 1,000 events a second wait for a minute; then 4,000 are accepted while 1,000 arrive: 20
     # seconds more.
     assert scale.outage(ROUND, 1_000, 1, 1) == scale.Lag(60_000, 60.0, 80)
     assert scale.outage(ROUND, 0, 1, 1).events == 0
 
 
-def test_a_burst_within_what_is_taken_does_not_wait_and_one_beyond_is_caught_up() -> None:
+def test_only_a_burst_above_capacity_waits_and_is_caught_up() -> None:
     assert scale.burst(ROUND, 800, 1) == scale.Lag(0, 0.0, 0)
     # 5,000 arrive and 4,000 are accepted for 600 seconds, then 3,000 are left over. The event that
     # arrives at 600 is accepted at 750.
@@ -77,14 +77,14 @@ def test_a_burst_within_what_is_taken_does_not_wait_and_one_beyond_is_caught_up(
     assert lag.behind == 150
 
 
-def test_what_comes_faster_than_it_is_taken_is_never_caught_up(
+def test_a_rate_above_capacity_is_never_caught_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(scale, "_SIMULATED_SECONDS_MAX", 1_000)
     assert scale.outage(ROUND, 4_001, 1, 1).seconds == math.inf
 
 
-def test_costs_that_are_not_measured_are_told_and_unknown_ones_refused(tmp_path: Path) -> None:
+def test_assumed_costs_are_listed_and_unknown_costs_refused(tmp_path: Path) -> None:
     file = tmp_path / "costs.json"
     file.write_text(json.dumps({"lock_us": 100}))
     costs, assumed = scale.read_costs(file)
@@ -113,14 +113,14 @@ ESTATE = shards.Estate(
 )
 
 
-def test_namespaces_that_share_edges_are_kept_together_where_there_is_room() -> None:
+def test_namespaces_that_share_edges_share_a_shard_with_room() -> None:
     placed = shards.by_affinity(ESTATE, 2)
     assert placed["a"] == placed["b"] != placed["c"] == placed["d"]
     assert shards.crossing(ESTATE, placed) == 0
     assert shards.largest(ESTATE, placed) == 0.5
 
 
-def test_edges_cross_where_their_ends_lie_on_two_shards() -> None:
+def test_edges_cross_if_their_ends_are_on_two_shards() -> None:
     apart = {"a": 0, "b": 1, "c": 0, "d": 1}
     assert shards.crossing(ESTATE, apart) == 3 / 20
     assert shards.largest(ESTATE, apart) == 14 / 20
@@ -145,7 +145,7 @@ def test_an_estate_is_read_from_an_export(tmp_path: Path) -> None:
     assert shards.exported(file).pairs == {("s3://lake", "etl"): 1}
 
 
-def test_every_way_is_run_first_second_and_third_as_often() -> None:
+def test_every_variant_runs_first_second_and_third_equally_often() -> None:
     orders = [hook.order_of(number) for number in range(6)]
     for place in range(3):
         assert Counter(order[place] for order in orders) == dict.fromkeys(hook.WAYS, 2)

@@ -107,7 +107,7 @@ def test_the_freshness_gate(
     )
 
 
-def test_the_gate_says_how_old_what_is() -> None:
+def test_the_freshness_gate_lists_each_dataset_with_its_age() -> None:
     assert "1d 6h old" in run("freshness", ds("b"), "--within", "29h", ends_with=1)
     assert re.search(
         r"at least 1h \d+m old", run("freshness", ds("copied"), "--within", "24h", ends_with=2)
@@ -115,7 +115,7 @@ def test_the_gate_says_how_old_what_is() -> None:
     assert "age unknown" in run("freshness", ds("bare"), "--within", "24h", ends_with=2)
 
 
-def test_the_gate_refuses_what_it_cannot_read() -> None:
+def test_the_freshness_gate_refuses_a_malformed_age() -> None:
     with pytest.raises(NotFoundError):
         run("freshness", ds("unknown"), "--within", "1h")
     with pytest.raises(QueryError, match="--within"):

@@ -41,7 +41,7 @@ def test_a_default_is_shown(command: str, default: str) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_says_all_that_was_written(command: str) -> None:
+def test_help_prints_every_word_of_its_texts(command: str) -> None:
     said = shown(*command.split())
     one = COMMANDS[command]
     for text in (one.help, *(parameter.help for parameter in one.params)):

@@ -49,7 +49,7 @@ def rolled_up(*arguments: str) -> str:
     return result.stdout
 
 
-def test_it_goes_by_the_rules_the_file_and_the_options(told: Database, tmp_path: Path) -> None:
+def test_rules_file_and_options_are_applied(told: Database, tmp_path: Path) -> None:
     said = json.loads(rolled_up("--dry-run", "--json"))
     assert said == {"old": 1, "summarised": 1, "protected": 0, "done": True, "dryRun": True}
     rules = tmp_path / "rules.toml"

@@ -82,7 +82,7 @@ def test_filters_reach_the_walk() -> None:
     assert urns(data(ds("b"), "--until", "2026-01-01T00:05:00Z")) == {ds("b")}
 
 
-def test_going_on() -> None:
+def test_the_next_page_follows_the_cursor() -> None:
     found = data(ds("raw"), "--depth", "1")
     assert (found["truncated"], found["omittedCount"], found["continuations"][0]["urn"]) == (
         True,

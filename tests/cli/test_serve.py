@@ -21,7 +21,7 @@ print("ended", trial + 1)
 """
 
 
-def test_a_signal_in_the_middle_of_waiting_is_heard() -> None:
+def test_a_signal_during_a_wait_ends_the_process() -> None:
     command = [sys.executable, "-c", TOLD_AT_EVERY_MOMENT]
     said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert said.stdout == "ended 1000\n"

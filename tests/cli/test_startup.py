@@ -55,7 +55,7 @@ def test_help_imports_nothing_heavy(words: list[str]) -> None:
     assert _HEAVY & set(imported.split()) == set()
 
 
-def test_the_python_api_is_there_when_it_is_asked_for() -> None:
+def test_the_python_api_is_imported_on_first_use() -> None:
     assert headwater.Headwater is Headwater
     assert set(headwater.__all__) == {"Artifact", "Headwater", "Run", "Source", "__version__"}
     with pytest.raises(AttributeError, match="nothing"):

@@ -1,4 +1,6 @@
-"""The demo's transformations on a few rows, as a program of its own that prints the rows as JSON."""
+"""The demo's transformations on a few rows, as a program of its own that prints the rows as
+JSON.
+"""
 
 from __future__ import annotations
 

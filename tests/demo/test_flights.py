@@ -30,13 +30,13 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return read
 
 
-def test_a_median_is_not_moved_by_one_flight_that_came_a_day_late(results: Results) -> None:
+def test_one_flight_a_day_late_does_not_move_a_median(results: Results) -> None:
     alpha, beta = results["carrier_delays"]
     assert (alpha["airline"], alpha["flights"], alpha["median_arr_delay"]) == ("Alpha", 3, 2.0)
     assert (beta["airline"], beta["flights"], beta["median_arr_delay"]) == ("Beta", 2, 5.0)
 
 
-def test_the_worst_carrier_is_said_in_words(results: Results) -> None:
+def test_the_worst_carrier_is_in_the_answers_text(results: Results) -> None:
     (answer,) = results["worst_carrier"]
     assert answer["said"] == (
         "The carrier with the worst median arrival delay in 2013 was Beta (BB): 5 minutes "
@@ -52,7 +52,7 @@ def test_a_flight_without_weather_or_plane_is_kept(results: Results) -> None:
     ]
 
 
-def test_skies_are_told_apart_and_cancelled_flights_left_out(results: Results) -> None:
+def test_weather_classes_are_distinct_and_omit_cancelled_flights(results: Results) -> None:
     assert {
         row["sky"]: (row["flights"], row["median_dep_delay"]) for row in results["weather_delays"]
     } == {
@@ -70,7 +70,7 @@ def test_the_refresh_takes_december_only(results: Results) -> None:
     ]
 
 
-def test_a_delay_no_one_believes_stops_the_refresh(results: Results) -> None:
+def test_an_implausible_delay_stops_the_refresh(results: Results) -> None:
     (failure,) = results["implausible"]
     assert "implausible arrival delay: 841 minutes" in failure["said"]
 

@@ -66,7 +66,7 @@ slow = pytest.mark.slow
 
 @spark
 @slow
-def test_the_answer_is_what_the_raw_file_says(demo: Demo) -> None:
+def test_the_answer_agrees_with_the_raw_file(demo: Demo) -> None:
     delays: dict[str, list[int]] = defaultdict(list)
     with (demo.home / "raw/flights/flights.csv").open(newline="") as file:
         for row in csv.DictReader(file):
@@ -98,7 +98,7 @@ def test_five_raw_sources_are_read_and_nothing_writes_them(demo: Demo) -> None:
         ("marts/carrier_delays", 16),
     ],
 )
-def test_writes_say_rows_schema_and_columns(demo: Demo, name: str, rows: int) -> None:
+def test_writes_have_row_counts_schema_and_column_lineage(demo: Demo, name: str, rows: int) -> None:
     output = demo.last(name)
     assert output["outputFacets"]["outputStatistics"]["rowCount"] == rows
     # A count of rows comes from no column, so it has no column lineage.
@@ -108,7 +108,7 @@ def test_writes_say_rows_schema_and_columns(demo: Demo, name: str, rows: int) ->
 
 @spark
 @slow
-def test_the_refresh_fails_half_way_and_the_mart_it_left_is_read_by_others(demo: Demo) -> None:
+def test_the_refresh_fails_half_way_and_others_read_its_unfinished_mart(demo: Demo) -> None:
     path = str(demo.home / "marts/airport_punctuality")
     first, refresh = (
         [
@@ -130,7 +130,7 @@ def test_the_refresh_fails_half_way_and_the_mart_it_left_is_read_by_others(demo:
 
 @spark
 @slow
-def test_datasets_are_told_of_by_the_name_they_are_read_and_written_under(demo: Demo) -> None:
+def test_datasets_are_described_under_the_names_of_their_reads_and_writes(demo: Demo) -> None:
     told = {
         event["dataset"]["name"]: event["dataset"]["facets"]
         for event in demo.server.events
@@ -160,7 +160,7 @@ def test_every_answer_cites_a_mart_that_was_written(demo: Demo) -> None:
 
 @spark
 @slow
-def test_the_key_is_sent_and_shown_nowhere(demo: Demo) -> None:
+def test_the_key_is_sent_and_never_printed(demo: Demo) -> None:
     assert demo.server.keys == {"Bearer demo-key"}
     assert "demo-key" not in json.dumps(demo.server.events) + demo.printed
 

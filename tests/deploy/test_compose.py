@@ -80,7 +80,7 @@ def test_nothing_is_published_but_the_api_on_loopback() -> None:
     assert published == {"neo4j": [], "api": ["127.0.0.1:8000:8000"], "worker": []}
 
 
-def test_every_one_is_restarted_and_what_must_last_is_on_a_volume() -> None:
+def test_every_service_restarts_and_keeps_its_data_on_a_volume() -> None:
     found = services()
     assert {service["restart"] for service in found.values()} == {"unless-stopped"}
     assert found["neo4j"]["volumes"] == ["neo4j:/data"]
@@ -88,7 +88,7 @@ def test_every_one_is_restarted_and_what_must_last_is_on_a_volume() -> None:
 
 
 @pytest.mark.parametrize("name", ["api", "worker"])
-def test_the_program_takes_what_it_is_given(name: str) -> None:
+def test_the_program_accepts_the_settings_of_the_file(name: str) -> None:
     environment = {**services()[name]["environment"], PASSWORD: "correct-horse"}
     settings = load(environment)
     assert settings.spool == "/var/lib/headwater/spool.db"
@@ -116,7 +116,7 @@ def neo4j_given() -> dict[str, str]:
     }
 
 
-def test_neo4j_is_as_closed_as_the_local_one() -> None:
+def test_neo4j_has_the_restrictions_of_the_managed_one() -> None:
     local = neo4j_settings("127.0.0.1:0", Sizes())
     given = neo4j_given()
     shared = {
@@ -144,7 +144,7 @@ def test_the_server_knows_every_setting(graph_driver: Driver) -> None:
     assert {name for name in neo4j_given() if not name.startswith("internal.")} - known == set()
 
 
-def test_what_the_dockerfile_copies_is_there() -> None:
+def test_the_paths_that_the_dockerfile_copies_exist() -> None:
     sources = [
         source
         for line in re.findall(r"^COPY (?!--from)(.+)$", DOCKERFILE, flags=re.MULTILINE)
@@ -156,7 +156,7 @@ def test_what_the_dockerfile_copies_is_there() -> None:
     assert [source for source in sources if f"!{source}" not in allowed] == []
 
 
-def test_the_image_runs_a_command_of_ours_as_nobody_special() -> None:
+def test_the_image_runs_headwater_as_an_unprivileged_user() -> None:
     assert re.findall(r'^CMD \["(\S+)"\]$', DOCKERFILE, flags=re.MULTILINE) == ["serve"]
     assert re.findall(r"^USER (\S+)$", DOCKERFILE, flags=re.MULTILINE) == ["headwater"]
     assert "HEALTHCHECK" in DOCKERFILE

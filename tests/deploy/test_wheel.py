@@ -61,7 +61,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def test_it_holds_what_is_read_at_run_time(wheel: Path) -> None:
+def test_it_holds_every_file_read_at_run_time(wheel: Path) -> None:
     inside = set(zipfile.ZipFile(wheel).namelist())
     package = ROOT / "headwater"
     ours = {

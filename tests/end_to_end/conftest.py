@@ -1,4 +1,6 @@
-"""A whole Headwater for the end-to-end tests: API and worker as processes, on the session's Neo4j."""
+"""A whole Headwater for the end-to-end tests: API and worker as processes, on the session's
+Neo4j.
+"""
 
 from __future__ import annotations
 

@@ -93,29 +93,29 @@ def command(running: Running, neo4j_server: Neo4jServer) -> Command:
         ("packed without saying so", gzip.compress(LINES)),
     ],
 )
-def test_files_of_every_dress_are_taken(
+def test_files_of_every_form_are_accepted(
     command: Command, tmp_path: Path, name: str, content: bytes
 ) -> None:
     (tmp_path / name).write_bytes(content)
     assert command.ingest(str(tmp_path / name)) == (0, {"accepted": 5, "refused": []})
 
 
-def test_stdin_may_be_packed_too(command: Command) -> None:
+def test_stdin_may_be_gzipped(command: Command) -> None:
     assert command.ingest("-", stdin=gzip.compress(LINES)) == (0, {"accepted": 5, "refused": []})
 
 
-def test_a_refused_event_is_named_and_its_neighbours_are_in(command: Command) -> None:
+def test_a_refused_event_is_named_and_its_neighbours_are_accepted(command: Command) -> None:
     code, said = command.ingest("-", stdin=LINES + b'{"run": {"runId": "x"}}\n' + LINES)
     assert (code, said["accepted"], len(said["refused"])) == (4, 10, 1)
     assert (said["refused"][0]["event"], said["refused"][0]["field"]) == (5, "job")
 
 
-def test_one_event_is_told_as_one(command: Command) -> None:
+def test_one_event_is_counted_in_the_singular(command: Command) -> None:
     code, out, _ = command("ingest", "-", "--url", command.url, stdin=LINES.splitlines()[0])
     assert (code, out) == (0, "1 event accepted, 0 refused\n")
 
 
-def test_what_is_no_file_is_told_without_a_trace(command: Command, tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error_without_a_traceback(command: Command, tmp_path: Path) -> None:
     for path in (str(tmp_path), str(tmp_path / "absent")):
         code, _, said = command("ingest", path)
         assert code == 2

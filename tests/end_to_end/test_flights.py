@@ -115,9 +115,7 @@ def test_the_answer_is_traced_to_its_raw_sources(running: Running, lake: Path) -
     assert found["truncated"] is False
 
 
-def test_the_failed_run_stays_failed_and_shows_what_it_touches(
-    running: Running, lake: Path
-) -> None:
+def test_the_failed_run_stays_failed_and_shows_its_impact(running: Running, lake: Path) -> None:
     query = """{ failedRuns { edges { node { runId status error
       downstream { datasets { name } jobs { name } answers { answerId } } } } } }"""
     runs = [edge["node"] for edge in ask(running, query)["failedRuns"]["edges"]]

@@ -45,7 +45,7 @@ def repository(tmp_path: Path) -> GitRepository:
     return made
 
 
-def test_nothing_of_the_server_is_needed(repository: GitRepository) -> None:
+def test_the_gate_needs_no_package_of_the_server(repository: GitRepository) -> None:
     command = ["gate", "--base", "main", "--url", "http://127.0.0.1:9", "--json"]
     ended = subprocess.run(
         [sys.executable, "-c", WITHOUT_SERVER, *command],
@@ -59,7 +59,7 @@ def test_nothing_of_the_server_is_needed(repository: GitRepository) -> None:
     assert "does not answer" in json.loads(ended.stdout)["problems"][0]["message"]
 
 
-def test_ctrl_c_ends_it_plainly(repository: GitRepository) -> None:
+def test_ctrl_c_ends_the_gate_without_a_traceback(repository: GitRepository) -> None:
     # A server that takes the connection and never answers.
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"

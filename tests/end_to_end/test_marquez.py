@@ -15,7 +15,7 @@ pytestmark = pytest.mark.neo4j
 RUN = "00000000-0000-4000-8000-00000000ab01"
 
 
-def test_what_is_sent_is_found_by_marquez_client(running: Running) -> None:
+def test_marquez_client_finds_the_events_it_sent(running: Running) -> None:
     bucket = "s3://marquez-lake"
     event = run_event(
         RUN, minute=1, job="to_marquez", outputs=[dataset("shop/orders", namespace=bucket)]

@@ -34,7 +34,7 @@ def properties(database: Database, urn: str) -> dict[str, Any]:
     return dict(rows[0]["n"])
 
 
-def test_a_prediction_is_traced_to_what_its_model_was_trained_on(
+def test_a_prediction_is_traced_to_the_training_data_of_its_model(
     running: Running, store: str
 ) -> None:
     version = mlflow_training.train(running.url)

@@ -90,7 +90,7 @@ def told(count: int) -> list[bytes]:
 
 
 @pytest.mark.slow
-def test_what_real_producers_sent(home: Home, database: Database) -> None:
+def test_events_of_real_producers(home: Home, database: Database) -> None:
     for number, stream in enumerate(STREAMS):
         home.spool.append(captured(stream), received=RECEIVED + number)
         # The live worker also folds all available events, in batches of any size.
@@ -124,7 +124,7 @@ def test_without_a_spool(home: Home) -> None:
     assert not (home.folder / "nothing").exists()
 
 
-def test_what_was_set_aside_is_tried_again(home: Home, database: Database) -> None:
+def test_a_rebuild_retries_dead_letters(home: Home, database: Database) -> None:
     good = told(3)
     home.spool.append([good[0], b"poison", *good[1:]], received=RECEIVED)
     home.fold(database)
@@ -138,7 +138,7 @@ def test_what_was_set_aside_is_tried_again(home: Home, database: Database) -> No
     assert read_checkpoint(database, home.spool.id) == Checkpoint(7, 6, 1)
 
 
-def test_an_interrupted_one_is_finished_by_the_worker(home: Home, database: Database) -> None:
+def test_the_worker_finishes_an_interrupted_rebuild(home: Home, database: Database) -> None:
     home.spool.append(told(400), received=RECEIVED)
     home.environment["HEADWATER_FOLD_EVENTS_MAX"] = "4"
     rebuilding = subprocess.Popen(
@@ -163,7 +163,7 @@ def test_an_interrupted_one_is_finished_by_the_worker(home: Home, database: Data
     assert canonical(database) == whole
 
 
-def test_an_export_to_a_file_is_there_when_it_is_whole(
+def test_an_exported_file_appears_only_when_complete(
     home: Home, database: Database, tmp_path: Path
 ) -> None:
     home.spool.append(told(3), received=RECEIVED)

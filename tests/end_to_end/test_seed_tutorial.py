@@ -42,7 +42,7 @@ def test_the_answer_is_traced_to_its_two_sources(running: Running) -> None:
     assert found["truncated"] is False
 
 
-def test_the_failed_run_and_what_it_left(running: Running) -> None:
+def test_the_failed_run_and_its_unfinished_artifact(running: Running) -> None:
     headwater = Headwater(running.url)
     seed_tutorial.register(headwater)
     running.wait_folded()
@@ -52,7 +52,7 @@ def test_the_failed_run_and_what_it_left(running: Running) -> None:
     assert [artifact["name"] for artifact in failed["artifacts"]] == ["q2-contact-summary"]
 
 
-def test_wrong_input_is_told_clearly(running: Running) -> None:
+def test_wrong_input_gives_a_clear_error(running: Running) -> None:
     headwater = Headwater(running.url)
     with pytest.raises(QueryError, match="splendid"):
         headwater.pipeline_run("r", pipeline_name="p", status="splendid")
@@ -62,6 +62,6 @@ def test_wrong_input_is_told_clearly(running: Running) -> None:
         headwater.trace("no-such-answer")
 
 
-def test_nobody_there_is_told_clearly() -> None:
+def test_an_absent_server_gives_a_clear_error() -> None:
     with pytest.raises(UnavailableError, match="does not answer"):
         Headwater("http://127.0.0.1:9", timeout_seconds=1).source("s")

@@ -25,7 +25,7 @@ def answered(
             return error.code, error.read().decode()
 
 
-def test_a_page_of_another_site_can_neither_send_nor_ask(running: Running) -> None:
+def test_a_page_of_another_site_can_neither_send_nor_query(running: Running) -> None:
     event = json.dumps(
         {"job": {"namespace": "n", "name": "j"}, "eventTime": "2026-01-01T00:00:00Z"}
     ).encode()
@@ -45,7 +45,7 @@ def test_a_foreign_name_that_resolves_to_loopback_is_refused(running: Running) -
     assert answered(running, "/healthz", Host=f"localhost:{port}")[0] == 200
 
 
-def test_a_page_of_ours_may(running: Running) -> None:
+def test_a_page_of_the_servers_own_origin_is_accepted(running: Running) -> None:
     status, said = answered(
         running,
         "/graphql",
@@ -56,6 +56,6 @@ def test_a_page_of_ours_may(running: Running) -> None:
     assert (status, json.loads(said)) == (200, {"data": {"__typename": "Query"}})
 
 
-def test_what_is_not_there_is_told_in_json(running: Running) -> None:
+def test_an_unknown_path_is_an_error_in_json(running: Running) -> None:
     status, said = answered(running, "/api/v2/nothing")
     assert (status, json.loads(said)["error"]["code"]) == (404, "HTTP")

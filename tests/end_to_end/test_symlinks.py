@@ -112,7 +112,7 @@ def test_the_decision_survives_a_rebuild(running: Running, database: Database) -
     assert about_names(database) == lived
 
 
-def test_a_facet_tells_since_when_and_a_hand_outweighs_it(
+def test_a_facet_dates_an_alias_and_a_manual_decision_outweighs_it(
     command: Command, running: Running
 ) -> None:
     facet = {"identifiers": [{"namespace": "file", "name": "/names/u", "type": "TABLE"}]}
@@ -145,7 +145,7 @@ def test_a_facet_tells_since_when_and_a_hand_outweighs_it(
     assert by_name["/names/v"]["via"] == {"namespace": "file", "name": "/names/u"}
 
 
-def test_what_is_no_name_is_refused(command: Command, running: Running) -> None:
+def test_a_malformed_name_is_refused(command: Command, running: Running) -> None:
     code, _, said = command("aliases", "merge", "", "", *TABLE, "--url", running.url)
     assert code != 0
     assert "Traceback" not in said

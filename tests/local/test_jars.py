@@ -177,7 +177,7 @@ def test_a_mirror_that_changes_a_jar_is_refused(
     assert not (folder / "stamp.json").exists()
 
 
-def test_a_jar_that_is_nowhere_is_named(tmp_path: Path, lock: LockFile, settings: Path) -> None:
+def test_a_missing_jar_is_named(tmp_path: Path, lock: LockFile, settings: Path) -> None:
     none = Jar("org.example", "nowhere", "1.0", "", "0" * 64, 1)
     with pytest.raises(JarError, match=r"org\.example:nowhere:1\.0"):
         ensure_jars(
@@ -185,14 +185,14 @@ def test_a_jar_that_is_nowhere_is_named(tmp_path: Path, lock: LockFile, settings
         )
 
 
-def test_offline_says_what_to_do(tmp_path: Path, lock: LockFile) -> None:
+def test_offline_gives_a_hint(tmp_path: Path, lock: LockFile) -> None:
     with pytest.raises(JarError, match="cannot be fetched") as caught:
         ensure_jars(tmp_path / "cache", lock=lock, ivy_settings=settings_for(tmp_path, port=9))
     assert "online" in caught.value.hint
     assert "HEADWATER_IVY_SETTINGS" in caught.value.hint
 
 
-def test_a_settings_file_that_is_missing_or_broken_is_said(tmp_path: Path, lock: LockFile) -> None:
+def test_a_missing_or_malformed_settings_file_is_named(tmp_path: Path, lock: LockFile) -> None:
     with pytest.raises(JarError, match="is not a file"):
         ensure_jars(tmp_path / "cache", lock=lock, ivy_settings=tmp_path / "none.xml")
     broken = tmp_path / "broken.xml"

@@ -54,7 +54,9 @@ def test_an_unusable_java_home_is_passed_over(tmp_path: Path) -> None:
     assert found.version == 17
 
 
-def test_no_java_says_how_to_install_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_java_the_hint_names_an_installation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(java, "USUAL_FOLDERS", ())
     stub = script(tmp_path / "stub", "echo 'Unable to locate a Java Runtime.' >&2; exit 1")
     with pytest.raises(JavaError, match=r"this machine has no Java 17 or 21$") as caught:

@@ -52,7 +52,7 @@ def test_its_jars_are_named_once() -> None:
 
 
 @pytest.mark.slow
-def test_a_broker_is_found_again_killed_and_has_what_was_acknowledged(home: Path) -> None:
+def test_a_broker_is_found_again_and_keeps_acknowledged_messages_when_killed(home: Path) -> None:
     with LocalKafka(home, cache=jar_cache()) as first:
         assert not first.reused
         assert first.bootstrap.startswith("127.0.0.1:")
@@ -70,7 +70,7 @@ def test_a_broker_is_found_again_killed_and_has_what_was_acknowledged(home: Path
 
 
 @pytest.mark.slow
-def test_a_broker_that_cannot_start_says_why_and_leaves_no_process(home: Path) -> None:
+def test_a_broker_that_cannot_start_shows_its_log_and_leaves_no_process(home: Path) -> None:
     home.mkdir()
     (home / "data").mkdir()
     (home / "data" / "meta.properties").write_text("version=1\ncluster.id=another\nnode.id=9\n")

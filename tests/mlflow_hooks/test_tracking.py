@@ -62,7 +62,7 @@ def faults(event: Event) -> list[str]:
     ]
 
 
-def test_a_training_is_told_with_all_that_mlflow_knows_of_it(mlflow_uri: str) -> None:
+def test_the_events_of_a_training_have_all_that_mlflow_logged(mlflow_uri: str) -> None:
     with (
         recorder() as server,
         mlflow.start_run(run_name="r") as run,
@@ -104,7 +104,7 @@ def test_a_training_is_told_with_all_that_mlflow_knows_of_it(mlflow_uri: str) ->
     assert urn == f"run:{run_id}"
 
 
-def test_mlflow_is_told_where_headwater_has_them() -> None:
+def test_mlflow_gets_the_links_to_headwater() -> None:
     with recorder() as server, mlflow.start_run() as run, track(url=server.url) as urn:
         register("credit_risk", run.info.run_id)
     client = MlflowClient()
@@ -116,7 +116,7 @@ def test_mlflow_is_told_where_headwater_has_them() -> None:
     assert model_version("credit_risk", 1).run_id == run_id
 
 
-def test_of_two_versions_of_one_model_the_newest_is_the_one_a_run_made() -> None:
+def test_a_run_made_the_newest_of_two_versions_of_one_model() -> None:
     with recorder() as server, mlflow.start_run() as run, track(url=server.url):
         for _ in range(11):
             register("credit_risk", run.info.run_id)
@@ -128,7 +128,7 @@ def test_of_two_versions_of_one_model_the_newest_is_the_one_a_run_made() -> None
     assert tags[0] == tags[1] != {}
 
 
-def test_a_training_that_fails_is_told_as_failed_and_fails_as_it_did() -> None:
+def test_a_failed_training_is_reported_and_raises_its_own_error() -> None:
     with recorder() as server:
         with (
             pytest.raises(ZeroDivisionError),
@@ -145,7 +145,7 @@ def test_a_training_that_fails_is_told_as_failed_and_fails_as_it_did() -> None:
     assert [faults(event) for event in server.events] == [[]] * 4
 
 
-def test_kinds_and_versions_of_datasets_are_told() -> None:
+def test_datasets_have_their_kinds_and_versions() -> None:
     features = {"namespace": "feast", "name": "customers", "type": "FEATURE", "version": "12"}
     base = {"namespace": "hub", "name": "base", "type": "MODEL", "runId": str(UUID(int=7))}
     with recorder() as server:
@@ -178,7 +178,7 @@ def test_kinds_and_versions_of_datasets_are_told() -> None:
         ("hugging_face", {"path": "squad"}, []),
     ],
 )
-def test_of_what_mlflow_logged_only_places_are_inputs(
+def test_only_logged_inputs_with_a_location_are_inputs(
     source_type: str, source: dict[str, str], expected: list[tuple[str, str]]
 ) -> None:
     with recorder() as server, mlflow.start_run() as run, track(url=server.url):
@@ -201,7 +201,7 @@ def test_headwater_away_costs_a_training_seconds_and_only_once(
     assert "lineage_not_sent" in caplog.text
 
 
-def test_an_mlflow_that_fails_on_us_does_not_fail_the_training(
+def test_an_error_of_mlflow_in_the_hook_does_not_fail_the_training(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object, **__: object) -> None:
@@ -229,7 +229,7 @@ def test_an_mlflow_that_fails_on_us_does_not_fail_the_training(
     assert server.events == []
 
 
-def test_what_is_wrong_is_said_before_the_training() -> None:
+def test_wrong_arguments_are_refused_before_the_training() -> None:
     with pytest.raises(SettingsError, match="no MLflow run"), track(url="http://h:1"):
         pass
     with mlflow.start_run():
@@ -245,7 +245,7 @@ def test_what_is_wrong_is_said_before_the_training() -> None:
             pass
 
 
-def test_a_version_registered_later_is_told_with_its_run() -> None:
+def test_a_version_registered_later_is_linked_to_its_run() -> None:
     with recorder() as server:
         with mlflow.start_run() as run, track(url=server.url, job="nightly"):
             pass
@@ -272,7 +272,7 @@ def test_a_version_of_no_run_is_made_by_its_registration() -> None:
     assert names(first["inputs"]) == [("file", "/vendor/model.bin")]
 
 
-def test_attaching_what_is_not_there_says_so(caplog: pytest.LogCaptureFixture) -> None:
+def test_attaching_an_unknown_version_is_refused(caplog: pytest.LogCaptureFixture) -> None:
     with recorder() as server:
         assert not attach("nobody", 1, url=server.url)
     assert "nobody" in caplog.text

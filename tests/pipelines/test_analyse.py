@@ -140,7 +140,7 @@ def table(found: AnalysisResult, name: str, key: str) -> dict[str, dict[str, Any
     return {row[key]: row.asDict() for row in found.tables[name].collect()}
 
 
-def test_it_stands_at_the_newest_event(found: AnalysisResult) -> None:
+def test_the_analysis_time_is_that_of_the_newest_event(found: AnalysisResult) -> None:
     assert (found.until, found.events) == (END, 81)
 
 
@@ -208,7 +208,7 @@ def _local(at: datetime) -> datetime:
     return at.astimezone().replace(tzinfo=None)
 
 
-def test_what_nobody_reads_and_what_it_costs(found: AnalysisResult) -> None:
+def test_unread_datasets_and_their_cost(found: AnalysisResult) -> None:
     use = table(found, "dataset_use", "dataset")
     assert {urn: one["unused"] for urn, one in use.items()} == {
         ds("raw"): False,
@@ -226,7 +226,7 @@ def test_what_nobody_reads_and_what_it_costs(found: AnalysisResult) -> None:
     assert (use[ds("raw")]["reads"], use[ds("raw")]["readers"]) == (20, 1)
 
 
-def test_blast_radius_and_what_becomes_a_fact(found: AnalysisResult) -> None:
+def test_blast_radius_and_the_results_that_become_facts(found: AnalysisResult) -> None:
     radius = table(found, "blast_radius", "node")
     reached = {
         urn: (one["datasets"], one["jobs"])
@@ -263,7 +263,7 @@ def test_tables_are_written_and_replaced(
     assert {row["job"] for row in kept.collect()} == {job("build"), job("steady")}
 
 
-def test_an_empty_lake_says_so(spark: SparkSession, tmp_path: Path) -> None:
+def test_an_empty_lake_is_an_error(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="no events"):
         analyse(spark, lake(tmp_path / "empty", [{"job": {"name": "only"}}]), load_naming())
 
@@ -291,7 +291,7 @@ def test_circles_and_diamonds_are_counted_once() -> None:
     assert blast_radius(diamond)["dataset:a"] == (1, 2)
 
 
-def test_reach_is_that_of_walking_from_every_node() -> None:
+def test_reach_equals_a_walk_from_every_node() -> None:
     chance = random.Random(7)
     for _ in range(30):
         names = [f"{'dataset' if n % 2 else 'job'}:{n}" for n in range(9)]

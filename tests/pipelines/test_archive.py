@@ -1,4 +1,6 @@
-"""The archive: every event of the spool once, after any interruption; a cut removes nothing else."""
+"""The archive: every event of the spool once, after any interruption; a cut removes nothing
+else.
+"""
 
 from __future__ import annotations
 
@@ -131,7 +133,7 @@ def test_every_event_is_there_once_by_day_and_namespace(
     assert [row["seq"] for row in rows(lake)] == list(range(1, 19))
 
 
-def test_a_cut_takes_what_is_archived_and_folded_and_nothing_else(spool: Spool, lake: Lake) -> None:
+def test_a_cut_removes_only_archived_and_folded_events(spool: Spool, lake: Lake) -> None:
     spool.append(told(30), received=JANUARY_31)
     spool.dead_letter([(3, "dead")])
     part(spool, lake, 1, 40)
@@ -154,7 +156,7 @@ def test_a_cut_takes_what_is_archived_and_folded_and_nothing_else(spool: Spool, 
     assert [row["seq"] for row in rows(lake)] == list(range(1, 61))
 
 
-def test_a_cut_gives_the_room_back_while_events_come_in(spool: Spool, lake: Lake) -> None:
+def test_a_cut_frees_disk_space_while_events_arrive(spool: Spool, lake: Lake) -> None:
     spool.append([body + b" " * 6_000 for body in told(600)], received=JANUARY_31)
     part(spool, lake, 1, 1_200)
     before = spool.path.stat().st_size

@@ -141,7 +141,7 @@ def test_any_history_same_graph(
     assert canonical(database) == folded_at_once(database, sorted(bodies))
 
 
-def test_what_real_producers_sent_in_every_kind_of_file(
+def test_events_of_real_producers_in_every_kind_of_file(
     spark: SparkSession, graph: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(progress, "POLL_SECONDS", 0.01)
@@ -177,7 +177,7 @@ def test_what_real_producers_sent_in_every_kind_of_file(
     assert found == folded_at_once(graph, [redact(body) for stream in bodies for body in stream])
 
 
-def test_what_is_no_event_is_set_aside_with_its_place(
+def test_malformed_lines_are_dead_lettered_with_their_position(
     spark: SparkSession, graph: Database, tmp_path: Path
 ) -> None:
     good = told(3)
@@ -223,7 +223,9 @@ def test_there_must_be_something_to_read(
         into(spark, graph, tmp_path, tmp_path)
 
 
-def test_the_lake_and_what_came_since(spark: SparkSession, graph: Database, tmp_path: Path) -> None:
+def test_the_lake_and_the_later_events_of_the_spool(
+    spark: SparkSession, graph: Database, tmp_path: Path
+) -> None:
     bodies = told(30)
     # One that breaks a rule, and was received twice.
     bodies[30] = bodies[25] = bodies[25].replace(b'"COMPLETE"', b'"complete"')
@@ -261,7 +263,7 @@ def test_the_lake_and_what_came_since(spark: SparkSession, graph: Database, tmp_
     assert canonical(graph) == whole == folded_at_once(graph, bodies)
 
 
-def test_what_a_worker_folds_meanwhile_the_worker_counts(graph: Database) -> None:
+def test_the_worker_counts_the_events_it_folds_meanwhile(graph: Database) -> None:
     said = ProducerStats()
     for seq, body in enumerate(told(5), 1):
         count_event(seq, seq, body, parse(body, received=seq), future_seconds=60, into=said)
@@ -279,7 +281,7 @@ def test_what_a_worker_folds_meanwhile_the_worker_counts(graph: Database) -> Non
     assert [one.events for one in producers(GraphView(graph))] == [10]
 
 
-def test_a_graph_is_made_anew_from_lake_and_spool(
+def test_a_graph_is_rebuilt_from_lake_and_spool(
     spark: SparkSession,
     graph: Database,
     neo4j_server: Neo4jServer,

@@ -61,7 +61,7 @@ def test_a_graph_without_events_costs_nothing_a_million() -> None:
 
 @pytest.mark.neo4j
 @pytest.mark.usefixtures("clean_graph")
-def test_it_counts_and_tells_what_settings_would_save(database: Database) -> None:
+def test_it_counts_and_estimates_the_savings_of_settings(database: Database) -> None:
     write_events(database, daily())
     before = canonical(database)
     now = int(datetime(2026, 2, 15, tzinfo=UTC).timestamp()) * 1_000_000

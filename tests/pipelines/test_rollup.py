@@ -1,4 +1,6 @@
-"""Old runs become daily summaries, and every result that a question needs stays, on the real Neo4j."""
+"""Old runs become daily summaries, and every result that a question needs stays, on the real
+Neo4j.
+"""
 
 from __future__ import annotations
 
@@ -115,7 +117,7 @@ def test_old_runs_become_summaries(database: Database) -> None:
 
 
 @pytest.mark.usefixtures("clean_graph")
-def test_it_may_be_done_again_and_goes_on_from_there(database: Database) -> None:
+def test_a_second_rollup_continues_from_the_first(database: Database) -> None:
     write_events(database, daily())
     roll_up(database, horizon(25))
     once = canonical(database)
@@ -138,14 +140,14 @@ def test_a_dry_run_changes_nothing(database: Database) -> None:
 
 
 @pytest.mark.usefixtures("clean_graph")
-def test_what_answers_rest_on_stays_all_the_way(database: Database) -> None:
+def test_the_whole_evidence_of_answers_stays(database: Database) -> None:
     write_events(database, daily()[:4], answer("quarter", "mart", minute=9), daily()[4:])
     assert roll_up(database, horizon(25)).protected == 2
     assert runs_left(database) == {"load-0", "build-0", "load-3", "build-2", "build-3"}
 
 
 @pytest.mark.usefixtures("clean_graph")
-def test_failures_stay_with_what_came_before_and_after(database: Database, view: GraphView) -> None:
+def test_failures_stay_with_the_runs_before_and_after(database: Database, view: GraphView) -> None:
     told = daily()
     failed = run("load-x", "load", ["crm"], ["raw"], minute=12, status="FAIL", error="disk full")
     write_events(database, told, failed)
@@ -165,7 +167,7 @@ def test_failures_stay_with_what_came_before_and_after(database: Database, view:
 
 
 @pytest.mark.usefixtures("clean_graph")
-def test_what_hangs_on_the_run_itself_keeps_it(database: Database) -> None:
+def test_a_run_with_edges_of_its_own_stays(database: Database) -> None:
     nightly = [
         run_event("dag-0", "START", 0, job="dag"),
         run_event("dag-0", "COMPLETE", 9, job="dag"),
@@ -205,7 +207,7 @@ def test_sampled_runs_and_other_namespaces_stay(database: Database) -> None:
 
 
 @pytest.mark.usefixtures("clean_graph")
-def test_late_news_of_what_was_rolled_up_is_counted_and_left_out(database: Database) -> None:
+def test_late_events_of_summarised_runs_are_counted_and_left_out(database: Database) -> None:
     write_events(database, daily())
     roll_up(database, horizon(25))
     before = canonical(database)
@@ -296,7 +298,7 @@ rollup.roll_up(database, msgspec.json.decode(horizon, type=Horizon), progress=pr
 
 @pytest.mark.usefixtures("clean_graph")
 @pytest.mark.parametrize(("when", "gone"), [("within", 0), ("between", 4)])
-def test_killed_it_has_counted_what_it_took_out(
+def test_a_killed_rollup_has_counted_the_runs_it_removed(
     database: Database, neo4j_server: Neo4jServer, when: str, gone: int
 ) -> None:
     write_events(database, daily())
@@ -346,7 +348,7 @@ def histories(draw: st.DrawFn) -> list[Event]:
 @given(
     histories(), st.integers(5, 60), st.sampled_from([0.0, 0.5]), st.randoms(use_true_random=False)
 )
-def test_nothing_that_is_asked_for_is_lost(
+def test_no_result_of_a_question_is_lost(
     database: Database, told: list[Event], minute: int, sample: float, chance: random.Random
 ) -> None:
     empty(database)

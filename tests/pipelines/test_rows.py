@@ -55,7 +55,7 @@ def sorted_rows(bodies: list[bytes], chance: random.Random, parts: int = 4) -> l
 
 @relaxed
 @given(histories, st.integers(0, 2**32).map(random.Random))
-def test_rows_are_the_delta_however_it_was_cut(bodies: list[bytes], chance: random.Random) -> None:
+def test_rows_are_the_delta_for_any_cut(bodies: list[bytes], chance: random.Random) -> None:
     rows = sorted_rows(bodies, chance)
     assert len({(row.kind, row.key) for row in rows}) == len(rows)
     assert rows_to_delta(rows) == folded(bodies)
@@ -66,7 +66,7 @@ def test_rows_are_the_delta_however_it_was_cut(bodies: list[bytes], chance: rand
     assert [unpack(pack(piece)) for piece in pieces] == pieces
 
 
-def test_what_was_read_comes_before_the_facts_in_pieces_of_its_own() -> None:
+def test_counters_precede_the_facts_in_pieces_of_their_own() -> None:
     rows = [
         Row(kind, 0, b"", b"x" * 10)
         for kind in (Kind.COUNTS, Kind.TOTALS, Kind.SCHEMA, Kind.RUN, Kind.RUN)
@@ -91,7 +91,7 @@ def test_what_was_read_comes_before_the_facts_in_pieces_of_its_own() -> None:
     ]
 
 
-def test_events_seen_are_counted_once_and_go_no_further() -> None:
+def test_receipts_are_counted_once_and_dropped() -> None:
     first, second, third = (sha1(text).digest() for text in (b"a", b"b", b"c"))
     rows = [*digest_rows([first, second]), *digest_rows([second, third, second])] + [
         Row(Kind.SCHEMA, 0, b"s", pack("[]"))

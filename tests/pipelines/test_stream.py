@@ -91,7 +91,7 @@ def done(stream: StreamProcess, database: Database) -> int:
     return checkpoint.folded + checkpoint.dead
 
 
-def test_nothing_is_lost_or_counted_twice_whatever_is_killed(
+def test_nothing_is_lost_or_counted_twice_after_any_kill(
     kafka: LocalKafka, gate: Gate, database: Database, tmp_path: Path
 ) -> None:
     empty(database)

@@ -38,7 +38,7 @@ def rows(page: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("name", sorted(PAGES))
-def test_what_the_program_writes_is_up_to_date(name: str) -> None:
+def test_the_generated_pages_are_current(name: str) -> None:
     assert (DOCS / name).read_text(encoding="utf-8") == PAGES[name](), "run `make docs`"
 
 
@@ -61,14 +61,14 @@ def test_every_command_has_a_heading() -> None:
     assert headings("cli.md") == set(commands)
 
 
-def test_every_exit_code_is_told() -> None:
+def test_every_exit_code_is_documented() -> None:
     errors: list[type[HeadwaterError]] = [HeadwaterError, *HeadwaterError.__subclasses__()]
     codes = {error.exit_code for error in errors}
     told = set(re.findall(r"^\| (\d+) \|", text("docs/reference/cli.md"), flags=re.MULTILINE))
     assert {str(code) for code in codes} <= told
 
 
-def test_every_audit_query_has_a_heading_and_what_it_answered_on_the_demo() -> None:
+def test_every_audit_query_has_a_heading_and_its_answer_on_the_demo() -> None:
     found = {bare(query): query for query in audits()}
     assert found.keys() <= set(
         re.findall(r"^### (\S+)$", text("docs/reference/cypher.md"), flags=re.MULTILINE)
@@ -96,7 +96,7 @@ def test_every_route_has_a_row(tmp_path: Path) -> None:
     assert {name for name in rows("http.md") if name.startswith("/")} == paths
 
 
-def test_every_link_leads_somewhere() -> None:
+def test_every_link_has_a_target() -> None:
     broken = [
         f"{page}: {link}"
         for page in tracked()
@@ -117,7 +117,7 @@ def test_every_decision_is_numbered_and_complete() -> None:
         assert set(re.findall(r"^## (\w+)$", text(page), flags=re.MULTILINE)) == parts, page
 
 
-def test_the_changelog_knows_this_version() -> None:
+def test_the_changelog_has_this_version() -> None:
     from headwater import __version__
 
     assert f"## [{__version__}]" in text("CHANGELOG.md")

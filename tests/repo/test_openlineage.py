@@ -40,7 +40,7 @@ def test_every_facet_of_the_specification_has_a_row() -> None:
     assert {("run", key) for key in PARENT_KEYS} <= told()
 
 
-def test_every_facet_of_our_own_has_a_row() -> None:
+def test_every_facet_of_headwater_has_a_row() -> None:
     own = {value for name, value in vars(native).items() if name.endswith("_FACET")}
     assert own <= {key for _, key in told()}
 

@@ -106,7 +106,9 @@ def plans(driver: Driver, found: Query) -> Iterator[Plan]:
 
 
 def is_one_row(plan: dict[str, Any]) -> bool:
-    """Return True if an operator and all below it yield at most one row for each row that came in."""
+    """Return True if an operator and all below it yield at most one row for each row that came
+    in.
+    """
     leaves = [node for name, _, node in Plan("", plan).operators() if not node.get("children")]
     unique = {"Argument", "NodeUniqueIndexSeek", "NodeUniqueIndexSeek(Locking)"}
     return all(leaf["operatorType"].partition("@")[0] in unique for leaf in leaves)
@@ -139,14 +141,14 @@ def test_every_file_is_in_the_library() -> None:
 @pytest.mark.neo4j
 @pytest.mark.usefixtures("database")
 @pytest.mark.parametrize("found", QUERIES, ids=by_name)
-def test_it_does_what_its_head_says(graph_driver: Driver, found: Query) -> None:
+def test_the_plan_agrees_with_the_head(graph_driver: Driver, found: Query) -> None:
     for plan in plans(graph_driver, found):
         assert plan.kind in TYPES[found.access]
 
 
 @pytest.mark.neo4j
 @pytest.mark.parametrize("found", QUERIES, ids=by_name)
-def test_it_scans_and_calls_only_what_it_may(filled_graph: Driver, found: Query) -> None:
+def test_only_declared_scans_and_calls_are_planned(filled_graph: Driver, found: Query) -> None:
     purpose = found.purpose.lower()
     for plan in plans(filled_graph, found):
         for name, details, node in plan.operators():
@@ -196,7 +198,7 @@ def _is_cypher(node: ast.expr) -> bool:
     return any(CYPHER.search(word) for word in words)
 
 
-def test_the_check_itself_sees_what_it_should() -> None:
+def test_the_check_finds_assembled_queries() -> None:
     for source in (
         "f'MATCH (n:{label}) RETURN n'",
         "'MATCH (n:' + label + ') RETURN n'",

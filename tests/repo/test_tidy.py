@@ -76,7 +76,7 @@ def test_functions_are_short() -> None:
         assert sum(count < SHORT_LINES for count in lines) >= SHORT_SHARE_MIN * len(lines), room
 
 
-def test_modules_say_what_they_are_for() -> None:
+def test_every_module_has_a_docstring() -> None:
     silent = [name for name in python_files() if text(name) and not ast.get_docstring(tree(name))]
     assert silent == []
 
@@ -108,7 +108,7 @@ def test_nothing_is_left_over() -> None:
     assert [line for line in found if not line.startswith(GENERATED)] == []
 
 
-def test_names_say_what_is_inside() -> None:
+def test_no_file_has_a_vague_name() -> None:
     stems = {name: name.rpartition("/")[2].partition(".")[0].strip("_") for name in tracked()}
     assert [
         name for name, stem in stems.items() if stem in VAGUE or VAGUE & set(name.split("/")[:-1])

@@ -1,4 +1,6 @@
-"""Small HTTP servers for the far end of `spark_hooks`: they record events, or misbehave on purpose."""
+"""Small HTTP servers for the far end of `spark_hooks`: they record events, or misbehave on
+purpose.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from typing import Any
 
 
 class Recorder(ThreadingHTTPServer):
-    """A server that keeps every event and answers with the statuses in turn, the last one for ever."""
+    """A server that keeps every event and answers with the statuses in turn, the last one for
+    ever.
+    """
 
     daemon_threads = True
     request_queue_size = 100

@@ -110,7 +110,9 @@ def _refusals(session: Any, closed: str) -> dict[str, str]:
 
 
 def full(url: str, folder: Path, closed: str, *uris: str) -> dict[str, Any]:
-    """Run writes of several kinds, queries that fail early and late, and cite each kind of source."""
+    """Run writes of several kinds, queries that fail early and late, and cite each kind of
+    source.
+    """
     builder = configure(plain(folder), url=url, api_key=API_KEY, namespace="tests")
     session = builder.getOrCreate()
     session.range(10).write.parquet(str(folder / "plain"))

@@ -48,7 +48,7 @@ def test_a_path_in_the_url_goes_before_the_endpoint(url: str, path: str) -> None
 @pytest.mark.parametrize(
     "url", ["127.0.0.1:8080", "ftp://host", "http://", "http://me:secret@host", URL + "?key=1"]
 )
-def test_a_url_that_cannot_be_meant_is_refused(url: str) -> None:
+def test_a_malformed_url_is_refused(url: str) -> None:
     with pytest.raises(SettingsError):
         spark_conf(url)
 
@@ -102,14 +102,14 @@ def test_another_version_of_the_listener_that_the_job_pinned_stays_alone() -> No
     assert merged(pinned, spark_conf(URL))["spark.jars.packages"] == pinned["spark.jars.packages"]
 
 
-def test_limits_the_job_chose_stay_and_where_to_send_is_ours() -> None:
+def test_limits_of_the_job_stay_and_the_address_is_replaced() -> None:
     present = {"spark.scheduler.listenerbus.exitTimeout": "60s", listener.URL: "http://elsewhere:1"}
     result = merged(present, spark_conf(URL))
     assert "spark.scheduler.listenerbus.exitTimeout" not in result
     assert result[listener.URL] == URL
 
 
-def test_a_jar_of_ones_own_takes_the_place_of_the_download() -> None:
+def test_a_jar_of_the_job_replaces_the_download() -> None:
     conf = spark_conf(URL, jar="/opt/openlineage-spark.jar")
     assert conf["spark.jars"] == "/opt/openlineage-spark.jar"
     assert "spark.jars.packages" not in conf
@@ -124,7 +124,7 @@ def fetched(ivy: Path) -> Path:
     return file
 
 
-def test_a_listener_that_was_fetched_before_and_stands_alone_goes_on_the_class_path(
+def test_a_cached_listener_without_other_jars_goes_on_the_class_path(
     tmp_path: Path,
 ) -> None:
     alone = {"spark.jars.packages": listener.coordinates("2.13"), "spark.jars.ivy": str(tmp_path)}
@@ -142,7 +142,7 @@ def test_a_listener_that_was_fetched_before_and_stands_alone_goes_on_the_class_p
 @pytest.mark.parametrize(
     "beside", [{"spark.jars": "/delta.jar"}, {"spark.jars.packages": "org.x:y:1"}]
 )
-def test_beside_other_jars_it_stays_where_it_sees_their_classes(
+def test_beside_other_jars_the_listener_shares_their_class_loader(
     beside: dict[str, str], tmp_path: Path
 ) -> None:
     fetched(tmp_path)
@@ -153,7 +153,7 @@ def test_beside_other_jars_it_stays_where_it_sees_their_classes(
     assert on_class_path(options) == options
 
 
-def test_a_jar_of_ones_own_goes_on_the_class_path_when_it_is_a_file_here(tmp_path: Path) -> None:
+def test_a_local_jar_of_the_job_goes_on_the_class_path(tmp_path: Path) -> None:
     jar = tmp_path / "openlineage-spark.jar"
     away = {"spark.jars": f"s3a://lake/{jar.name}"}
     assert on_class_path(away) == away
@@ -162,7 +162,9 @@ def test_a_jar_of_ones_own_goes_on_the_class_path_when_it_is_a_file_here(tmp_pat
     assert on_class_path({"spark.jars": str(jar)}) == {"spark.driver.extraClassPath": str(jar)}
 
 
-def test_lists_in_spark_defaults_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lists_in_spark_defaults_are_extended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "spark-defaults.conf").write_text(
         "# ours\nspark.jars.packages   org.x:y:1\nspark.master=local\n"
     )

@@ -48,7 +48,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize("uri", PLACES)
-def test_a_place_is_named_as_the_listener_names_it(uri: str) -> None:
+def test_a_location_has_the_name_that_the_listener_gives_it(uri: str) -> None:
     assert dataset_name(uri) == PLACES[uri]
 
 

@@ -23,7 +23,7 @@ def test_an_event_that_is_taken_is_sent_once_with_its_key() -> None:
     assert server.paths == {"/api/v1/lineage"}
 
 
-def test_a_server_that_is_full_for_a_moment_is_asked_again() -> None:
+def test_a_server_that_is_full_for_a_moment_is_retried() -> None:
     with recorder(503, 503, 201) as server:
         post(server.url + "/x", EVENT, api_key=None, seconds=5)
     assert len(server.events) == 3
@@ -36,7 +36,7 @@ def test_a_refusal_and_a_redirect_are_faults_and_not_tried_again(status: int) ->
     assert len(server.events) == 1
 
 
-def test_nothing_answering_is_told_within_the_deadline() -> None:
+def test_a_silent_server_is_an_error_within_the_deadline() -> None:
     started = time.monotonic()
     with pytest.raises(UnavailableError):
         post(closed_port() + "/x", EVENT, api_key=None, seconds=0.5)

@@ -1,4 +1,6 @@
-"""Real Spark with the real listener: the events that arrive, and the cost of an absent Headwater."""
+"""Real Spark with the real listener: the events that arrive, and the cost of an absent
+Headwater.
+"""
 
 from __future__ import annotations
 
@@ -126,7 +128,7 @@ def test_an_answer_cites_the_datasets_the_listener_reported(full: Full) -> None:
     assert {(one["namespace"], one["name"]) for one in (plain, daily, table)} <= produced
 
 
-def test_arguments_no_answer_can_be_made_of_are_refused(full: Full) -> None:
+def test_invalid_arguments_of_an_answer_are_refused(full: Full) -> None:
     refused = dict(full.facts["refused"])
     assert refused.pop("strict").startswith("UnavailableError: Headwater at http://127.0.0.1:")
     assert len(refused) == 7
@@ -134,7 +136,7 @@ def test_arguments_no_answer_can_be_made_of_are_refused(full: Full) -> None:
     assert "no_such_table" in refused["no such table"]
 
 
-def test_our_names_of_places_are_those_of_the_listeners_own_classes(full: Full) -> None:
+def test_locations_have_the_names_of_the_listeners_own_classes(full: Full) -> None:
     assert {uri: tuple(place) for uri, place in full.facts["places"].items()} == PLACES
 
 
@@ -146,7 +148,7 @@ def test_the_api_key_is_in_no_process_argument_and_no_event(full: Full) -> None:
 
 
 @pytest.mark.parametrize("fault", ["closed", "silent", "500", "slow"])
-def test_a_headwater_that_is_away_costs_seconds_and_no_result(fault: str, tmp_path: Path) -> None:
+def test_an_absent_headwater_costs_seconds_and_no_result(fault: str, tmp_path: Path) -> None:
     with ExitStack() as stack:
         if fault == "closed":
             url = closed_port()
@@ -165,7 +167,7 @@ def test_a_headwater_that_is_away_costs_seconds_and_no_result(fault: str, tmp_pa
     assert seen["after"] < EXTRA_SECONDS_MAX
 
 
-def test_events_are_spared_while_nobody_listens_and_sent_when_somebody_does(tmp_path: Path) -> None:
+def test_events_are_dropped_while_no_server_listens_and_sent_when_one_does(tmp_path: Path) -> None:
     seen = run("returns", closed_port(), tmp_path)
     written = {
         output["name"]: set[str]() for event in seen["events"] for output in event["outputs"]
@@ -187,7 +189,7 @@ def test_a_java_that_runs_already_goes_on_without_the_listener(tmp_path: Path) -
     assert any("sends no lineage" in message for message in seen["warnings"])
 
 
-def test_what_the_job_has_set_stays(tmp_path: Path) -> None:
+def test_settings_of_the_job_stay(tmp_path: Path) -> None:
     with recorder(201) as server:
         seen = run("merges", server.url, tmp_path)
     assert seen["listeners"] == f"org.apache.spark.scheduler.StatsReportListener,{LISTENER_CLASS}"

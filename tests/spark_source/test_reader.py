@@ -135,7 +135,7 @@ def test_the_parts_are_of_one_size_and_hold_everything(read: Read) -> None:
     assert len(read("runs", "urn").parts) == 1
 
 
-def test_what_is_written_after_the_parts_were_made_is_in_the_last_one(read: Read) -> None:
+def test_rows_written_after_planning_are_in_the_last_partition(read: Read) -> None:
     parts = [
         part for part in read("runs", "urn", partitions=5).parts if isinstance(part, RangePartition)
     ]
@@ -176,7 +176,7 @@ def test_the_properties_are_those_of_the_graph(read: Read, graph: Database) -> N
     assert {row["attempts"] for row in ended} == {1}
 
 
-def test_what_versions_spare_is_compared_by_spark(read: Read) -> None:
+def test_spark_evaluates_filters_on_omitted_properties(read: Read) -> None:
     where = [EqualTo(("run",), run_urn("r00")), IsNotNull(("derivedFrom",))]
     assert read("artifacts", "urn", where=where).left == where
 
@@ -279,7 +279,7 @@ def test_neo4j_filters_as_spark_would(read: Read, where: list[Filter]) -> None:
     assert sorted(table.rows, key=str) == sorted(expected, key=str)
 
 
-def test_what_neo4j_is_not_asked_is_left_to_spark(read: Read) -> None:
+def test_filters_that_neo4j_does_not_get_are_left_to_spark(read: Read) -> None:
     left = [
         Not(EqualTo(("status",), "FAIL")),
         StringEndsWith(("name",), "x"),
@@ -291,7 +291,7 @@ def test_what_neo4j_is_not_asked_is_left_to_spark(read: Read) -> None:
     assert table.rows == [{"urn": run_urn("report-2")}]
 
 
-def test_a_namespace_narrows_what_is_looked_through_and_misses_no_hashed_urn(read: Read) -> None:
+def test_a_namespace_narrows_the_scan_and_misses_no_hashed_urn(read: Read) -> None:
     mine = read("datasets", partitions=2, where=[EqualTo(("namespace",), "db")])
     assert mine.column("urn") == sorted(map(ds, ("a", "b", "c", LONG)))
     assert ds(LONG).startswith("dataset:#")
@@ -312,7 +312,7 @@ def test_every_edge_is_in_the_table_once(read: Read, graph: Database) -> None:
     assert len(table.parts) >= 7
 
 
-def test_edges_of_the_map_carry_what_is_told_of_them(read: Read) -> None:
+def test_edges_of_the_lineage_graph_have_their_properties(read: Read) -> None:
     where = [
         In(("type",), ("FEEDS", "PRODUCED")),
         EqualTo(("layer",), "map"),
@@ -401,7 +401,7 @@ def test_lineage_is_that_of_the_house(read: Read) -> None:
         ("runs", {"database": "other"}, "other"),
     ],
 )
-def test_what_neo4j_refuses_is_said(
+def test_an_error_of_neo4j_is_shown(
     read: Read, kind: str, options: dict[str, str], said: str
 ) -> None:
     with pytest.raises(HeadwaterError, match=said):

@@ -71,7 +71,7 @@ def plan_of(frame: DataFrame) -> str:
     return str(frame._jdf.queryExecution().executedPlan().toString())
 
 
-def test_a_query_reads_in_parallel_what_it_asks_for_and_no_more(read: Any) -> None:
+def test_a_query_reads_only_its_columns_in_parallel(read: Any) -> None:
     runs = read("runs", partitions=5)
     assert dict(runs.dtypes)["failedAt"] == "timestamp"
     wanted = runs.where("status = 'COMPLETE' AND startedAt >= timestamp'2026-01-01 06:20:00Z'")
@@ -116,7 +116,7 @@ def test_tables_join_each_other(read: Any) -> None:
         ("runs", "", {"password": "wrong"}, "Neo4j refused the user name or password"),
     ],
 )
-def test_what_is_wrong_is_said_where_spark_says_it(
+def test_errors_appear_in_sparks_own_exceptions(
     read: Any, kind: str, schema: str, options: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(PySparkException, match=said):
