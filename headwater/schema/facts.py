@@ -147,19 +147,19 @@ class AnswerFacts(msgspec.Struct, omit_defaults=True, gc=False):
 
 
 class Derivation(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """A column edge or a derivation. It only grows: its first instant, and its ways.
+    """The facts of a column edge or a derivation: its first instant, and kinds that only grow.
 
-    The ways of a derivation are its evidence: `columns` (column lineage), `lineage` (a lineage
-    facet of a run), `declared` (a declaration without a run), `renamed` (a run renamed the
-    dataset).
+    The kinds of a column edge are its transformations. The kinds of a derivation are its evidence:
+    `columns` (column lineage), `lineage` (a lineage facet of a run), `declared` (a declaration
+    without a run), `renamed` (a run renamed the dataset).
     """
 
     first: int
-    ways: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
 
     def covers(self, other: Derivation) -> bool:
         """Return True if a join with the other changes nothing."""
-        return self.first <= other.first and self.ways >= other.ways
+        return self.first <= other.first and self.kinds >= other.kinds
 
 
 class ColumnKey(
@@ -325,7 +325,7 @@ def join_answers(a: AnswerFacts, b: AnswerFacts) -> AnswerFacts:
 def join_derivations(a: Derivation, b: Derivation) -> Derivation:
     if a.covers(b):
         return a
-    return Derivation(min(a.first, b.first), a.ways | b.ways)
+    return Derivation(min(a.first, b.first), a.kinds | b.kinds)
 
 
 def join(a: GraphDelta, b: GraphDelta) -> GraphDelta:

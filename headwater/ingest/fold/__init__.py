@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from headwater.ingest.fold.accumulator import DeltaAccumulator, Descriptions
-from headwater.ingest.fold.dataset_events import dataset_event
-from headwater.ingest.fold.job_events import job_event
-from headwater.ingest.fold.run_events import run_event
+from headwater.ingest.fold.dataset_events import fold_dataset_event
+from headwater.ingest.fold.job_events import fold_job_event
+from headwater.ingest.fold.run_events import fold_run_event
 from headwater.schema.events import Event
 from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming, load_naming
@@ -39,8 +39,8 @@ def fold(events: Iterable[Event], naming: Naming | None = None) -> GraphDelta:
 
 def _fold_event(accumulator: DeltaAccumulator, event: Event) -> None:
     if event.run is not None and event.job is not None:
-        run_event(accumulator, event, event.run, event.job)
+        fold_run_event(accumulator, event, event.run, event.job)
     elif event.dataset is not None:
-        dataset_event(accumulator, event.dataset)
+        fold_dataset_event(accumulator, event.dataset)
     elif event.job is not None:
-        job_event(accumulator, event, event.job)
+        fold_job_event(accumulator, event, event.job)

@@ -85,8 +85,8 @@ class DeltaAccumulator(msgspec.Struct, frozen=True):
         last, rank = self.last, self.rank
         return {name: LwwRegister(last, rank, text) for name, text in texts.items()}
 
-    def derivation(self, ways: frozenset[str]) -> Derivation:
-        return Derivation(self.first, ways)
+    def derivation(self, kinds: frozenset[str]) -> Derivation:
+        return Derivation(self.first, kinds)
 
     def describe_once(self, describe: Callable[..., None], *arguments: Hashable) -> None:
         """Call `describe(accumulator, *arguments)` later, once for all events that repeat it.

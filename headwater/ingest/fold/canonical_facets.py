@@ -31,7 +31,7 @@ _STORED_WHOLE = frozenset(
 )
 
 
-def canonical(facets: Mapping[str, msgspec.Raw] | None) -> dict[str, str]:
+def canonical_texts(facets: Mapping[str, msgspec.Raw] | None) -> dict[str, str]:
     """Return the canonical texts of facets by name, "" for a deleted facet.
 
     Skip facets that are no JSON object or nested too deep.

@@ -11,7 +11,7 @@ from headwater.ingest.fold.accumulator import (
     is_named,
     renamed_from,
 )
-from headwater.ingest.fold.canonical_facets import canonical
+from headwater.ingest.fold.canonical_facets import canonical_texts
 from headwater.ingest.fold.datasets import DECLARED, add_column_lineage, dataset_facts
 from headwater.ingest.fold.facet_readings import DatasetReading, read_dataset
 from headwater.ingest.fold.lineage_facets import lineage_deleted
@@ -25,7 +25,7 @@ from headwater.schema.facts import AnswerFacts, DatasetFacts, JobFacts, Name, Ru
 from headwater.schema.urns import answer_urn, canonical_run_id
 
 
-def dataset_event(accumulator: DeltaAccumulator, dataset: Dataset) -> None:
+def fold_dataset_event(accumulator: DeltaAccumulator, dataset: Dataset) -> None:
     """Fold a dataset event."""
     facets = dataset.facets or Facets()
     answer = facets.get(native.ANSWER_FACET)
@@ -41,7 +41,7 @@ def dataset_event(accumulator: DeltaAccumulator, dataset: Dataset) -> None:
     sent = facets.get(native.ARTIFACT_FACET)
     artifact = salvage(ArtifactFacet, sent) if sent is not None else None
     if artifact is not None and artifact.run_id.strip():
-        texts = canonical({native.ARTIFACT_FACET: facets[native.ARTIFACT_FACET]})
+        texts = canonical_texts({native.ARTIFACT_FACET: facets[native.ARTIFACT_FACET]})
         accumulator.add_run(
             RunFacts(
                 canonical_run_id(artifact.run_id),
@@ -96,7 +96,7 @@ def _add_alias_decisions(
 
 
 def _fold_answer(accumulator: DeltaAccumulator, dataset: Dataset, facet: msgspec.Raw) -> None:
-    text = canonical({native.ANSWER_FACET: facet}).get(native.ANSWER_FACET)
+    text = canonical_texts({native.ANSWER_FACET: facet}).get(native.ANSWER_FACET)
     if text is None:
         return
     answers = [AnswerFacts(dataset.name, accumulator.register(text))]

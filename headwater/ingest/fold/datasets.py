@@ -86,8 +86,8 @@ def add_column_lineage(
     if lineage is None:
         return set()
     edges = _edges_into(accumulator.naming, target, lineage, job)
-    for ways, keys in edges.columns.items():
-        column_derivation = accumulator.derivation(ways)
+    for transformations, keys in edges.columns.items():
+        column_derivation = accumulator.derivation(transformations)
         for key in keys:
             facts.add(accumulator.delta.columns, key, column_derivation, facts.join_derivations)
     evidence = accumulator.derivation(frozenset({evidence_kind}))
@@ -126,8 +126,8 @@ def _build_edges(naming: Naming, target: Name, lineage: Target, job: Name | None
             sources[name] = DerivationKey(target, name, through)
             if source.field:
                 key = ColumnKey(name, source.field, target, field, through)
-                columns.setdefault(source.ways, []).append(key)
-    return _Edges(sources, {ways: tuple(keys) for ways, keys in columns.items()})
+                columns.setdefault(source.transformations, []).append(key)
+    return _Edges(sources, {kinds: tuple(keys) for kinds, keys in columns.items()})
 
 
 def add_derivation(

@@ -11,7 +11,7 @@ from typing import TypeVar
 import msgspec
 
 from headwater.ingest.fold.accumulator import is_named
-from headwater.ingest.fold.canonical_facets import MEMOISED_BYTES_MAX, canonical
+from headwater.ingest.fold.canonical_facets import MEMOISED_BYTES_MAX, canonical_texts
 from headwater.ingest.fold.lineage_facets import (
     Target,
     column_lineage,
@@ -100,7 +100,9 @@ def _dataset(facets: Facets) -> DatasetReading:
     version = _read(DatasetVersion, facets, "version")
     symlinks = facets.get("symlinks")
     return DatasetReading(
-        texts=canonical({name: raw for name, raw in facets.items() if name not in _FOLDED_FACETS}),
+        texts=canonical_texts(
+            {name: raw for name, raw in facets.items() if name not in _FOLDED_FACETS}
+        ),
         schema=schema_hash(fields) if fields else "",
         fields=fields,
         symlinks=_names(facets),
@@ -115,7 +117,7 @@ def _dataset(facets: Facets) -> DatasetReading:
 def _job(facets: Facets) -> JobReading:
     location = _read(SourceCodeLocation, facets, "sourceCodeLocation")
     return JobReading(
-        texts=canonical(facets),
+        texts=canonical_texts(facets),
         code=location.version if location else None,
         lineage=job_lineage(facets),
     )

@@ -22,7 +22,7 @@ from headwater.schema.events import Event, Job
 from headwater.schema.facts import JobFacts, Name, RunFacts
 
 
-def job_event(accumulator: DeltaAccumulator, event: Event, job: Job) -> None:
+def fold_job_event(accumulator: DeltaAccumulator, event: Event, job: Job) -> None:
     """Fold a job event."""
     declared = JobFacts(Name(job.namespace, job.name))
     reading = read_job(job.facets)

@@ -30,7 +30,7 @@ class Source(msgspec.Struct, frozen=True, gc=False):
     name: str
     field: str = ""
     run_id: str = ""
-    ways: frozenset[str] = frozenset({"DIRECT"})
+    transformations: frozenset[str] = frozenset({"DIRECT"})
 
 
 class Target(msgspec.Struct, frozen=True, eq=False, gc=False):
@@ -171,7 +171,7 @@ def _sources(raws: list[msgspec.Raw], older_type: str | None = None) -> tuple[So
                 name=source.name,
                 field=(source.field or "").strip() and (source.field or ""),
                 run_id=(source.run_id or "").strip(),
-                ways=_ways(source.transformations, older_type),
+                transformations=_transformations(source.transformations, older_type),
             )
         )
     return tuple(found)
@@ -185,21 +185,21 @@ def _is_own_job(source: _Source) -> bool:
     return source.type.upper() == JOB and not source.namespace and not source.name
 
 
-def _ways(transformations: list[Any] | None, older_type: str | None) -> frozenset[str]:
-    """Return transformations as `DIRECT:IDENTITY`, `INDIRECT:FILTER`, with `:masked` if so."""
-    ways: set[str] = set()
-    for step in transformations or ():
-        if not isinstance(step, dict):
+def _transformations(entries: list[Any] | None, older_type: str | None) -> frozenset[str]:
+    """Return the transformations as `DIRECT:IDENTITY`, `INDIRECT:FILTER:masked`, ..."""
+    transformations: set[str] = set()
+    for entry in entries or ():
+        if not isinstance(entry, dict):
             continue
-        kind, subtype = str(step.get("type") or "DIRECT"), str(step.get("subtype") or "")
-        way = f"{kind}:{subtype}" if subtype else kind
-        ways.add(f"{way}:masked" if step.get("masking") is True else way)
-    if not ways:
-        ways.add(f"DIRECT:{older_type}" if older_type else "DIRECT")
-    return _shared(frozenset(ways))
+        kind, subtype = str(entry.get("type") or "DIRECT"), str(entry.get("subtype") or "")
+        name = f"{kind}:{subtype}" if subtype else kind
+        transformations.add(f"{name}:masked" if entry.get("masking") is True else name)
+    if not transformations:
+        transformations.add(f"DIRECT:{older_type}" if older_type else "DIRECT")
+    return _shared(frozenset(transformations))
 
 
 @lru_cache(maxsize=4_096)
-def _shared(ways: frozenset[str]) -> frozenset[str]:
+def _shared(transformations: frozenset[str]) -> frozenset[str]:
     """Return one shared object per set: there are few sets of transformations, and many columns."""
-    return ways
+    return transformations

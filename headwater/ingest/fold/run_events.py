@@ -13,7 +13,7 @@ from headwater.ingest.fold.accumulator import (
     job_urn_of,
     renamed_from,
 )
-from headwater.ingest.fold.canonical_facets import canonical
+from headwater.ingest.fold.canonical_facets import canonical_texts
 from headwater.ingest.fold.datasets import (
     LINEAGE,
     RENAMED,
@@ -32,16 +32,18 @@ from headwater.schema.facts import JobFacts, LwwRegister, Name, RunFacts, Usage
 from headwater.schema.urns import canonical_run_id, run_urn
 
 
-def run_event(accumulator: DeltaAccumulator, event: Event, sent: Run, of: Job) -> None:
+def fold_run_event(
+    accumulator: DeltaAccumulator, event: Event, event_run: Run, event_job: Job
+) -> None:
     """Fold a run event."""
-    job = JobFacts(Name(of.namespace, of.name))
-    reading = read_job(of.facets)
+    job = JobFacts(Name(event_job.namespace, event_job.name))
+    reading = read_job(event_job.facets)
     accumulator.describe_once(describe_job, job.job, reading)
     run = RunFacts(
-        run_id=canonical_run_id(sent.run_id),
+        run_id=canonical_run_id(event_run.run_id),
         span=accumulator.span,
         jobs={job_urn_of(job.job): job.job},
-        facets=accumulator.registers(canonical(sent.facets)),
+        facets=accumulator.registers(canonical_texts(event_run.facets)),
         code=accumulator.register(reading.code) if reading.code else None,
     )
     if event.state == "START" or event.state in TERMINAL:
@@ -50,11 +52,11 @@ def run_event(accumulator: DeltaAccumulator, event: Event, sent: Run, of: Job) -
         _add_input(accumulator, run, dataset)
     for dataset in event.outputs:
         _add_output(accumulator, run, job, dataset, event.state)
-    for lineage in (reading.lineage, job_lineage(sent.facets)):
+    for lineage in (reading.lineage, job_lineage(event_run.facets)):
         if lineage is not None:
             _add_job_lineage(accumulator, run, job, lineage)
-    _add_parents(accumulator, run, job, sent)
-    _add_dependencies(accumulator, run, job, sent)
+    _add_parents(accumulator, run, job, event_run)
+    _add_dependencies(accumulator, run, job, event_run)
     accumulator.add_job(job)
     accumulator.add_run(run)
     heartbeats = accumulator.delta.last_heartbeats
@@ -72,7 +74,7 @@ def _add_input(accumulator: DeltaAccumulator, run: RunFacts, dataset: Dataset) -
     accumulator.describe_once(describe_dataset, name, reading)
     usage = _usage(accumulator, dataset, name, reading)
     if dataset.input_facets:
-        usage.facets = accumulator.registers(canonical(dataset.input_facets))
+        usage.facets = accumulator.registers(canonical_texts(dataset.input_facets))
     if reading.version is not None:
         # The first event names the version that the run read. By the last event the run itself may
         # have made a newer one.
@@ -87,7 +89,7 @@ def _add_output(
     accumulator.describe_once(describe_output, name, reading, job.job)
     usage = _usage(accumulator, dataset, name, reading)
     if dataset.output_facets:
-        usage.facets = accumulator.registers(canonical(dataset.output_facets))
+        usage.facets = accumulator.registers(canonical_texts(dataset.output_facets))
     if reading.version is not None and (state in TERMINAL or not state):
         usage.version = accumulator.register(reading.version)
     if reading.lifecycle is not None:
@@ -235,9 +237,11 @@ def _add_direct_source(
         accumulator.add_run(other)
 
 
-def _add_parents(accumulator: DeltaAccumulator, run: RunFacts, job: JobFacts, sent: Run) -> None:
+def _add_parents(
+    accumulator: DeltaAccumulator, run: RunFacts, job: JobFacts, event_run: Run
+) -> None:
     """Add the parent run and the root run, by id and job; their state stays unknown."""
-    parent = read_parent(sent.facets)
+    parent = read_parent(event_run.facets)
     if parent is None:
         return
     above, top = (Name(*name) if name else None for name in (parent.job, parent.root_job))
@@ -269,10 +273,10 @@ def _jobs(name: Name | None) -> dict[str, Name]:
 
 
 def _add_dependencies(
-    accumulator: DeltaAccumulator, run: RunFacts, job: JobFacts, sent: Run
+    accumulator: DeltaAccumulator, run: RunFacts, job: JobFacts, event_run: Run
 ) -> None:
     """Add the order of execution from the jobDependencies facet. No data flows along it."""
-    facet = (sent.facets or {}).get("jobDependencies")
+    facet = (event_run.facets or {}).get("jobDependencies")
     dependencies = salvage(JobDependencies, facet) if facet is not None else None
     if dependencies is None:
         return

@@ -116,7 +116,7 @@ def last_seen_row(
     return {
         "urn": urn,
         "properties": {**seen_properties(facts.span), "facts": pack(own)},
-        "shown": False,
+        "isVisibleChange": False,
     }
 
 

@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from headwater.cypher.driver.database import Database, Row, Transaction
 from headwater.cypher.driver.write_lock import acquire_write_lock
 from headwater.ingest.project import RunView, RunViews
-from headwater.ingest.write.rows import run_rows
+from headwater.ingest.write.rows import write_rows
 from headwater.schema.facts import RunFacts
 
 # Further runs of a slot are no attempts: a producer may send one nominal time forever.
@@ -40,7 +40,7 @@ def write_parents(
     }
     moved = {urn for urn, (before, now) in parents.items() if before != now}
     rows = [{"run": urn, "parents": parents[urn][1]} for urn in sorted(moved)]
-    run_rows(transaction, "write/runs/part_of", rows)
+    write_rows(transaction, "write/runs/part_of", rows)
     ended = {
         urn
         for urn, (old, view) in views.items()
@@ -82,7 +82,7 @@ def recompute_attempts(transaction: Transaction, views: RunViews) -> None:
     for runs in by_slot.values():
         written += _attempt_rows(runs)
     written += [_attempt_row(urn, None) for urn in sorted(left)]
-    run_rows(transaction, "write/runs/attempts", written)
+    write_rows(transaction, "write/runs/attempts", written)
 
 
 def _read_slots(transaction: Transaction, slots: set[str]) -> list[Row]:

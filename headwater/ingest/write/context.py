@@ -42,7 +42,7 @@ class WriteContext:
     changes: RunChanges = field(default_factory=RunChanges)
     # Set by `project_runs` and `write_answers`: runs and answers whose links changed.
     consumers: dict[str, Consumer] = field(default_factory=dict)
-    # Set by `write_lineage_edges`: jobs whose edges changed.
-    rewired: set[str] = field(default_factory=set)
-    # Set by `link_versions`: every run that was linked.
-    linked: dict[str, Consumer] = field(default_factory=dict)
+    # Set by `write_edges`: jobs whose edges changed.
+    rewired_jobs: set[str] = field(default_factory=set)
+    # Set by `link_versions`: every run or answer that was linked, by urn.
+    linked_consumers: dict[str, Consumer] = field(default_factory=dict)

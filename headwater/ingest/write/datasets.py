@@ -26,7 +26,7 @@ from headwater.ingest.project import (
     time_at,
 )
 from headwater.ingest.write.cache import WriteCache
-from headwater.ingest.write.rows import decode_facts, run_rows
+from headwater.ingest.write.rows import decode_facts, write_rows
 from headwater.schema.dataset_aliases import canonical_urns
 from headwater.schema.facts import DatasetFacts, Name, join_datasets
 from headwater.schema.urns import parse_urn, schema_urn
@@ -231,7 +231,7 @@ def write_datasets(transaction: Transaction, datasets: DatasetBatch, cache: Writ
         {
             "urn": urn,
             "properties": new.node,
-            "shown": differs_visibly(old.node if old else None, new.node),
+            "isVisibleChange": differs_visibly(old.node if old else None, new.node),
         }
         for urn, (old, new) in views.items()
     ]
@@ -239,8 +239,8 @@ def write_datasets(transaction: Transaction, datasets: DatasetBatch, cache: Writ
         last_seen_row(urn, joined[urn][1], datasets.members[urn])
         for urn in sorted(seen_only & with_alias)
     ]
-    run_rows(transaction, "write/datasets/datasets", nodes)
-    run_rows(transaction, "write/aliases/symlinks", _alias_rows(datasets))
+    write_rows(transaction, "write/datasets/datasets", nodes)
+    write_rows(transaction, "write/aliases/symlinks", _alias_rows(datasets))
     _write_columns(transaction, views)
     _write_schemas(transaction, facts)
     _write_sources(transaction, views)
@@ -277,7 +277,7 @@ def _write_columns(transaction: Transaction, views: _ViewPairs) -> None:
             if known.get(column) != properties
         ]
         retired += sorted(known.keys() - new.columns.keys())
-    run_rows(transaction, "write/datasets/columns", columns)
+    write_rows(transaction, "write/datasets/columns", columns)
     if retired:
         transaction.run("write/datasets/retire_columns", urns=retired)
         transaction.run("write/datasets/delete_unused_columns", urns=retired)
@@ -293,7 +293,7 @@ def _write_sources(transaction: Transaction, views: _ViewPairs) -> None:
             properties = {**UNREGISTERED_SOURCE, "registered": False}
             rows.append({"urn": source, "dataset": urn, "properties": properties})
             withdrawn.append(source)
-    run_rows(transaction, "write/versions/sources", rows)
+    write_rows(transaction, "write/versions/sources", rows)
     if withdrawn:
         transaction.run("write/versions/delete_unused", urns=withdrawn)
 
@@ -305,4 +305,4 @@ def _write_schemas(transaction: Transaction, facts: _FactPairs) -> None:
             if old is None or hash not in old.schemas or span.first < old.schemas[hash].first:
                 first = time_at(span.first)
                 rows.append({"dataset": urn, "schema": schema_urn(hash), "first": first})
-    run_rows(transaction, "write/datasets/dataset_schemas", rows)
+    write_rows(transaction, "write/datasets/dataset_schemas", rows)

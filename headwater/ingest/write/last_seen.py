@@ -15,7 +15,7 @@ from headwater.cypher.driver.database import Transaction
 from headwater.ingest.project import last_seen_row, time_at
 from headwater.ingest.write.cache import WriteCache
 from headwater.ingest.write.datasets import join_members
-from headwater.ingest.write.rows import run_rows
+from headwater.ingest.write.rows import write_rows
 
 K = TypeVar("K")
 
@@ -32,12 +32,12 @@ def write_last_seen(
     dataset_rows = [
         last_seen_row(urn, join_members(urn, names), names[urn]) for urn, names in members.items()
     ]
-    run_rows(transaction, "write/datasets/datasets", dataset_rows)
+    write_rows(transaction, "write/datasets/datasets", dataset_rows)
     job_rows = [last_seen_row(urn, cache.jobs[urn], cache.jobs[urn]) for urn in sorted(jobs)]
-    run_rows(transaction, "write/lineage/jobs", job_rows)
+    write_rows(transaction, "write/lineage/jobs", job_rows)
     cached = [cache.edges[key] for key in sorted(edges)]
     edge_rows = [{"edge": edge.id, "last": time_at(edge.span.last)} for edge in cached if edge.span]
-    run_rows(transaction, "write/lineage/last_seen", edge_rows)
+    write_rows(transaction, "write/lineage/last_seen", edge_rows)
 
 
 def _pop_deferred(updates: dict[K, int], before: int | None) -> list[K]:

@@ -1,4 +1,4 @@
-"""Statements over rows, and the facts in the rows they return."""
+"""Run statements that take rows, and decode the facts in the rows that they return."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from headwater.cypher.driver.database import Row, Transaction
 F = TypeVar("F", bound=msgspec.Struct)
 
 
-def run_rows(transaction: Transaction, name: str, rows: list[Any]) -> list[Row]:
-    """Run a statement over rows; without rows, do not run it."""
+def write_rows(transaction: Transaction, name: str, rows: list[Any]) -> list[Row]:
+    """Run the named statement with these rows; return its result. Skip it if there are no rows."""
     return transaction.run(name, rows=rows) if rows else []
 
 

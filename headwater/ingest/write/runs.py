@@ -18,7 +18,7 @@ from headwater.ingest.project import (
     without_nulls,
 )
 from headwater.ingest.write.consumers import RunChanges
-from headwater.ingest.write.rows import run_rows
+from headwater.ingest.write.rows import write_rows
 from headwater.ingest.write.schema_versions import write_artifact_schemas
 from headwater.schema.facts import RunFacts
 from headwater.schema.urns import schema_urn
@@ -41,7 +41,7 @@ def write_runs(
     created = [
         _new_run(urn, facts[urn][1], views[urn][1], heartbeats) for urn in sorted(changes.new)
     ]
-    run_rows(transaction, "write/runs/create_runs", created)
+    write_rows(transaction, "write/runs/create_runs", created)
     existing = {urn: pair for urn, pair in sorted(views.items()) if urn not in changes.new}
     # Other writers set `status` and `heartbeatLost` too, and an event of the run overrides them.
     nodes = [
@@ -55,13 +55,13 @@ def write_runs(
         }
         for urn, (old, view) in existing.items()
     ]
-    run_rows(transaction, "write/runs/update_runs", nodes)
+    write_rows(transaction, "write/runs/update_runs", nodes)
     if changes.withdrawn:
         transaction.run("write/versions/withdraw_artifacts", urns=changes.withdrawn)
     artifacts: list[Row] = []
     for urn, pair in existing.items():
         artifacts.extend(_changed_artifacts(urn, *pair))
-    run_rows(transaction, "write/versions/artifacts", artifacts)
+    write_rows(transaction, "write/versions/artifacts", artifacts)
     write_artifact_schemas(transaction, existing.values())
     _write_edges(transaction, facts, views, existing)
 
@@ -74,17 +74,17 @@ def _write_edges(
         old, run = facts[urn]
         linked = () if _has_new_index_key(*pair) else (old or run).jobs
         run_of += [{"run": urn, "job": job} for job in sorted(run.jobs) if job not in linked]
-    run_rows(transaction, "write/runs/run_of", run_of)
+    write_rows(transaction, "write/runs/run_of", run_of)
     triggers, feeds = [], []
     for urn, (_, run) in facts.items():
         triggers += [{"run": urn, "before": other} for other in sorted(run.after)]
         feeds += [{"run": urn, "before": other} for other in sorted(run.sources)]
-    run_rows(transaction, "write/runs/triggers", triggers)
-    run_rows(transaction, "write/runs/feeds", feeds)
+    write_rows(transaction, "write/runs/triggers", triggers)
+    write_rows(transaction, "write/runs/feeds", feeds)
     dropped = []
     for urn, (_, view) in views.items():
         dropped += [{"run": urn, "dataset": dataset} for dataset in view.dropped]
-    run_rows(transaction, "write/runs/dropped", dropped)
+    write_rows(transaction, "write/runs/dropped", dropped)
 
 
 def _new_run(urn: str, facts: RunFacts, view: RunView, heartbeats: Mapping[str, int]) -> Row:

@@ -15,7 +15,7 @@ from headwater.cypher.driver.database import Transaction
 from headwater.ingest.project import RunView
 from headwater.ingest.write.consumers import MovedVersion
 from headwater.ingest.write.datasets import DatasetBatch
-from headwater.ingest.write.rows import run_rows
+from headwater.ingest.write.rows import write_rows
 from headwater.schema.drift import Fields, drift
 from headwater.schema.urns import schema_urn
 
@@ -27,7 +27,7 @@ def write_schemas(transaction: Transaction, schemas: Mapping[str, str]) -> None:
         names = [name for name, _ in msgspec.json.decode(text)]
         properties = {"hash": hash, "fields": text, "columns": names}
         rows.append({"urn": schema_urn(hash), "properties": properties})
-    run_rows(transaction, "write/datasets/schema_versions", rows)
+    write_rows(transaction, "write/datasets/schema_versions", rows)
 
 
 def write_artifact_schemas(
@@ -40,7 +40,7 @@ def write_artifact_schemas(
             before = old.artifacts.get(urn, {}).get("schemaHash") if old else None
             if artifact["schemaHash"] not in (None, before):
                 rows.append({"artifact": urn, "schema": schema_urn(artifact["schemaHash"])})
-    run_rows(transaction, "write/versions/artifact_schemas", rows)
+    write_rows(transaction, "write/versions/artifact_schemas", rows)
 
 
 def recompute_drift(
@@ -48,7 +48,7 @@ def recompute_drift(
 ) -> None:
     """Compute the drift of moved versions and of the versions after them."""
     rows = [version.row() for version in moved if _may_drift(version, datasets)]
-    neighbours = run_rows(transaction, "read/versions/schema_neighbours", rows)
+    neighbours = write_rows(transaction, "read/versions/schema_neighbours", rows)
     hashes: set[str] = set()
     for row in neighbours:
         hashes.update(hash for hash in (row["schema"], row["before"]) if hash)
@@ -61,7 +61,7 @@ def recompute_drift(
         changes = drift(fields[before], fields[schema]) if is_known else []
         if (changes or None) != row["drift"]:
             written.append({"artifact": row["artifact"], "drift": changes or None})
-    run_rows(transaction, "write/versions/drift", written)
+    write_rows(transaction, "write/versions/drift", written)
 
 
 def _read_fields(transaction: Transaction, hashes: set[str]) -> dict[str, Fields]:

@@ -44,7 +44,7 @@ from headwater.ingest.write.datasets import (
 )
 from headwater.ingest.write.last_seen import write_last_seen
 from headwater.ingest.write.late_events import without_rolled_up
-from headwater.ingest.write.map_edges import (
+from headwater.ingest.write.lineage_edges import (
     recompute_current_edges,
     reported_datasets,
     restore_detached_edges,
@@ -53,7 +53,7 @@ from headwater.ingest.write.map_edges import (
     write_explicit_outputs,
     write_lineage_edges,
 )
-from headwater.ingest.write.rows import read_facts, run_rows
+from headwater.ingest.write.rows import read_facts, write_rows
 from headwater.ingest.write.runs import write_runs
 from headwater.ingest.write.schema_versions import recompute_drift, write_schemas
 from headwater.ingest.write.version_links import link_consumers, named_datasets, update_timelines
@@ -155,8 +155,8 @@ def write_jobs(context: WriteContext) -> None:
         deferred.pop(urn, None)
         properties = job_properties(new)
         is_visible_change = differs_visibly(job_properties(old) if old else None, properties)
-        rows.append({"urn": urn, "properties": properties, "shown": is_visible_change})
-    run_rows(context.transaction, "write/lineage/jobs", rows)
+        rows.append({"urn": urn, "properties": properties, "isVisibleChange": is_visible_change})
+    write_rows(context.transaction, "write/lineage/jobs", rows)
 
 
 def project_runs(context: WriteContext) -> None:
@@ -198,7 +198,7 @@ def write_answers(context: WriteContext) -> None:
         view = answer_view(facts, context.naming, context.datasets.names)
         rows.append({"urn": urn, "properties": view.node})
         context.consumers[urn] = answer_consumer(urn, view)
-    run_rows(context.transaction, "write/versions/answers", rows)
+    write_rows(context.transaction, "write/versions/answers", rows)
 
 
 def restore_edges(context: WriteContext) -> None:
@@ -218,24 +218,24 @@ def write_edges(context: WriteContext) -> None:
                 runs[urn] = cached
     runs.update((urn, facts) for urn, (_, facts) in context.runs.items())
     jobs = {urn: facts for urn, (_, facts) in context.jobs.items()}
-    context.rewired = write_lineage_edges(context.transaction, datasets, jobs, runs, cache)
-    context.rewired |= _reported_rewired(context.jobs, datasets)
+    context.rewired_jobs = write_lineage_edges(context.transaction, datasets, jobs, runs, cache)
+    context.rewired_jobs |= _reported_rewired(context.jobs, datasets)
 
 
 def _reported_rewired(jobs: FactChanges[JobFacts], datasets: DatasetBatch) -> set[str]:
     """Return the jobs whose reported edges changed in more than their times."""
-    rewired: set[str] = set()
+    rewired_jobs: set[str] = set()
     for edge in datasets.detached.edges:
-        rewired.update((edge["source"], edge["target"]))
+        rewired_jobs.update((edge["source"], edge["target"]))
     for urn, facts in datasets.changed.items():
         before = datasets.stored.get(urn)
         if before is None or _producers(before) != _producers(facts):
-            rewired.update(facts.sources)
-    rewired = {urn for urn in rewired if urn.startswith("job:")}
+            rewired_jobs.update(facts.sources)
+    rewired_jobs = {urn for urn in rewired_jobs if urn.startswith("job:")}
     for urn, (old, new) in jobs.items():
         if old is None or _reported_edges(old) != _reported_edges(new):
-            rewired.add(urn)
-    return rewired
+            rewired_jobs.add(urn)
+    return rewired_jobs
 
 
 def _producers(dataset: DatasetFacts) -> tuple[object, ...]:
@@ -259,7 +259,7 @@ def write_origins(context: WriteContext) -> None:
     cache.put_derivations(derivations)
     cache.put_derivations(columns)
     # A run may write a dataset that its job did not write before, with unchanged facts of the job.
-    urns = context.rewired | {key.job for key in derivations}
+    urns = context.rewired_jobs | {key.job for key in derivations}
     jobs = read_facts(transaction, "jobs", JobFacts, urns, cache.jobs)
     resolve_names(transaction, datasets, reported_datasets(datasets, jobs.values()))
     write_explicit_outputs(transaction, datasets, jobs)
@@ -269,7 +269,7 @@ def link_versions(context: WriteContext) -> None:
     """Link consumers to the versions they read."""
     for urn, (old, new) in context.run_views.items():
         update_timelines(urn, old, new, context.cache)
-    context.linked = link_consumers(context)
+    context.linked_consumers = link_consumers(context)
 
 
 def write_version_origins(context: WriteContext) -> None:
@@ -279,11 +279,11 @@ def write_version_origins(context: WriteContext) -> None:
         for urn, (old, view) in context.run_views.items()
         if has_new_origins(old, view)
     }
-    derived.update((urn, consumer.derived) for urn, consumer in context.linked.items())
+    derived.update((urn, consumer.derived) for urn, consumer in context.linked_consumers.items())
     # `create_run_inputs` has written those of new runs.
     urns = sorted(derived.keys() - context.new_runs)
     rows = [{"run": urn, "derived": derived[urn]} for urn in urns]
-    run_rows(context.transaction, "write/versions/derived_from", rows)
+    write_rows(context.transaction, "write/versions/derived_from", rows)
 
 
 def update_drift(context: WriteContext) -> None:
@@ -303,7 +303,9 @@ def update_attempts(context: WriteContext) -> None:
 
 def update_current_edges(context: WriteContext) -> None:
     """Recompute which edges of the lineage graph are current."""
-    recompute_current_edges(context.transaction, context.rewired, context.run_views, context.cache)
+    recompute_current_edges(
+        context.transaction, context.rewired_jobs, context.run_views, context.cache
+    )
 
 
 STAGES: tuple[Stage, ...] = (

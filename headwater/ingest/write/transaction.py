@@ -29,7 +29,8 @@ from headwater.schema.naming import Naming, load_naming
 class Checkpoint(msgspec.Struct, frozen=True):
     """How far a spool is folded, in events: position = folded + dead.
 
-    `settled` is the position up to which the graph has all last-seen times; None: `position`.
+    `settled` is the position up to which the graph has all last-seen times. None means that no
+    last-seen update is deferred, so that position is `position`.
     """
 
     position: int = 0
@@ -39,7 +40,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
 
     @property
     def complete_position(self) -> int:
-        """Return the position up to which no event is needed again."""
+        """Return the position up to which the worker never reads an event again."""
         return self.position if self.settled is None else self.settled
 
 
@@ -118,7 +119,8 @@ def write(
 def send(database: Database, request: WriteRequest, cache: WriteCache) -> PendingCommit:
     """Send the transaction of `write` without waiting for its commit.
 
-    Meanwhile the next delta may be sent with the same cache; it is not written if this one is not.
+    The caller may then send the next delta with the same cache. Neo4j commits that delta only if it
+    commits this one.
 
     Raises the errors of `write`.
     """
@@ -131,7 +133,7 @@ def send(database: Database, request: WriteRequest, cache: WriteCache) -> Pendin
 def _send(database: Database, request: WriteRequest, cache: WriteCache) -> PendingCommit:
     transaction = database.begin()
     try:
-        start = _Start(transaction, request)
+        start = _OpeningStatements(transaction, request)
         expected = cache.next_revision()
         if expected is None:
             cache.restart(start.revision())
@@ -171,10 +173,10 @@ def _write(transaction: Transaction, request: WriteRequest, cache: WriteCache) -
     return after
 
 
-class _Start:
-    """The first statements of a write transaction, which are not waited for.
+class _OpeningStatements:
+    """The first statements of a write transaction: take the write lock and read the checkpoint.
 
-    They wait for the end of the transaction before; `revision` waits for them.
+    Neo4j runs them when the transaction before has ended. Only `revision` waits for their results.
     """
 
     def __init__(self, transaction: Transaction, request: WriteRequest) -> None:

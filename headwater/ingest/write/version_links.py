@@ -43,7 +43,7 @@ from headwater.ingest.write.consumers import (
 )
 from headwater.ingest.write.context import WriteContext
 from headwater.ingest.write.datasets import resolve_names
-from headwater.ingest.write.rows import read_facts, run_rows
+from headwater.ingest.write.rows import read_facts, write_rows
 from headwater.ingest.write.version_timeline import TIMELINE_MAX, Version, read_timeline
 from headwater.schema.facts import AnswerFacts, Name, RunFacts
 from headwater.schema.naming import Naming
@@ -100,14 +100,14 @@ def link_consumers(context: WriteContext) -> dict[str, Consumer]:
         targets = {urn: _targets(one, versions) for urn, one in sorted(linked.items())}
         if remove is not None:
             rows = [{"consumer": urn, "versions": sorted(links)} for urn, links in targets.items()]
-            removed = run_rows(transaction, f"write/versions/{remove}", rows)
+            removed = write_rows(transaction, f"write/versions/{remove}", rows)
             unused.update(row["urn"] for row in removed)
         link_rows = [
             _link_row(linked[urn], links, is_new=linked is new)
             for urn, links in targets.items()
             if links
         ]
-        run_rows(transaction, f"write/versions/{link}", link_rows)
+        write_rows(transaction, f"write/versions/{link}", link_rows)
     if unused:
         for urn in unused:
             cache.read_sources.pop(urn, None)
@@ -127,7 +127,7 @@ def affected_consumers(
     cache.has_triggers = cache.has_triggers or bool(changes.triggering)
     moved = [version for version in changes.moved if _may_affect(version, changes, cache)]
     rows = [version.row() for version in sorted(moved, key=lambda version: version.artifact)]
-    return {row["urn"] for row in run_rows(transaction, "read/versions/affected_consumers", rows)}
+    return {row["urn"] for row in write_rows(transaction, "read/versions/affected_consumers", rows)}
 
 
 def _may_affect(version: MovedVersion, changes: RunChanges, cache: WriteCache) -> bool:
@@ -233,7 +233,7 @@ def _versions_by_time(
             missing.append(
                 {"number": number, "consumer": consumer.urn, "dataset": read.dataset, "at": start}
             )
-    for row in run_rows(transaction, "read/versions/versions_at", missing):
+    for row in write_rows(transaction, "read/versions/versions_at", missing):
         columns = (row["complete"], row["partial"], row["begun"])
         found[row["number"]] = [urn for urn in columns if urn is not None]
     return [versions or [] for versions in found]
@@ -246,7 +246,7 @@ def _versions_by_name(transaction: Transaction, reads: list[_Read]) -> _Versions
         for consumer, read in reads
         if read.version
     ]
-    found = run_rows(transaction, "read/versions/versions_by_producer_name", rows)
+    found = write_rows(transaction, "read/versions/versions_by_producer_name", rows)
     return {(row["consumer"], row["dataset"]): row["versions"] for row in found}
 
 
@@ -255,7 +255,7 @@ def _versions_by_trigger(
 ) -> dict[tuple[str, str], tuple[datetime, str]]:
     """Return the newest complete version that the predecessors of each consumer wrote."""
     rows = [{"consumer": consumer.urn, "dataset": read.dataset} for consumer, read in reads]
-    found = run_rows(transaction, "read/versions/versions_by_trigger", rows)
+    found = write_rows(transaction, "read/versions/versions_by_trigger", rows)
     return {(row["consumer"], row["dataset"]): (row["made"], row["version"]) for row in found}
 
 
@@ -319,7 +319,7 @@ def _ensure_targets(
         ("versions/ensure_artifacts", artifacts),
         ("datasets/ensure_columns", columns),
     ):
-        run_rows(transaction, f"write/{statement}", [rows[urn] for urn in sorted(rows)])
+        write_rows(transaction, f"write/{statement}", [rows[urn] for urn in sorted(rows)])
     cache.read_sources.update(dict.fromkeys(sources))
 
 

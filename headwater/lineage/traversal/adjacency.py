@@ -34,10 +34,8 @@ class Adjacency(ABC):
 
         D ── producers_or_consumers ──▶ J ── inputs_or_outputs ──▶ every D' of J
         │                               │
-        │                               ├─── reached_from_any ───▶ each D' that J leads to from
-        every D
-        └─────────── (D, J) ────────────┴─── reached_from ───────▶ each D' that J leads to from this
-        D
+        │                               ├── reached_from_any ──▶ each D' that J leads to from any D
+        └─────────── (D, J) ────────────┴── reached_from ──────▶ each D' that J leads to from this D
 
         (D, J) in closed_entries: `reached_from` alone applies, the derivations over J are known
         D ── direct_neighbours ──▶ D', J ── direct_neighbours ──▶ J': no node lies between
@@ -68,8 +66,8 @@ class Adjacency(ABC):
         self._deadline = request.bounds.deadline
         self._rows_left = request.rows_max
         self._checked: set[str] = set()
-        # The nodes that each query was asked about.
-        self._asked: dict[str, set[str]] = defaultdict(set)
+        # The nodes whose neighbours each query has read.
+        self._queried: dict[str, set[str]] = defaultdict(set)
 
     def admit_starts(self, starts: Iterable[str]) -> None:
         """Check the starts for their visibility. They pass the filter in any case."""
@@ -122,7 +120,7 @@ class Adjacency(ABC):
 
     def _query(self, name: str, urns: Iterable[str]) -> list[Row]:
         """Ask a query about the nodes that it was not asked about before."""
-        asked = self._asked[name]
+        asked = self._queried[name]
         new = sorted({urn for urn in urns if urn not in asked})
         if not name or not new or self.exhausted:
             return []

@@ -1,15 +1,15 @@
 """The choice of the engine that runs a traversal. This module alone knows the reasons.
 
-There are three engines, from fast to general. All give the same result, which tests hold them to.
+There are three engines, from fast to general. All give the same result; tests compare them.
 
-    cached BFS           reads whole hops from the lineage cache, without a check at any node cached
-    traversal     goes step by step over the lineage cache; Neo4j checks visibility and filter Neo4j
-    traversal      goes step by step over Neo4j
+    cached BFS         reads whole hops from the lineage cache, without a check at any node
+    cached traversal   goes step by step over the cache; Neo4j checks visibility and filter
+    Neo4j traversal    goes step by step over Neo4j
 
-The cache holds the current lineage graph and its columns. It knows neither runs nor versions, nor
+The cache holds the current lineage graph and its columns. It holds neither runs nor versions, nor
 the instants at which edges were seen. So only Neo4j traverses the run history, the lineage graph at
-an earlier instant, and edges that a period of time filters. The cached BFS also needs a caller who
-sees everything, no filter, and no resume points: each of them needs a check at every step.
+an earlier instant, and edges that a filter selects by time. The cached BFS checks no node, so it
+serves only callers who see everything, without a filter and without resume points.
 """
 
 from __future__ import annotations

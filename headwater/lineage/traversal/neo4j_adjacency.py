@@ -119,7 +119,7 @@ class Neo4jAdjacency(Adjacency):
             is_whole = len(predecessors) == len(set(node.predecessors))
             if is_whole and self._add_upstream_node(node, predecessors, nodes):
                 for name in queries:
-                    self._asked[name].add(node.urn)
+                    self._queried[name].add(node.urn)
                 self._rows_left -= len(predecessors) + len(node.derived_from)
             self.properties[node.urn] = node.properties()
         if self._rows_left < 0:

@@ -1,8 +1,8 @@
 """The steps of a traversal: from a node over its jobs or runs, to its direct neighbours, and along
 its citations.
 
-The steps from a node have an order: visible nodes first, by name. A cut names the step that would
-have been next, so that the traversal can resume there. Downstream from a dataset D the steps are
+The steps from a node have an order: visible nodes first, by name. A truncated traversal names the
+next step, so that it can resume there. Downstream from a dataset D the steps are
 
     D ──▶ each job J of `producers_or_consumers` ──▶ each dataset that J leads to from D
     D ──▶ each direct neighbour

@@ -19,9 +19,9 @@ def test_contexts_share_no_state() -> None:
     first.datasets.names["dataset:a:b"] = None  # type: ignore[assignment]
     first.changes.new.add("run:r")
     first.consumers["run:r"] = None  # type: ignore[assignment]
-    first.rewired.add("job:a:b")
+    first.rewired_jobs.add("job:a:b")
     assert second.datasets.names == {}
     assert second.changes.new == set()
     assert second.consumers == {}
-    assert second.rewired == set()
+    assert second.rewired_jobs == set()
     assert not second.refold

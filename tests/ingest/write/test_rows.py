@@ -7,7 +7,7 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.write_lock import acquire_write_lock
-from headwater.ingest.write.rows import decode_facts, read_facts, run_rows
+from headwater.ingest.write.rows import decode_facts, read_facts, write_rows
 from headwater.schema.facts import JobFacts, Name
 from tests.run_builders import job, run, write_events
 
@@ -35,4 +35,4 @@ def test_cached_facts_are_not_read(database: Database) -> None:
 @pytest.mark.neo4j
 def test_a_statement_without_rows_is_not_run(database: Database) -> None:
     with database.write() as transaction:
-        assert run_rows(transaction, "write/no_such_statement", []) == []
+        assert write_rows(transaction, "write/no_such_statement", []) == []

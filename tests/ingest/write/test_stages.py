@@ -81,7 +81,7 @@ def test_the_stages_fill_one_context(database: Database) -> None:
         stages.write_delta(context)
     assert canonical(database) == expected
     assert context.new_runs == {run_of("r")}
-    assert context.rewired == {job("j")}
-    assert list(context.linked) == [run_of("r")]
+    assert context.rewired_jobs == {job("j")}
+    assert list(context.linked_consumers) == [run_of("r")]
     assert [one.artifact for one in context.changes.moved] == [version("t", "r")]
     empty(database)

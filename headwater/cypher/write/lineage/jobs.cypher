@@ -7,4 +7,4 @@ MATCH (l:WriteLock {name: 'graph'})
 UNWIND $rows AS row
 MERGE (n:Job {urn: row.urn})
 SET n += row.properties,
-    n.lineageRevision = CASE WHEN row.shown THEN l.revision ELSE n.lineageRevision END
+    n.lineageRevision = CASE WHEN row.isVisibleChange THEN l.revision ELSE n.lineageRevision END

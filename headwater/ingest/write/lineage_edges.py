@@ -17,7 +17,7 @@ from headwater.cypher.driver.database import Row, Transaction
 from headwater.ingest.project import RunView, RunViews, canonical_name, column_properties, time_at
 from headwater.ingest.write.cache import NewestRun, WriteCache
 from headwater.ingest.write.datasets import DatasetBatch
-from headwater.ingest.write.rows import run_rows
+from headwater.ingest.write.rows import write_rows
 from headwater.schema.facts import (
     Assertion,
     ColumnKey,
@@ -71,7 +71,7 @@ class _EdgeBatch:
                     rows.append(_edge_row(key, span, properties))
                 elif span is not None and edge.extend(span):
                     cache.deferred.edges.setdefault((statement, *key), cache.position)
-            for row in run_rows(transaction, f"write/lineage/{statement}", rows):
+            for row in write_rows(transaction, f"write/lineage/{statement}", rows):
                 key = (row["source"], row["target"], row["reportedUrns"])
                 cache.put_edge(
                     (statement, *key), row["edge"], edges[key], self._properties[statement, *key]
@@ -159,9 +159,9 @@ def write_lineage_edges(
             for dataset, usage in run.outputs.items():
                 if usage.made:
                     edges.add("produced", job_urn, dataset, run.span)
-    rewired = edges.write(transaction, cache)
+    rewired_jobs = edges.write(transaction, cache)
     _write_parents(transaction, jobs, cache)
-    return rewired
+    return rewired_jobs
 
 
 def _write_parents(
@@ -174,7 +174,7 @@ def _write_parents(
         if parents and cache.job_parents.get(urn) != parents:
             moved[urn] = parents
     rows = [{"job": urn, "parents": moved[urn]} for urn in sorted(moved)]
-    run_rows(transaction, "write/lineage/part_of", rows)
+    write_rows(transaction, "write/lineage/part_of", rows)
     cache.job_parents.update(moved)
 
 
@@ -234,7 +234,7 @@ def write_explicit_outputs(
                 origins = set(row["declared"] or ())
                 origins.update(_canonical_urn(datasets, source) for source in sources)
                 row["declared"] = sorted(origins)
-    run_rows(transaction, "write/lineage/explicit_outputs", list(rows.values()))
+    write_rows(transaction, "write/lineage/explicit_outputs", list(rows.values()))
 
 
 def write_derivations(
@@ -246,9 +246,9 @@ def write_derivations(
     rows = []
     for key in sorted(derivations):
         row = _derivation_row(datasets, _urn(key.output), _urn(key.input), derivations[key])
-        row |= {"job": key.job, "evidence": sorted(derivations[key].ways)}
+        row |= {"job": key.job, "evidence": sorted(derivations[key].kinds)}
         rows.append(row)
-    run_rows(transaction, "write/lineage/derived_from", rows)
+    write_rows(transaction, "write/lineage/derived_from", rows)
 
 
 def write_column_edges(
@@ -267,11 +267,11 @@ def write_column_edges(
             rows = into_datasets
             target = _urn(key.target)
         row = _derivation_row(datasets, source, target, derivations[key])
-        row |= {"job": key.job, "transformations": sorted(derivations[key].ways)}
+        row |= {"job": key.job, "transformations": sorted(derivations[key].kinds)}
         rows.append(row)
     _ensure_columns(transaction, columns)
-    run_rows(transaction, "write/lineage/column_feeds", into_columns)
-    run_rows(transaction, "write/lineage/column_feeds_dataset", into_datasets)
+    write_rows(transaction, "write/lineage/column_feeds", into_columns)
+    write_rows(transaction, "write/lineage/column_feeds_dataset", into_datasets)
 
 
 def _derivation_row(
@@ -295,7 +295,7 @@ def _add_column(datasets: DatasetBatch, columns: dict[str, Row], dataset: Name, 
 
 def _ensure_columns(transaction: Transaction, columns: Mapping[str, Row]) -> None:
     rows = [columns[urn] for urn in sorted(columns)]
-    run_rows(transaction, "write/datasets/ensure_columns", rows)
+    write_rows(transaction, "write/datasets/ensure_columns", rows)
 
 
 def restore_detached_edges(transaction: Transaction, datasets: DatasetBatch) -> None:
@@ -313,7 +313,7 @@ def restore_detached_edges(transaction: Transaction, datasets: DatasetBatch) -> 
         rows.setdefault(_STATEMENTS[kinds], []).append(row)
     _ensure_columns(transaction, columns)
     for statement in sorted(rows):
-        run_rows(transaction, f"write/lineage/{statement}", rows[statement])
+        write_rows(transaction, f"write/lineage/{statement}", rows[statement])
 
 
 def _restored_row(datasets: DatasetBatch, edge: Row, source: str, target: str) -> Row:
@@ -348,11 +348,11 @@ _STATEMENTS = {
 
 
 def recompute_current_edges(
-    transaction: Transaction, rewired: set[str], views: RunViews, cache: WriteCache
+    transaction: Transaction, rewired_jobs: set[str], views: RunViews, cache: WriteCache
 ) -> None:
     """Recompute which edges are current, of jobs with changed edges or another newest run."""
     for side, statement in ((READS, "current_inputs"), (WRITES, "current_outputs")):
-        urns = sorted(rewired | _jobs_with_newer_run(side, views, cache))
+        urns = sorted(rewired_jobs | _jobs_with_newer_run(side, views, cache))
         for row in transaction.run(f"write/lineage/{statement}", urns=urns) if urns else []:
             newest = None
             if row["finished"]:
