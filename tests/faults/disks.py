@@ -14,7 +14,7 @@ import pytest
 
 @contextmanager
 def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
-    """A file system of that size: a tmpfs, which only root may mount."""
+    """Mount a tmpfs of that size, which only root may do."""
     if os.geteuid() != 0:
         pytest.skip("mounting a small tmpfs takes root")
     folder.mkdir()
@@ -24,14 +24,14 @@ def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        # Lazily: a process that is being killed may still hold a file.
+        # Lazily, because a killed process may still hold a file.
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 class FailingDisk(apsw.VFS):
-    """A VFS of SQLite over the real one, whose calls of the kinds in `failing` fail.
+    """A VFS of SQLite over the real one. Its calls of the kinds in `failing` fail.
 
-    With `nth`, only the nth of them from now on does. `calls` counts them.
+    With `nth`, only the nth of these calls fails. `calls` counts them.
     """
 
     def __init__(self, name: str) -> None:
@@ -41,7 +41,9 @@ class FailingDisk(apsw.VFS):
         self.calls = 0
         super().__init__(name, "")
 
-    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> _File:  # noqa: N802 (SQLite's name)
+    def xOpen(  # noqa: N802
+        self, name: str | apsw.URIFilename | None, flags: list[int]
+    ) -> _File:
         self.may_fail("open", apsw.CantOpenError)
         return _File(self, name, flags)
 
@@ -53,7 +55,7 @@ class FailingDisk(apsw.VFS):
         if kind in self.failing:
             self.calls += 1
             if self.nth in (0, self.calls):
-                raise error(f"the disk was told to fail this {kind}")
+                raise error(f"a test lets this {kind} fail")
 
 
 class _File(apsw.VFSFile):

@@ -1,14 +1,14 @@
-"""A history whose graph can be worked out by hand.
+"""A run history whose graph can be computed by hand.
 
-Run i belongs to job i % JOBS, reads `raw-(i % RAWS)`, which nothing made, and writes `mart-(i %
-JOBS)`. It begins in second 10 i and ends 5 s later; every tenth fails. Two events a run.
+Run i belongs to job i % JOBS, reads the source `raw-(i % RAWS)` and writes `mart-(i % JOBS)`. It
+starts in second 10 i and ends 5 s later. Every tenth run fails. Each run has two events.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Iterator
+from itertools import chain, count
 from typing import Any
 
 from headwater.cypher.driver.database import Database
@@ -32,8 +32,8 @@ RETURN
   COUNT { (:Artifact)-[:FEEDS]->(:PipelineRun) } AS reads_of_artifacts,
   COUNT { (:PipelineRun)-[:PRODUCED]->(:Artifact) } AS writes,
   COUNT { (:PipelineRun)-[:RUN_OF]->(:Job) } AS run_of,
-  COUNT { (:Dataset)-[:FEEDS]->(:Job) } AS map_reads,
-  COUNT { (:Job)-[:PRODUCED]->(:Dataset) } AS map_writes
+  COUNT { (:Dataset)-[:FEEDS]->(:Job) } AS job_inputs,
+  COUNT { (:Job)-[:PRODUCED]->(:Dataset) } AS job_outputs
 """
 
 
@@ -60,23 +60,26 @@ def _event(i: int, state: str, second: int) -> dict[str, Any]:
 
 
 def events_of(i: int) -> list[bytes]:
-    """The two events of run i."""
+    """Return the two events of run i."""
     states = ("START", "FAIL" if i % 10 == 0 else "COMPLETE")
     return [json.dumps(_event(i, state, 10 * i + 5 * k)).encode() for k, state in enumerate(states)]
 
 
 def history(runs: int, first: int = 0) -> list[bytes]:
-    return [body for i in range(first, first + runs) for body in events_of(i)]
+    return list(chain.from_iterable(events_of(i) for i in range(first, first + runs)))
 
 
 def endless(first: int = 0) -> Iterator[list[bytes]]:
-    """Single events, for ever."""
-    return ([body] for i in itertools.count(first) for body in events_of(i))
+    """Yield single events without end."""
+    for i in count(first):
+        for body in events_of(i):
+            yield [body]
 
 
 def expected(runs: int) -> dict[str, int]:
-    """The counts of the graph of runs 0 to `runs` - 1; `runs` is a multiple of 100, where the
-    pattern repeats.
+    """Return the counts of the graph of `runs` runs.
+
+    `runs` must be a multiple of 100, because the pattern repeats after 100 runs.
     """
     assert runs % 100 == 0
     return {
@@ -92,9 +95,9 @@ def expected(runs: int) -> dict[str, int]:
         "reads_of_artifacts": 0,
         "writes": runs,
         "run_of": runs,
-        # i % 50 and i % 20 take 100 different pairs before they repeat.
-        "map_reads": 100,
-        "map_writes": JOBS,
+        # i % 50 and i % 20 have 100 different pairs.
+        "job_inputs": 100,
+        "job_outputs": JOBS,
     }
 
 

@@ -1,6 +1,4 @@
-"""Clients that post events, log every attempt and its answer, and try again when they were not
-answered 2xx.
-"""
+"""Clients that post events, record every attempt, and retry until the status is 2xx."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ RETRY_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Attempt:
-    """One POST: of which events (several: as a batch), and what came of it; status 0: no answer."""
+    """One POST of an event or a batch, with its result. Status 0 means no response."""
 
     bodies: tuple[bytes, ...]
     began: float
@@ -32,11 +30,10 @@ class Attempt:
 
 
 class Load:
-    """`with Load(...) as load:` posts from several threads; leaving waits until all of it was
-    acknowledged.
+    """Clients in threads that post all groups; the end of the block waits for the receipts.
 
-    `pause` is how long a client rests between two groups; `stop()` ends it after the groups that
-    are under way.
+    Each client waits `pause` seconds between two groups. `stop()` ends the clients after their
+    current groups.
     """
 
     def __init__(
@@ -84,7 +81,7 @@ class Load:
         return [attempt for attempt in self.attempts if attempt.acknowledged]
 
     def slowest(self, since: float = 0.0, until: float = float("inf")) -> list[float]:
-        """The seconds of all answers to POSTs that began in a span of time, ascending."""
+        """Return the seconds of all answered POSTs that began in a span of time, ascending."""
         return sorted(a.seconds for a in self.attempts if a.status and since <= a.began <= until)
 
     def _client(self) -> None:
@@ -101,27 +98,29 @@ class Load:
                     assert time.monotonic() < self._deadline, "not acknowledged in time"
                     time.sleep(RETRY_SECONDS)
                 time.sleep(self._pause)
-        except BaseException as error:  # told to whoever waits for us
+        except BaseException as error:  # raised again by __exit__
             self._errors.append(error)
         finally:
             connection.close()
 
     def _post(self, connection: http.client.HTTPConnection, bodies: tuple[bytes, ...]) -> bool:
-        one = len(bodies) == 1
-        path = "/api/v1/lineage" if one else "/api/v1/lineage/batch"
-        content = bodies[0] if one else b"[" + b",".join(bodies) + b"]"
+        is_single = len(bodies) == 1
+        path = "/api/v1/lineage" if is_single else "/api/v1/lineage/batch"
+        content = bodies[0] if is_single else b"[" + b",".join(bodies) + b"]"
         began, status, receipt = time.monotonic(), 0, 0
         try:
             connection.request("POST", path, content, {"Content-Type": "application/json"})
             answer = connection.getresponse()
-            said = answer.read()
+            response = answer.read()
             status = answer.status
             if status == 201:
-                receipt = int(msgspec.json.decode(said)["receipt"])
+                receipt = int(msgspec.json.decode(response)["receipt"])
             elif status == 200:
-                assert msgspec.json.decode(said)["summary"]["successful"] == len(bodies), said
+                assert msgspec.json.decode(response)["summary"]["successful"] == len(bodies), (
+                    response
+                )
         except (OSError, http.client.HTTPException):
-            connection.close()  # the next request opens it again
+            connection.close()  # the next request opens a new one
         attempt = Attempt(bodies, began, time.monotonic() - began, status, receipt)
         with self._lock:
             self.attempts.append(attempt)
@@ -134,7 +133,7 @@ def quantile(ascending: Sequence[float], share: float) -> float:
 
 
 def figures(seconds: Sequence[float]) -> str:
-    """How long answers took, in a line."""
+    """Return the durations of responses as one line."""
     p50, p99 = quantile(seconds, 0.5), quantile(seconds, 0.99)
     return (
         f"{len(seconds)} POSTs, p50 {p50 * 1000:.1f} ms, p99 {p99 * 1000:.1f} ms, max "

@@ -1,4 +1,4 @@
-"""The graph as it must be: made from the same events again, without any fault."""
+"""Expected graphs, folded from the same events without any fault."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.faults.processes import Installation
 
 
 def replayed(database: Database, home: Installation) -> Graph:
-    """The graph of the spool, folded from its beginning by a worker that nobody disturbs."""
+    """Return the graph of the spool, folded from its beginning by an undisturbed worker."""
     empty(database)
     with closing(Spool(home.spool_path)) as spool:
         worker = Worker(database, spool, events_max=500)
@@ -26,7 +26,7 @@ def replayed(database: Database, home: Installation) -> Graph:
 
 
 def folded_at_once(database: Database, bodies: Iterable[bytes]) -> Graph:
-    """The graph of a set of events, all in one transaction."""
+    """Return the graph of a set of events, written in one transaction."""
     empty(database)
     delta = fold(parse(body, received=0) for body in bodies)
     write(

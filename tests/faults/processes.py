@@ -1,5 +1,6 @@
-"""The API and the worker as real processes that a test may kill, pause and start again. Signals
-only their own pids.
+"""The API and the worker as real processes that a test may kill, pause and restart.
+
+Signals go only to their own pids.
 """
 
 from __future__ import annotations
@@ -31,25 +32,23 @@ POLL_SECONDS = 0.05
 
 
 class TooSlowError(AssertionError):
-    """Something did not come true within its time."""
+    """A condition that did not become true in its time."""
 
 
 def slack() -> float:
-    """By how much everything takes longer than on a machine that has nothing else to do: 1 on
-    such a one.
-    """
+    """Return the load of this machine as a factor for time limits; 1 on an idle machine."""
     return max(os.getloadavg()[0] / (os.cpu_count() or 1), 1.0)
 
 
-def wait_for(what: str, true: Callable[[], object], seconds_max: float) -> float:
-    """Wait until something is true; returns for how many seconds. Raises TooSlowError.
+def wait_for(condition: str, is_true: Callable[[], object], seconds_max: float) -> float:
+    """Wait until a condition is true; return the seconds, or raise TooSlowError.
 
-    `seconds_max` is what it may take on a machine with nothing else to do.
+    `seconds_max` is the limit on an idle machine.
     """
     began = time.monotonic()
-    while not true():
+    while not is_true():
         if (waited := time.monotonic() - began) > seconds_max * slack():
-            raise TooSlowError(f"{what}: not within {waited:.0f} s")
+            raise TooSlowError(f"{condition}: not within {waited:.0f} s")
         time.sleep(POLL_SECONDS)
     return time.monotonic() - began
 
@@ -89,18 +88,18 @@ class Program:
             self._process.send_signal(number)
 
     def kill(self) -> None:
-        """kill -9, whatever it is doing."""
+        """Send kill -9 and wait for the end."""
         if self._process is not None:
             self._process.kill()
             self._process.wait(END_SECONDS_MAX)
 
     def end(self) -> int:
-        """Ask it to end, as an orchestrator would; returns its exit code."""
+        """Send SIGTERM, as an orchestrator does; return the exit code."""
         assert self._process is not None
         self._process.terminate()
         return self._process.wait(END_SECONDS_MAX)
 
-    def said(self) -> str:
+    def output(self) -> str:
         return self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
 
 
@@ -118,7 +117,7 @@ class Answer:
 
 @dataclass
 class Installation:
-    """An API and workers with a home of their own."""
+    """An API and workers with a separate home."""
 
     home: Path
     port: int
@@ -126,13 +125,15 @@ class Installation:
     environment: dict[str, str]
     api: Program
     worker: Program
-    others: list[Program] = field(default_factory=list)
+    more_workers: list[Program] = field(default_factory=list)
 
     def another_worker(self) -> Program:
         program = Program(
-            "worker", self.environment, self.home.parent / f"worker-{len(self.others) + 2}.log"
+            "worker",
+            self.environment,
+            self.home.parent / f"worker-{len(self.more_workers) + 2}.log",
         )
-        self.others.append(program)
+        self.more_workers.append(program)
         return program
 
     def ask(
@@ -143,12 +144,12 @@ class Installation:
         headers: Mapping[str, str] | None = None,
         timeout: float = 30.0,
     ) -> Answer:
-        """One request on a connection of its own: GET, or POST when there is a body."""
+        """Send one request on a new connection: GET, or POST if there is a body."""
         began = time.monotonic()
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:
-            said = {"Content-Type": "application/json", **(headers or {})}
-            connection.request("GET" if body is None else "POST", path, body, said)
+            sent = {"Content-Type": "application/json", **(headers or {})}
+            connection.request("GET" if body is None else "POST", path, body, sent)
             answer = connection.getresponse()
             content = answer.read()
             return Answer(
@@ -167,13 +168,13 @@ class Installation:
             return False
 
     def start_api(self) -> float:
-        """Start the API and wait until it listens; returns how long that took."""
+        """Start the API and wait until it listens; return the seconds."""
         self.api.start()
         began = time.monotonic()
         while not self.alive():
-            assert self.api.running, f"the API ended:\n{self.api.said()}"
+            assert self.api.running, f"the API ended:\n{self.api.output()}"
             if time.monotonic() - began > START_SECONDS_MAX:
-                raise TooSlowError(f"the API does not listen:\n{self.api.said()}")
+                raise TooSlowError(f"the API does not listen:\n{self.api.output()}")
             time.sleep(POLL_SECONDS)
         return time.monotonic() - began
 
@@ -186,7 +187,7 @@ class Installation:
         raise KeyError(name)
 
     def records(self) -> dict[int, bytes]:
-        """Every event in the spool, by receipt."""
+        """Return every event in the spool, by receipt."""
         spool = Spool(self.spool_path)
         try:
             return {
@@ -197,7 +198,7 @@ class Installation:
             spool.close()
 
     def wait_folded(self, database: Database, seconds_max: float) -> Checkpoint:
-        """Wait until everything that was accepted is in the graph or set aside."""
+        """Wait until every accepted event is in the graph or dead-lettered."""
         spool = Spool(self.spool_path)
         try:
             wait_for(
@@ -210,24 +211,24 @@ class Installation:
             spool.close()
 
     def close(self) -> None:
-        for program in (self.api, self.worker, *self.others):
-            # One that is paused would not hear anything but this either.
+        for program in (self.api, self.worker, *self.more_workers):
+            # A paused process reacts only to SIGKILL.
             program.kill()
 
-    def said_tracebacks(self) -> list[str]:
+    def programs_with_tracebacks(self) -> list[str]:
         return [
             program.name
-            for program in (self.api, self.worker, *self.others)
-            if "Traceback" in program.said()
+            for program in (self.api, self.worker, *self.more_workers)
+            if "Traceback" in program.output()
         ]
 
 
 @contextmanager
-def house(home: Path, neo4j: Neo4jServer, **settings: object) -> Iterator[Installation]:
-    """Nothing of it runs yet. `settings` are Headwater's own, in lower case."""
+def installation(home: Path, neo4j: Neo4jServer, **settings: object) -> Iterator[Installation]:
+    """Yield an installation that is not started; `settings` are those of Headwater, in lower case."""
     home.mkdir(parents=True, exist_ok=True)
     port = free_port()
-    wanted = {
+    chosen = {
         "home": home,
         "port": port,
         "neo4j_uri": neo4j.uri,
@@ -239,9 +240,9 @@ def house(home: Path, neo4j: Neo4jServer, **settings: object) -> Iterator[Instal
         name: value for name, value in os.environ.items() if not name.startswith("HEADWATER_")
     }
     environment = surroundings | {
-        f"HEADWATER_{name.upper()}": str(value) for name, value in wanted.items()
+        f"HEADWATER_{name.upper()}": str(value) for name, value in chosen.items()
     }
-    built = Installation(
+    installed = Installation(
         home=home,
         port=port,
         spool_path=Path(str(settings.get("spool", home / "spool.db"))),
@@ -250,6 +251,6 @@ def house(home: Path, neo4j: Neo4jServer, **settings: object) -> Iterator[Instal
         worker=Program("worker", environment, home.parent / "worker.log"),
     )
     try:
-        yield built
+        yield installed
     finally:
-        built.close()
+        installed.close()

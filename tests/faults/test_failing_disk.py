@@ -1,5 +1,6 @@
-"""The spool on a disk whose writes and syncs fail: refused is said, acknowledged is kept, and it
-recovers by itself.
+"""The spool on a failing disk.
+
+The spool refuses events during the fault, keeps every acknowledged event, and recovers by itself.
 """
 
 from __future__ import annotations
@@ -43,10 +44,8 @@ def disk(request: pytest.FixtureRequest) -> Iterator[FailingDisk]:
     disk.unregister()
 
 
-def kept(path: Path) -> list[bytes]:
-    """The events on disk, as a program that never knew of the fault reads them. All of them are
-    intact.
-    """
+def stored_events(path: Path) -> list[bytes]:
+    """Return the events on disk through a spool without faults; assert that all are intact."""
     with closing(Spool(path)) as spool:
         records = spool.read(0, events_max=10_000, bytes_max=2**30)
     assert all(record.intact for record in records)
@@ -57,7 +56,7 @@ def kept(path: Path) -> list[bytes]:
 
 
 def holds_in_order(stored: list[bytes], acknowledged: list[bytes]) -> bool:
-    """Whether all that was acknowledged is there, in order; what was refused may be there too."""
+    """Return True if the acknowledged events are stored in order; refused ones may be stored too."""
     remaining = iter(stored)
     return all(body in remaining for body in acknowledged)
 
@@ -85,15 +84,13 @@ def test_a_disk_fails_for_a_while(tmp_path: Path, disk: FailingDisk, kinds: set[
             spool.append([body], received=1)
             acknowledged.append(body)
         disk.failing = frozenset(kinds)
-    assert holds_in_order(kept(path), acknowledged)
+    assert holds_in_order(stored_events(path), acknowledged)
 
 
 def append_groups(
     path: Path, disk: FailingDisk, nth: int
 ) -> tuple[list[list[bytes]], list[list[bytes]]]:
-    """A small load, of which the nth call of the disk fails; returns the groups acknowledged and
-    those refused.
-    """
+    """Append groups while the nth call of the disk fails; return the accepted and refused ones."""
     bodies = history(12)
     groups = [bodies[i : i + 3] for i in range(0, len(bodies), 3)]
     disk.failing, disk.nth, disk.calls = ALL_KINDS, nth, 0
@@ -107,26 +104,24 @@ def append_groups(
                 except SpoolFullError:
                     refused.append(group)
     except SpoolFullError:
-        pass  # it could not even be opened
+        pass  # the open itself failed
     finally:
         disk.failing = frozenset()
     return acknowledged, refused
 
 
 def test_every_single_call_may_fail(tmp_path: Path, disk: FailingDisk) -> None:
-    """As SQLite tests itself: fail the first call, the second, and so on until a load runs
-    clean.
-    """
+    """Fail the first call, the second, and so on until a load has no failure, as SQLite tests."""
     for nth in itertools.count(1):
         path = tmp_path / f"{nth}.db"
         acknowledged, refused = append_groups(path, disk, nth)
-        stored = kept(path)
-        assert holds_in_order(stored, [body for group in acknowledged for body in group]), (
+        stored = stored_events(path)
+        assert holds_in_order(stored, list(itertools.chain.from_iterable(acknowledged))), (
             f"call {nth}"
         )
         for group in refused:
             assert sum(body in stored for body in group) in (0, len(group)), (
-                f"call {nth} left half of a group"
+                f"call {nth} stored a part of a group"
             )
         assert len(refused) <= 1, f"call {nth}: one fault, one refusal"
         if disk.calls < nth:
@@ -138,7 +133,7 @@ def test_every_single_call_may_fail(tmp_path: Path, disk: FailingDisk) -> None:
 
 @contextmanager
 def served(committer: GroupCommitter, access_path: Path) -> Iterator[int]:
-    """Serve the routes of ingest on a real socket, to callers without keys; yield the port."""
+    """Serve the routes of ingest on a real socket without keys; yield the port."""
     store = AccessStore(access_path)
     routes = ingest.routes(
         EventAcceptor(Redactor(b"key"), load_naming(), committer),
@@ -186,5 +181,5 @@ def test_a_failing_disk_is_503_with_retry_after(tmp_path: Path, disk: FailingDis
             assert int(retry_after) > 0
         disk.failing = frozenset()
         assert post(port, bodies[4]) == (201, None)
-    assert holds_in_order(kept(path), acknowledged)
+    assert holds_in_order(stored_events(path), acknowledged)
     assert acknowledged == [bodies[0], bodies[4]]

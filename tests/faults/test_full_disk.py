@@ -1,8 +1,8 @@
-"""The disk is full: 503 with Retry-After, what was acknowledged is kept, and it accepts again by
-itself.
+"""An installation on a full disk.
 
-Everything of the home is on that disk, as it is by default: the spool, and the metrics that the
-processes share.
+The API answers 503 with Retry-After, keeps every acknowledged event, and accepts events again as
+soon as the disk has room. The whole home is on that disk, as by default: the spool, and the metrics
+that the processes share.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from headwater.cypher.driver.database import Database
 from tests.conftest import Neo4jServer
 from tests.faults.disks import small_disk
 from tests.faults.history import history
-from tests.faults.processes import Answer, Installation, house, wait_for
+from tests.faults.processes import Answer, Installation, installation, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
 
@@ -31,11 +31,11 @@ def cramped(graph: Database, neo4j_server: Neo4jServer, tmp_path: Path) -> Itera
     assert graph.uri == neo4j_server.uri
     with (
         small_disk(tmp_path / "disk", MEGABYTES) as disk,
-        house(disk / "home", neo4j_server) as built,
+        installation(disk / "home", neo4j_server) as installed,
     ):
-        for program in (built.api, built.worker):
+        for program in (installed.api, installed.worker):
             program.log = tmp_path / f"{program.name}.log"
-        yield built
+        yield installed
 
 
 def post(home: Installation, body: bytes) -> Answer:
@@ -45,7 +45,7 @@ def post(home: Installation, body: bytes) -> Answer:
 
 
 def fill(home: Installation, bodies: Iterator[bytes], acknowledged: dict[int, bytes]) -> Answer:
-    """Post until it is refused; returns the refusal."""
+    """Post until an event is refused; return that answer."""
     for _ in range(EVENTS_MAX):
         body = next(bodies)
         answer = post(home, body)
@@ -64,8 +64,7 @@ def test_a_full_disk(cramped: Installation, graph: Database) -> None:
     wait_for("ready", lambda: home.ask("/readyz").status == 200, 60)
 
     acknowledged: dict[int, bytes] = {}
-    # Spaces after an event are no part of it: large ones first, then as small as they are, to the
-    # very brim.
+    # Large events first (spaces after an event are ignored), then small ones fill the rest.
     large = (body + b" " * 20_000 for body in history(1_000))
     refusal = fill(home, large, acknowledged)
     refusal = fill(home, iter(history(4_000, first=1_000)), acknowledged)
@@ -80,7 +79,7 @@ def test_a_full_disk(cramped: Installation, graph: Database) -> None:
     assert ready.json["checks"]["spool"]["ok"] is False
     assert "spool" in ready.json["checks"]["spool"]["reason"]
     assert ready.json["checks"]["neo4j"]["ok"] is True
-    # Everything else goes on: what was accepted is folded, counted, asked.
+    # Folding, metrics and queries continue.
     home.wait_folded(graph, 60)
     assert home.metric("headwater_spool_depth") == 0
     for path in ("/healthz", "/metrics"):
@@ -88,8 +87,8 @@ def test_a_full_disk(cramped: Installation, graph: Database) -> None:
     assert home.graphql('{ search(text: "mart") { __typename } }').status == 200
 
     ballast.unlink()
-    again = history(1, first=9_000)[0]
-    seconds = wait_for("accepted again", lambda: post(home, again).status == 201, BACK_SECONDS_MAX)
+    later = history(1, first=9_000)[0]
+    seconds = wait_for("accepted again", lambda: post(home, later).status == 201, BACK_SECONDS_MAX)
     print(f"accepted again {seconds:.2f} s after there was room")
     wait_for("ready again", lambda: home.ask("/readyz").status == 200, BACK_SECONDS_MAX)
 
@@ -97,6 +96,6 @@ def test_a_full_disk(cramped: Installation, graph: Database) -> None:
     assert {receipt: stored[receipt] for receipt in acknowledged} == acknowledged
     checkpoint = home.wait_folded(graph, 60)
     assert (checkpoint.folded, checkpoint.dead) == (len(stored), 0)
-    assert home.said_tracebacks() == []
+    assert home.programs_with_tracebacks() == []
     assert home.api.running
     assert home.worker.running

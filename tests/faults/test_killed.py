@@ -1,5 +1,6 @@
-"""kill -9 of the API and the worker at random instants of 2,000 events: nothing lost, nothing
-done twice.
+"""kill -9 of the API and the worker at random instants of 2,000 events.
+
+No event is lost, and none is folded twice.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ KILLS = ["api", "api", "api", "api", "worker", "worker", "worker", "worker", "bo
 
 
 def groups(bodies: list[bytes], chance: random.Random) -> list[list[bytes]]:
-    """Single events and small batches of them, in any order."""
+    """Return the events as single events and small batches, in random order."""
     chance.shuffle(bodies)
     cut: list[list[bytes]] = []
     while bodies:
@@ -54,7 +55,7 @@ def test_no_event_is_lost_or_folded_twice(home: Installation, graph: Database, s
     bodies = history(RUNS)
     work = groups(list(bodies), chance)
     kills = chance.sample(KILLS, k=len(KILLS))
-    # Each at some instant within its share of the load.
+    # Each kill is at a random instant within its share of the load.
     marks = [int(len(bodies) * (k + chance.random()) / len(kills)) for k in range(len(kills))]
     home.start_api()
     home.worker.start()
@@ -81,12 +82,12 @@ def test_no_event_is_lost_or_folded_twice(home: Installation, graph: Database, s
         f"of {len(bodies)} events"
     )
     assert failures > 0, "the kills hit nobody"
-    assert home.said_tracebacks() == []
+    assert home.programs_with_tracebacks() == []
 
     assert counted(graph) == expected(RUNS)
     afterwards = canonical(graph)
-    again = replayed(graph, home)
-    for lines, others in zip(afterwards, again, strict=True):
-        print(*sorted(set(lines) ^ set(others))[:10], sep="\n")
-    assert afterwards == again
+    expected_graph = replayed(graph, home)
+    for lines, expected_lines in zip(afterwards, expected_graph, strict=True):
+        print(*sorted(set(lines) ^ set(expected_lines))[:10], sep="\n")
+    assert afterwards == expected_graph
     assert afterwards == folded_at_once(graph, chance.sample(bodies, k=len(bodies)))

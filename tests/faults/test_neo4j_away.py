@@ -1,7 +1,7 @@
-"""Neo4j absent at start, killed -9 under load, paused for 30 s: accepting goes on, and what was
-accepted is applied.
+"""Neo4j is absent at start, killed under load, or paused.
 
-With a Neo4j of its own, which only these tests end and pause.
+The API continues to accept events, and the worker folds all of them later. These tests end and
+pause a Neo4j that no other test uses.
 """
 
 from __future__ import annotations
@@ -25,30 +25,29 @@ from tests.conftest import Neo4jServer, jar_cache
 from tests.faults.history import counted, endless, expected, history
 from tests.faults.load import Load, figures
 from tests.faults.oracle import folded_at_once
-from tests.faults.processes import Installation, house, wait_for
+from tests.faults.processes import Installation, installation, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
 
 POST_SECONDS_MAX = 2.0
 ANSWER_SECONDS_MAX = 12.0
-# Until the worker folds again: 5 s at most on a machine that is doing nothing else. And until
-# nothing waits.
+# Limits until the worker folds again (5 s at most on an idle machine) and until no event waits.
 BACK_SECONDS_MAX = 15.0
 CAUGHT_UP_SECONDS_MAX = 40.0
-# The load goes on until the API has accepted this many further events without Neo4j.
+# The load continues until the API has accepted this many further events without Neo4j.
 ACCEPTED_AWAY = 200
 ACCEPTED_SECONDS_MAX = 60.0
-ASK = '{ search(text: "mart") { __typename } }'
+QUERY = '{ search(text: "mart") { __typename } }'
 
 
 class OwnNeo4j:
-    """A Neo4j that is killed, paused and started again, always at the same address."""
+    """A Neo4j that is killed, paused and restarted, always at the same address."""
 
     def __init__(self, home: Path) -> None:
         self._local = LocalNeo4j(home, free_port(), cache=jar_cache())
         self._local.home.create()
         self._pid = 0
-        # Known before it ever ran: what stands ready for it needs the password.
+        # The API and the worker need the password before the first start.
         self.server = Neo4jServer(
             f"bolt://127.0.0.1:{self._local.bolt_port}", "neo4j", self._local.home.new_password()
         )
@@ -101,13 +100,13 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnNeo4j]:
 
 @pytest.fixture
 def here(own: OwnNeo4j, tmp_path: Path) -> Iterator[Installation]:
-    with house(tmp_path / "home", own.server, fold_events_max=100) as built:
-        yield built
+    with installation(tmp_path / "home", own.server, fold_events_max=100) as installed:
+        yield installed
 
 
 @pytest.fixture
 def running(own: OwnNeo4j) -> OwnNeo4j:
-    """It runs, and is migrated and empty."""
+    """Return the running Neo4j, migrated and empty."""
     if not own.runs:
         own.start()
     with own.database() as database:
@@ -116,8 +115,8 @@ def running(own: OwnNeo4j) -> OwnNeo4j:
     return own
 
 
-def says_neo4j_is_away(here: Installation) -> None:
-    """readyz and GraphQL answer soon and clearly instead of hanging."""
+def assert_reports_absence(here: Installation) -> None:
+    """Assert that readyz and GraphQL report the absence within seconds."""
     ready = here.ask("/readyz")
     assert ready.status == 503
     assert ready.seconds < ANSWER_SECONDS_MAX
@@ -125,13 +124,13 @@ def says_neo4j_is_away(here: Installation) -> None:
     assert checks["neo4j"]["ok"] is False
     assert checks["neo4j"]["reason"]
     assert checks["spool"] == {"ok": True}
-    asked = here.graphql(ASK)
+    answer = here.graphql(QUERY)
     print(
-        f"readyz {ready.seconds:.1f} s, GraphQL {asked.seconds:.1f} s: "
-        f"{asked.json['errors'][0]['message'][:80]}"
+        f"readyz {ready.seconds:.1f} s, GraphQL {answer.seconds:.1f} s: "
+        f"{answer.json['errors'][0]['message'][:80]}"
     )
-    assert asked.seconds < ANSWER_SECONDS_MAX
-    assert "Neo4j" in asked.json["errors"][0]["message"]
+    assert answer.seconds < ANSWER_SECONDS_MAX
+    assert "Neo4j" in answer.json["errors"][0]["message"]
     metrics = here.ask("/metrics")
     assert metrics.status == 200
     assert metrics.seconds < ANSWER_SECONDS_MAX
@@ -142,25 +141,24 @@ def folded(here: Installation) -> float:
     return here.metric("headwater_events_folded_total")
 
 
-def comes_back(here: Installation, before: float) -> str:
-    """Wait until the worker folds again, and then all that waited; says how long that took."""
+def wait_caught_up(here: Installation, before: float) -> str:
+    """Wait until the worker folds again and has caught up; return the durations as text."""
     mark = here.metric("headwater_events_received_total")
     back = wait_for("folding again", lambda: folded(here) > before, BACK_SECONDS_MAX)
     rest = wait_for("caught up", lambda: folded(here) >= mark, CAUGHT_UP_SECONDS_MAX)
     return f"folding again after {back:.1f} s, caught up {rest:.1f} s later"
 
 
-def same_as_accepted(here: Installation, own: OwnNeo4j) -> None:
-    """The graph is that of the events in the spool, all of them folded."""
+def assert_graph_of_spool(here: Installation, own: OwnNeo4j) -> None:
+    """Assert that every event of the spool is folded, and that the graph is theirs."""
     with own.database() as database:
         checkpoint = here.wait_folded(database, 60)
         stored = here.records()
         assert (checkpoint.folded, checkpoint.dead) == (len(stored), 0)
-        found = canonical(database)
-        assert found == folded_at_once(database, set(stored.values()))
+        assert canonical(database) == folded_at_once(database, set(stored.values()))
     assert here.worker.running
-    assert "Traceback" not in here.worker.said()
-    assert "Traceback" not in here.api.said()
+    assert "Traceback" not in here.worker.output()
+    assert "Traceback" not in here.api.output()
 
 
 def test_absent_at_start(own: OwnNeo4j, here: Installation) -> None:
@@ -169,17 +167,17 @@ def test_absent_at_start(own: OwnNeo4j, here: Installation) -> None:
     here.start_api()
     here.worker.start()
     with Load(here.port, [[body] for body in history(300)], clients=4) as load:
-        says_neo4j_is_away(here)
-    took = load.slowest()
-    print("absent:", figures(took))
-    assert took[-1] < POST_SECONDS_MAX
+        assert_reports_absence(here)
+    seconds = load.slowest()
+    print("absent:", figures(seconds))
+    assert seconds[-1] < POST_SECONDS_MAX
     assert {attempt.status for attempt in load.attempts} == {201}
     started = own.start()
-    print(f"Neo4j started in {started:.1f} s; {comes_back(here, 0)}")
+    print(f"Neo4j started in {started:.1f} s; {wait_caught_up(here, 0)}")
     with own.database() as database:
         assert counted(database) == expected(300)
     assert here.ask("/readyz").status == 200
-    same_as_accepted(here, own)
+    assert_graph_of_spool(here, own)
 
 
 def test_killed_under_load(running: OwnNeo4j, here: Installation) -> None:
@@ -190,17 +188,17 @@ def test_killed_under_load(running: OwnNeo4j, here: Installation) -> None:
         running.kill()
         before = folded(here)
         down, mark = time.monotonic(), load.acknowledged + ACCEPTED_AWAY
-        says_neo4j_is_away(here)
+        assert_reports_absence(here)
         wait_for("more was accepted", lambda: load.acknowledged >= mark, ACCEPTED_SECONDS_MAX)
         started = running.start()
         up = time.monotonic()
         load.stop()
-        print(f"Neo4j back in {started:.1f} s; {comes_back(here, before)}")
-    took = load.slowest(down, up)
-    print("killed:", figures(took))
-    assert took[-1] < POST_SECONDS_MAX
+        print(f"Neo4j back in {started:.1f} s; {wait_caught_up(here, before)}")
+    seconds = load.slowest(down, up)
+    print("killed:", figures(seconds))
+    assert seconds[-1] < POST_SECONDS_MAX
     assert {attempt.status for attempt in load.attempts} == {201}
-    same_as_accepted(here, running)
+    assert_graph_of_spool(here, running)
 
 
 def test_paused_under_load(running: OwnNeo4j, here: Installation) -> None:
@@ -212,26 +210,24 @@ def test_paused_under_load(running: OwnNeo4j, here: Installation) -> None:
             paused, mark = time.monotonic(), load.acknowledged + ACCEPTED_AWAY
             noticed = wait_for(
                 "the worker noticed",
-                lambda: "waiting_to_retry" in here.worker.said(),
+                lambda: "waiting_to_retry" in here.worker.output(),
                 BACK_SECONDS_MAX,
             )
-            says_neo4j_is_away(here)
+            assert_reports_absence(here)
             wait_for("more was accepted", lambda: load.acknowledged >= mark, ACCEPTED_SECONDS_MAX)
             before = folded(here)
         resumed = time.monotonic()
         load.stop()
-        print(f"the worker noticed after {noticed:.1f} s; {comes_back(here, before)}")
-    took = load.slowest(paused, resumed)
-    print("paused:", figures(took))
-    assert took[-1] < POST_SECONDS_MAX
+        print(f"the worker noticed after {noticed:.1f} s; {wait_caught_up(here, before)}")
+    seconds = load.slowest(paused, resumed)
+    print("paused:", figures(seconds))
+    assert seconds[-1] < POST_SECONDS_MAX
     assert {attempt.status for attempt in load.attempts} == {201}
-    same_as_accepted(here, running)
+    assert_graph_of_spool(here, running)
 
 
 def test_a_paused_server_without_a_timeout_hint(running: OwnNeo4j) -> None:
-    """Any Neo4j with default settings lets its clients wait for two minutes; our own deadline
-    must hold there too.
-    """
+    """The default settings of Neo4j let clients wait two minutes; Headwater's deadline holds."""
     with running.database() as database:
         database.ask("RETURN 1", {})
         for connections in database._driver._pool.connections.values():

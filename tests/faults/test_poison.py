@@ -1,5 +1,6 @@
-"""Damaged records and bodies that are no events, among good ones: set aside with a reason, and
-nothing else changes.
+"""Damaged records and malformed bodies among good ones are dead-lettered with a reason.
+
+Nothing else changes.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ def changed(change: Callable[[dict[str, Any]], object]) -> bytes:
     return json.dumps(event).encode()
 
 
-# What never came in by the door, or did before the door was as strict; and a piece of the reason.
-NO_EVENTS = [
+# Bodies that the API would refuse, each with a part of the reason.
+MALFORMED = [
     (b"", "not JSON"),
     (b"not json", "not JSON"),
     (b"\xff\xfe\x00", "not JSON"),
@@ -58,7 +59,7 @@ def flip_a_bit(connection: apsw.Connection, seq: int) -> None:
     connection.execute("UPDATE event SET body = ? WHERE seq = ?", (bytes(body), seq))
 
 
-def sums(home: Installation) -> dict[str, int]:
+def event_counts(home: Installation) -> dict[str, int]:
     names = ("events_received", "events_folded", "events_dead", "spool_depth")
     values = {
         name: int(home.metric(f"headwater_{name}{'_total' if 'events' in name else ''}"))
@@ -78,18 +79,18 @@ def test_poison_is_dead_lettered(home: Installation, graph: Database) -> None:
     with Load(home.port, [[body] for body in good[:200]], clients=2):
         pass
     with closing(apsw.Connection(str(home.spool_path))) as connection:
-        inserted = {insert(connection, body): why for body, why in NO_EVENTS}
+        inserted = {insert(connection, body): reason for body, reason in MALFORMED}
         damaged = [3, 90, 170]
-        spoilt = [
+        originals = [
             bytes(connection.execute("SELECT body FROM event WHERE seq = ?", (seq,)).get)
             for seq in damaged
         ]
         for seq in damaged:
             flip_a_bit(connection, seq)
-    with Load(home.port, [[body] for body in [*good[200:], *spoilt]], clients=2):
+    with Load(home.port, [[body] for body in [*good[200:], *originals]], clients=2):
         pass
-    before = sums(home)
-    received = len(good) + len(spoilt) + len(NO_EVENTS)
+    before = event_counts(home)
+    received = len(good) + len(originals) + len(MALFORMED)
     assert before == {
         "events_received": received,
         "events_folded": 0,
@@ -99,8 +100,8 @@ def test_poison_is_dead_lettered(home: Installation, graph: Database) -> None:
 
     home.worker.start()
     home.wait_folded(graph, 60)
-    poison = len(NO_EVENTS) + len(damaged)
-    assert sums(home) == {
+    poison = len(MALFORMED) + len(damaged)
+    assert event_counts(home) == {
         "events_received": received,
         "events_folded": received - poison,
         "events_dead": poison,
@@ -110,9 +111,9 @@ def test_poison_is_dead_lettered(home: Installation, graph: Database) -> None:
         reasons = {dead.seq: dead.reason for dead in spool.dead_letters()}
     assert reasons.keys() == {*inserted, *damaged}
     assert all("damaged" in reasons[seq] for seq in damaged)
-    for seq, why in inserted.items():
-        assert why in reasons[seq]
-    # The damaged ones were sent again, so the graph is whole, and poison left nothing in it.
+    for seq, reason in inserted.items():
+        assert reason in reasons[seq]
+    # The damaged events were sent again, so the graph is complete. Poison left nothing in it.
     assert counted(graph) == expected(200)
     assert canonical(graph) == folded_at_once(graph, good)
 
@@ -120,10 +121,8 @@ def test_poison_is_dead_lettered(home: Installation, graph: Database) -> None:
 LONG = "x" * 60_000
 
 
-def hostile() -> list[bytes]:
-    """Events of the right form that may be hard to write: longer than an index takes, wider than
-    a number is.
-    """
+def extreme_events() -> list[bytes]:
+    """Return valid events with names too long for an index and numbers too large for Neo4j."""
     return [
         changed(lambda event: event["inputs"][0].update(name=LONG)),
         changed(lambda event: event["outputs"][0].update(namespace=LONG)),
@@ -155,7 +154,7 @@ def hostile() -> list[bytes]:
 
 def test_extreme_events_do_not_stop_the_worker(home: Installation, graph: Database) -> None:
     good = history(100)
-    bodies = hostile()
+    bodies = extreme_events()
     home.start_api()
     with Load(home.port, [[body] for body in [*good[:100], *bodies, *good[100:]]], clients=1):
         pass
@@ -173,5 +172,5 @@ def test_extreme_events_do_not_stop_the_worker(home: Installation, graph: Databa
         )[0]["n"]
         == 100
     )
-    assert sums(home)["spool_depth"] == 0
+    assert event_counts(home)["spool_depth"] == 0
     assert home.worker.running

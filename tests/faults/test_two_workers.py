@@ -1,5 +1,6 @@
-"""Two workers on one spool, one of them paused in the middle of its batches: the same graph,
-nothing done twice.
+"""Two workers on one spool, one of them paused during its batches.
+
+The graph is the same, and no event is folded twice.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ def test_two_workers(home: Installation, graph: Database, seed: int) -> None:
     )
     assert home.worker.running
     assert second.running
-    assert home.said_tracebacks() == []
-    both = home.worker.said() + second.said()
+    assert home.programs_with_tracebacks() == []
+    both = home.worker.output() + second.output()
     print(f"another's batch was met {both.count('another worker has folded')} times")
     assert "another worker has folded" in both, "they never met"
     assert counted(graph) == expected(RUNS)

@@ -1,5 +1,6 @@
-"""`headwater up`: what dies is started again, and when it ends nothing is left behind. Pids are
-looked up in /proc.
+"""`headwater up` restarts dead processes and leaves no process when it ends.
+
+The tests find pids in /proc.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from tests.faults.processes import slack, wait_for
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
 
 UP_SECONDS_MAX = 90.0
-# A few seconds on a quiet machine.
+# A few seconds on an idle machine.
 END_SECONDS_MAX = 20.0
 BACK_SECONDS_MAX = 60.0
 
@@ -37,12 +38,12 @@ def alive(pid: int) -> bool:
 
 
 class Up:
-    """A `headwater up` in a process of its own."""
+    """A `headwater up` in its own process."""
 
     def __init__(self, home: Path, *options: str) -> None:
         self.home = home
         self.log = home.parent / f"{home.name}.log"
-        kept = {
+        environment = {
             k: v
             for k, v in os.environ.items()
             if not k.startswith("HEADWATER_") or k == "HEADWATER_CACHE"
@@ -54,13 +55,13 @@ class Up:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                env=kept,
+                env=environment,
                 start_new_session=True,
             )
-        self.seen: set[int] = set()
+        self.pids: set[int] = set()
 
     @property
-    def said(self) -> str:
+    def output_text(self) -> str:
         return " ".join(self.log.read_text().split())
 
     @property
@@ -80,31 +81,31 @@ class Up:
 
     def wait_up(self) -> None:
         def up() -> bool:
-            assert self._process.poll() is None, self.said
-            return "Headwater is up" in self.said and self.ready()
+            assert self._process.poll() is None, self.output_text
+            return "Headwater is up" in self.output_text and self.ready()
 
         wait_for("up", up, UP_SECONDS_MAX)
 
     def child(self, name: str) -> int:
-        """The pid of our `serve` or `worker`; 0 when there is none."""
-        for found in Path("/proc").glob("[0-9]*"):
+        """Return the pid of the `serve` or `worker` of this process, or 0."""
+        for folder in Path("/proc").glob("[0-9]*"):
             try:
-                words = (found / "cmdline").read_bytes().split(b"\0")
-                parent = int((found / "stat").read_text().rpartition(")")[2].split()[1])
+                words = (folder / "cmdline").read_bytes().split(b"\0")
+                parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
             except (FileNotFoundError, ProcessLookupError):
                 continue
             if parent == self.pid and name.encode() in words:
-                self.seen.add(int(found.name))
-                return int(found.name)
+                self.pids.add(int(folder.name))
+                return int(folder.name)
         return 0
 
     def neo4j(self) -> int:
         pid = LocalNeo4j(self.home).status().pid
-        self.seen |= {pid} - {0}
+        self.pids |= {pid} - {0}
         return pid
 
     def end(self, number: signal.Signals) -> tuple[int, float]:
-        """Send it a signal; returns its exit code and how long it took to end."""
+        """Send a signal; return the exit code and the seconds until the end."""
         began = time.monotonic()
         self._process.send_signal(number)
         return self._process.wait(END_SECONDS_MAX * slack()), time.monotonic() - began
@@ -118,7 +119,7 @@ class Up:
         if self._process.poll() is None:
             self._process.kill()
             self._process.wait(10)
-        for pid in self.seen:
+        for pid in self.pids:
             if alive(pid):
                 os.kill(pid, signal.SIGKILL)
         LocalNeo4j(self.home).stop()
@@ -147,29 +148,29 @@ def test_dead_processes_are_restarted_and_ctrl_c_ends_all(up: Up) -> None:
 
     second = Up(up.home)
     assert second.wait(UP_SECONDS_MAX) == 3
-    assert f"another `headwater up` runs in {up.home}" in up.said
+    assert f"another `headwater up` runs in {up.home}" in up.output_text
     assert up.ready(), "the first goes on"
 
     for name in ("serve", "worker"):
         first = up.child(name)
         os.kill(first, signal.SIGKILL)
-        again = wait_for(
+        seconds = wait_for(
             f"another {name}",
             lambda: up.child(name) not in (0, first),  # noqa: B023
             BACK_SECONDS_MAX,
         )
-        again += wait_for("ready", up.ready, BACK_SECONDS_MAX)
-        print(f"{name} was back after {again:.1f} s")
+        seconds += wait_for("ready", up.ready, BACK_SECONDS_MAX)
+        print(f"{name} was back after {seconds:.1f} s")
     api, first = up.child("serve"), up.neo4j()
     os.kill(first, signal.SIGKILL)
-    wait_for("it was noticed", lambda: "Neo4j ended; starting it again" in up.said, 10)
+    wait_for("it was noticed", lambda: "Neo4j ended; starting it again" in up.output_text, 10)
     os.kill(api, signal.SIGKILL)
-    again = wait_for("another serve", lambda: up.child("serve") not in (0, api), BACK_SECONDS_MAX)
-    print(f"serve was started again after {again:.1f} s, while Neo4j was")
+    seconds = wait_for("another serve", lambda: up.child("serve") not in (0, api), BACK_SECONDS_MAX)
+    print(f"serve was started again after {seconds:.1f} s, while Neo4j was")
     assert up.neo4j() == 0, "accepting does not wait for Neo4j"
-    again = wait_for("another Neo4j", lambda: up.neo4j() not in (0, first), BACK_SECONDS_MAX)
-    again += wait_for("ready", up.ready, BACK_SECONDS_MAX)
-    print(f"Neo4j was back after {again:.1f} s")
+    seconds = wait_for("another Neo4j", lambda: up.neo4j() not in (0, first), BACK_SECONDS_MAX)
+    seconds += wait_for("ready", up.ready, BACK_SECONDS_MAX)
+    print(f"Neo4j was back after {seconds:.1f} s")
     assert up.url == url
     assert post(up, events_of(1)[1]) == 201
     current = [up.child("serve"), up.child("worker"), up.neo4j()]
@@ -177,24 +178,24 @@ def test_dead_processes_are_restarted_and_ctrl_c_ends_all(up: Up) -> None:
 
     code, seconds = up.end(signal.SIGINT)
     print(f"Ctrl-C ended it in {seconds:.1f} s")
-    assert code == 0, up.said
-    assert [pid for pid in {*up.seen, *current} if alive(pid)] == []
+    assert code == 0, up.output_text
+    assert [pid for pid in {*up.pids, *current} if alive(pid)] == []
     assert not (up.home / "api.url").exists()
-    assert "Traceback" not in up.said
+    assert "Traceback" not in up.output_text
 
 
 def test_sigterm_ends_all_processes_while_neo4j_restarts(up: Up) -> None:
     up.wait_up()
     pids = [up.child("serve"), up.child("worker"), up.neo4j()]
     os.kill(pids[-1], signal.SIGKILL)
-    wait_for("it was noticed", lambda: "Neo4j ended; starting it again" in up.said, 10)
+    wait_for("it was noticed", lambda: "Neo4j ended; starting it again" in up.output_text, 10)
     os.kill(up.pid, signal.SIGTERM)
     os.kill(up.pid, signal.SIGHUP)
     code, seconds = up.end(signal.SIGINT)
     print(f"SIGTERM ended it in {seconds:.1f} s")
-    assert code == 0, up.said
+    assert code == 0, up.output_text
     assert LocalNeo4j(up.home).home.server() is None
-    assert [pid for pid in {*pids, *up.seen} if alive(pid)] == []
+    assert [pid for pid in {*pids, *up.pids} if alive(pid)] == []
 
 
 def test_ctrl_c_during_the_start_leaves_no_process(up: Up) -> None:
@@ -203,9 +204,9 @@ def test_ctrl_c_during_the_start_leaves_no_process(up: Up) -> None:
     assert server is not None
     time.sleep(1)
     code, _ = up.end(signal.SIGINT)
-    assert code == 130, up.said
+    assert code == 130, up.output_text
     wait_for("Neo4j is gone", lambda: not alive(server.pid), 10)
-    assert "Traceback" not in up.said
+    assert "Traceback" not in up.output_text
 
 
 def test_the_api_and_the_worker_end_when_up_is_killed(up: Up) -> None:
@@ -214,26 +215,26 @@ def test_the_api_and_the_worker_end_when_up_is_killed(up: Up) -> None:
     neo4j = up.neo4j()
     up.end(signal.SIGKILL)
     wait_for("they are gone", lambda: not any(map(alive, children)), END_SECONDS_MAX)
-    again = Up(up.home)
+    second = Up(up.home)
     try:
-        again.wait_up()
-        assert again.neo4j() == neo4j, "the Neo4j that still ran is used again"
-        again.end(signal.SIGTERM)
+        second.wait_up()
+        assert second.neo4j() == neo4j, "the Neo4j that still ran is used again"
+        second.end(signal.SIGTERM)
     finally:
-        again.close()
+        second.close()
 
 
 def test_a_port_in_use_is_reported_before_any_process_starts(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
         for option in ("--port", "--bolt-port"):
-            other = {"--port": "--bolt-port", "--bolt-port": "--port"}[option]
+            free_option = {"--port": "--bolt-port", "--bolt-port": "--port"}[option]
             home = tmp_path / option.strip("-")
-            attempt = Up(home, option, str(port), other, "0")
+            attempt = Up(home, option, str(port), free_option, "0")
             try:
                 assert attempt.wait(UP_SECONDS_MAX) == 3
-                assert f"ort {port} is taken" in attempt.said
-                assert option in attempt.said
+                assert f"ort {port} is taken" in attempt.output_text
+                assert option in attempt.output_text
                 assert attempt.neo4j() == 0
                 assert not (home / "data").exists(), "no Neo4j was started for nothing"
             finally:

@@ -1,6 +1,4 @@
-"""The worker in this process: its disk fails, Neo4j is too slow for a batch, what listens to it
-breaks.
-"""
+"""The worker in this process with a failing disk, a slow Neo4j, or a failing listener."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ RUNS = 200
 
 @pytest.fixture
 def spool(tmp_path: Path) -> Iterator[Spool]:
-    """A spool with a history in it, and in its midst one body that is no event."""
+    """Yield a spool with a run history and one malformed body in its middle."""
     with closing(Spool(tmp_path / "spool.db")) as spool:
         bodies = history(RUNS)
         spool.append([*bodies[:200], b"poison", *bodies[200:]], received=1)
@@ -38,7 +36,7 @@ def spool(tmp_path: Path) -> Iterator[Spool]:
 
 @contextmanager
 def running(worker: Worker) -> Iterator[threading.Thread]:
-    """The worker in a thread, as `headwater worker` runs it. pytest hears of it when it breaks."""
+    """Run the worker in a thread, as `headwater worker` does; pytest reports its exceptions."""
     thread = threading.Thread(target=worker.run)
     thread.start()
     try:
@@ -48,7 +46,7 @@ def running(worker: Worker) -> Iterator[threading.Thread]:
         thread.join(60)
 
 
-def is_whole(graph: Database, spool: Spool) -> None:
+def assert_complete(graph: Database, spool: Spool) -> None:
     checkpoint = read_checkpoint(graph, spool.id)
     assert (checkpoint.position, checkpoint.folded, checkpoint.dead) == (2 * RUNS + 1, 2 * RUNS, 1)
     assert [dead.seq for dead in spool.dead_letters()] == [201]
@@ -71,35 +69,35 @@ def test_the_disk_fails_while_poison_waits(graph: Database, spool: Spool, named:
                 "all folded", lambda: read_checkpoint(graph, spool.id).position == spool.last(), 30
             )
     disk.unregister()
-    is_whole(graph, spool)
+    assert_complete(graph, spool)
 
 
-class Hurried(Database):
-    """Gives a transaction less time than others keep it waiting."""
+class ImpatientDatabase(Database):
+    """A database whose transactions time out while another holds the lock."""
 
-    patience = 1.0
+    seconds_max = 1.0
 
     def begin(self, *, seconds: float = 60.0) -> Transaction:
-        return super().begin(seconds=min(seconds, self.patience))
+        return super().begin(seconds=min(seconds, self.seconds_max))
 
 
 def test_a_batch_that_takes_too_long_is_split(
     graph: Database, neo4j_server: Neo4jServer, spool: Spool
 ) -> None:
     sizes: list[int] = []
-    hurried = Hurried(neo4j_server.uri, neo4j_server.user, neo4j_server.password)
-    with closing(hurried):
+    impatient = ImpatientDatabase(neo4j_server.uri, neo4j_server.user, neo4j_server.password)
+    with closing(impatient):
         worker = Worker(
-            hurried,
+            impatient,
             spool,
             events_max=400,
             on_commit=lambda folded: sizes.append(len(folded.received)),
         )
-        with graph.write() as other:
-            other.run("write/maintenance/lock_graph", holder="another")
+        with graph.write() as lock_holder:
+            lock_holder.run("write/maintenance/lock_graph", holder="another")
             with running(worker):
                 wait_for("it took too long", lambda: worker.batch_events < 400, 30)
-        hurried.patience = 60.0
+        impatient.seconds_max = 60.0
         worker.stop.clear()
         with running(worker):
             wait_for(
@@ -108,7 +106,7 @@ def test_a_batch_that_takes_too_long_is_split(
             wait_for("as many at once again", lambda: worker.batch_events == 400, 30)
     print(f"batches of {sizes}")
     assert sizes[0] <= 200
-    is_whole(graph, spool)
+    assert_complete(graph, spool)
 
 
 def test_a_failing_listener_does_not_stop_the_worker(graph: Database, spool: Spool) -> None:
@@ -118,4 +116,4 @@ def test_a_failing_listener_does_not_stop_the_worker(graph: Database, spool: Spo
     worker = Worker(graph, spool, events_max=100, on_commit=broken)
     while worker.step():
         pass
-    is_whole(graph, spool)
+    assert_complete(graph, spool)

@@ -1,5 +1,5 @@
-"""Several APIs, each a process of its own, over one spool: started at once, taking events at
-once, and one killed.
+"""Several APIs, each a process of its own, over api spool: started at once, taking events at
+once, and api killed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 from headwater.ingest.spool.spool import Spool
 from tests.conftest import Neo4jServer
 from tests.faults.load import Load
-from tests.faults.processes import Installation, house, wait_for
+from tests.faults.processes import Installation, installation, wait_for
 
 APIS = 3
 # Nothing listens there: accepting events must not need Neo4j.
@@ -30,10 +30,12 @@ def event(number: int) -> bytes:
 
 @pytest.fixture
 def apis(tmp_path: Path) -> Iterator[list[Installation]]:
-    """All of them in one home, that none has been in before; nothing runs yet."""
+    """All of them in api home, that none has been in before; nothing runs yet."""
     spool = tmp_path / "shared" / "spool.db"
     built: list[Installation] = []
-    contexts = [house(tmp_path / str(number), NOWHERE, spool=spool) for number in range(APIS)]
+    contexts = [
+        installation(tmp_path / str(number), NOWHERE, spool=spool) for number in range(APIS)
+    ]
     try:
         built.extend(context.__enter__() for context in contexts)
         yield built
@@ -45,12 +47,12 @@ def apis(tmp_path: Path) -> Iterator[list[Installation]]:
 def test_each_event_acknowledged_by_several_processes_is_stored_once_in_one_order(
     apis: list[Installation],
 ) -> None:
-    starts = [Thread(target=one.start_api) for one in apis]
+    starts = [Thread(target=api.start_api) for api in apis]
     for start in starts:
         start.start()
     for start in starts:
         start.join()
-    assert all(one.alive() for one in apis), [one.api.said() for one in apis]
+    assert all(api.alive() for api in apis), [api.api.output() for api in apis]
 
     singles = [[[event(1_000_000 * at + number)] for number in range(400)] for at in (0, 1)]
     batches = [
@@ -93,4 +95,4 @@ def test_each_event_acknowledged_by_several_processes_is_stored_once_in_one_orde
     assert again <= sum(len(attempt.bodies) for attempt in lost)
     with closing(Spool(apis[0].spool_path)) as spool:
         assert all(record.intact for record in spool.read(0, events_max=10**6, bytes_max=2**30))
-    assert not [one.api.said() for one in apis if "Traceback" in one.api.said()]
+    assert not [api.api.output() for api in apis if "Traceback" in api.api.output()]
