@@ -1,4 +1,4 @@
-"""A real API server of this process, over a real spool: uvicorn in a thread, on a free port."""
+"""A real API server with a real spool: uvicorn in a thread of this process, on a free port."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Api:
-    """Where it listens, and what it has kept."""
+    """A running API: its port and its spool."""
 
     port: int
     spool_path: Path
@@ -52,14 +52,14 @@ class Api:
             connection.request(method, path, body, sent)
             response = connection.getresponse()
             text = response.read()
-            json_sent = (response.getheader("content-type") or "").startswith("application/json")
-            found = {key.lower(): value for key, value in response.getheaders()}
-            return Answer(response.status, found, json.loads(text) if json_sent else text)
+            is_json = (response.getheader("content-type") or "").startswith("application/json")
+            received = {key.lower(): value for key, value in response.getheaders()}
+            return Answer(response.status, received, json.loads(text) if is_json else text)
 
     def batch(self, body: bytes, **headers: str) -> Answer:
         return self.post(body, "/api/v1/lineage/batch", **headers)
 
-    def kept(self, after: int = 0) -> list[bytes]:
+    def stored(self, after: int = 0) -> list[bytes]:
         with closing(Spool(self.spool_path)) as spool:
             return [
                 record.body for record in spool.read(after, events_max=100_000, bytes_max=2**30)
@@ -73,7 +73,7 @@ class Api:
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     home = tmp_path_factory.mktemp("api")
-    # Nothing listens on port 1: accepting events must not need Neo4j.
+    # Nothing listens on port 1: accepting events does not need Neo4j.
     settings = Settings(
         home=str(home),
         neo4j_uri="bolt://127.0.0.1:1",

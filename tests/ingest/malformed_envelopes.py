@@ -1,12 +1,13 @@
-"""Envelopes that are nearly right: in every place that the envelope gives a meaning, everything
-that does not belong there, and what the door says to it: the status, and the field that it
-names.
+"""Envelopes with one malformed value, for each path of the envelope and each kind of value.
+
+Each case has the expected status and the field that the response names.
 """
 
 from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from tests.ingest.malformed_events import ACCEPTED, LONG, MALFORMED, event, raw
@@ -32,19 +33,19 @@ JOB_EVENT: dict[str, Any] = {
 
 
 class Case(NamedTuple):
-    """What is sent, and what is answered; 201 with no field when it is taken."""
+    """A body with its expected status and field; the field is empty if the event is accepted."""
 
     body: bytes
     status: int
     field: str = ""
 
 
-def changed(whole: dict[str, Any], path: str, *value: Any) -> bytes:
-    """The event with another value at a path, or with none there."""
-    event = copy.deepcopy(whole)
-    *way, last = (int(step) if step.isdigit() else step for step in path.split("."))
+def changed(original: dict[str, Any], path: str, *value: Any) -> bytes:
+    """Return the event with another value at a path, or without a value there."""
+    event = copy.deepcopy(original)
+    *parents, last = (int(step) if step.isdigit() else step for step in path.split("."))
     holder: Any = event
-    for step in way:
+    for step in parents:
         holder = holder[step]
     if value:
         holder[last] = value[0]
@@ -53,8 +54,8 @@ def changed(whole: dict[str, Any], path: str, *value: Any) -> bytes:
     return json.dumps(event).encode()
 
 
-# Where -> how msgspec and the answer call it -> what must not stand there. A null where a list, an
-# object or a time may be absent is as good as nothing.
+# Path -> the field that the response names, and malformed values. A null instead of an optional
+# list, object or time is valid.
 NOT_TEXT: tuple[Any, ...] = (5, True, 1.5, [], {})
 NOT_OBJECT: tuple[Any, ...] = (5, True, "x", [])
 NO_NAME = (*NOT_TEXT, None, "", " ", "\t\n", "\u00a0\u3000")
@@ -62,14 +63,27 @@ WRONG: dict[str, tuple[str, tuple[Any, ...]]] = {
     "eventTime": (
         "eventTime",
         (
-            *NOT_TEXT, "soon", "2026-02-30T00:00:00Z", "2026-01-01T25:00:00Z", "2026-13-01T00:00:00Z", "10000-01-01",
-            "-0001-01-01T00:00:00Z", "1767225600000", "2026-01-01T00:00:00+99:00", "0001-01-01T00:00:00+14:00",
-            "9999-12-31T23:59:59-12:00", ("2026-01-01T00:00:00Z; "
-                "DROP"), "2026\x00-01-01", "٢٠٢٦-٠١-٠١T00:00:00Z", " ",
+            *NOT_TEXT,
+            "soon",
+            "2026-02-30T00:00:00Z",
+            "2026-01-01T25:00:00Z",
+            "2026-13-01T00:00:00Z",
+            "10000-01-01",
+            "-0001-01-01T00:00:00Z",
+            "1767225600000",
+            "2026-01-01T00:00:00+99:00",
+            "0001-01-01T00:00:00+14:00",
+            "9999-12-31T23:59:59-12:00",
+            ("2026-01-01T00:00:00Z; DROP"),
+            "2026\x00-01-01",
+            "٢٠٢٦-٠١-٠١T00:00:00Z",
+            " ",
         ),
     ),
-    "eventType": ("eventType", (*NOT_TEXT, "STARTED", ("COMPLETE "
-        "FAIL"), "ＦＡＩＬ", "FAIL\x00", "é" * 5_000)),
+    "eventType": (
+        "eventType",
+        (*NOT_TEXT, "STARTED", ("COMPLETE FAIL"), "ＦＡＩＬ", "FAIL\x00", "é" * 5_000),
+    ),
     "run": ("run", (*NOT_OBJECT, None)),
     "run.runId": ("run.runId", NO_NAME),
     "run.facets": ("run.facets", NOT_OBJECT),
@@ -89,14 +103,20 @@ WRONG: dict[str, tuple[str, tuple[Any, ...]]] = {
     "outputs.0.name": ("outputs[0].name", NO_NAME),
     "outputs.0.facets": ("outputs[0].facets", NOT_OBJECT),
     "outputs.0.outputFacets": ("outputs[0].outputFacets", NOT_OBJECT),
-}  # fmt: skip
+}
 MISSING = {
-    "run": "run", "run.runId": "run.runId", "job": "job", "job.namespace": "job.namespace", "job.name": "job.name",
-    "inputs.0.namespace": "inputs[0].namespace", "inputs.0.name": "inputs[0].name",
-    "outputs.0.namespace": "outputs[0].namespace", "outputs.0.name": "outputs[0].name",
-}  # fmt: skip
-# Not missed, or not what anything is made from.
-SPARE: dict[str, tuple[Any, ...]] = {
+    "run": "run",
+    "run.runId": "run.runId",
+    "job": "job",
+    "job.namespace": "job.namespace",
+    "job.name": "job.name",
+    "inputs.0.namespace": "inputs[0].namespace",
+    "inputs.0.name": "inputs[0].name",
+    "outputs.0.namespace": "outputs[0].namespace",
+    "outputs.0.name": "outputs[0].name",
+}
+# Values that are accepted, because they are optional or unused.
+OPTIONAL: dict[str, tuple[Any, ...]] = {
     "eventTime": (None, ""),
     "eventType": (None, "", " ", "complete", " Fail "),
     "producer": (None, 5, [], "not a url"),
@@ -164,19 +184,25 @@ KINDS = {
     "64 kB of blanks": (changed(RUN_EVENT, "job.name", " " * LONG), 422, "job.name"),
 }
 
+
+def wrong_values() -> Iterator[tuple[str, bytes, str]]:
+    for path, (field, values) in WRONG.items():
+        for value in values:
+            name = f"{path} is {json.dumps(value)[:30]}"
+            yield name, changed(RUN_EVENT, path, value), field
+
+
+def optional_values() -> Iterator[tuple[str, bytes]]:
+    for path, values in OPTIONAL.items():
+        for value in values:
+            yield f"{path} may be {json.dumps(value)[:30]}", changed(RUN_EVENT, path, value)
+
+
 CASES: dict[str, Case] = {
     **{f"nasty: {name}": Case(body, 201) for name, body in ACCEPTED.items()},
     **{f"malformed: {name}": Case(*row) for name, row in MALFORMED.items()},
     **{f"kind: {name}": Case(*row) for name, row in KINDS.items()},
-    **{
-        f"{path} is {json.dumps(value)[:30]}": Case(changed(RUN_EVENT, path, value), 422, field)
-        for path, (field, values) in WRONG.items()
-        for value in values
-    },
+    **{name: Case(body, 422, field) for name, body, field in wrong_values()},
     **{f"no {path}": Case(changed(RUN_EVENT, path), 422, field) for path, field in MISSING.items()},
-    **{
-        f"{path} may be {json.dumps(value)[:30]}": Case(changed(RUN_EVENT, path, value), 201)
-        for path, values in SPARE.items()
-        for value in values
-    },
+    **{name: Case(body, 201) for name, body in optional_values()},
 }

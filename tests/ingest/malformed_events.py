@@ -1,4 +1,4 @@
-"""Bodies that somebody will send one day: each with a name, and what the door says to it."""
+"""Named malformed and unusual bodies, each with the expected response of the API."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ def dataset(name: str, facets: dict[str, Any] | None = None, **more: Any) -> dic
 
 
 def event(run_id: str = "", **more: Any) -> bytes:
-    """A run event; of a run of its own unless one is named."""
+    """Return a run event, by default of a new run."""
     facets = more.pop("facets", {})
-    whole = {
+    content = {
         "eventTime": "2026-01-01T00:00:00Z",
         "eventType": "COMPLETE",
         "run": {"runId": run_id or f"nasty {next(_numbers)}", "facets": facets},
         "job": {"namespace": "etl", "name": "nasty"},
         **more,
     }
-    return json.dumps(whole).encode()
+    return json.dumps(content).encode()
 
 
 def job_named(name: str) -> bytes:
@@ -37,7 +37,10 @@ def output(facets: dict[str, Any] | None = None, **output_facets: Any) -> bytes:
 
 
 def raw(body: str) -> bytes:
-    head = '{"eventTime":"2026-01-01T00:00:00Z","eventType":"START","job":{"namespace":"etl","name":"nasty"},'
+    head = (
+        '{"eventTime":"2026-01-01T00:00:00Z","eventType":"START",'
+        '"job":{"namespace":"etl","name":"nasty"},'
+    )
     return (head + body + "}").encode("utf-8", "surrogatepass")
 
 
@@ -97,23 +100,32 @@ ACCEPTED: dict[str, bytes] = {
     "emoji": job_named("👩‍👩‍👧‍👦" * 100),
     "combining without end": job_named("a" + "\u0301" * 5_000),
     "half a character in a name": raw('"run":{"runId":"a\\ud800b"}'),
-    ("half a character in a "
-        "facet"): raw('"run":{"runId":"n","facets":{"errorMessage":{"message":"\\udcff"}}}'),
+    "half a character in a facet": raw(
+        '"run":{"runId":"n","facets":{"errorMessage":{"message":"\\udcff"}}}'
+    ),
     "half a character in a facet's name": raw('"run":{"runId":"n","facets":{"\\udcff":{"a":1}}}'),
     "a BOM": b"\xef\xbb\xbf" + event(),
     "64 kB run id": event("r" * LONG),
     "64 kB job": job_named("j" * LONG),
     "64 kB of emoji": job_named("😀" * (LONG // 4)),
-    "64 kB namespaces": event(job={"namespace": "n" * LONG, "name": "x"}, inputs=[dataset("x", namespace="m" * LONG)]),
+    "64 kB namespaces": event(
+        job={"namespace": "n" * LONG, "name": "x"}, inputs=[dataset("x", namespace="m" * LONG)]
+    ),
     "64 kB datasets": event(inputs=[dataset("i" * LONG)], outputs=[dataset("o" * LONG, lineage())]),
-    ("names about as long as is shown "
-        "whole"): event(inputs=datasets(*("i" * n for n in (3_999, 4_000, 4_001, 8_167)))),
+    "names about as long as is shown whole": event(
+        inputs=datasets(*("i" * n for n in (3_999, 4_000, 4_001, 8_167)))
+    ),
     "64 kB column": output({"schema": {"fields": [{"name": "c" * LONG, "type": "t" * LONG}]}}),
-    ("64 kB column "
-        "edges"): output(lineage({"namespace": "db", "name": "a" * LONG, "field": "f" * LONG})),
+    "64 kB column edges": output(
+        lineage({"namespace": "db", "name": "a" * LONG, "field": "f" * LONG})
+    ),
     "64 kB parent": child_of("p" * LONG, "j" * LONG),
-    "64 kB answer": answer(content="c" * LONG, cites=[{"namespace": "db", "name": "a" * LONG, "runId": "r" * LONG}]),
-    "64 kB pinned": event(inputs=[dataset("i" * LONG, inputFacets={"headwater_artifact": {"runId": "r" * LONG}})]),
+    "64 kB answer": answer(
+        content="c" * LONG, cites=[{"namespace": "db", "name": "a" * LONG, "runId": "r" * LONG}]
+    ),
+    "64 kB pinned": event(
+        inputs=[dataset("i" * LONG, inputFacets={"headwater_artifact": {"runId": "r" * LONG}})]
+    ),
     "64 kB facet name": event(facets={"f" * LONG: {"a": 1}}),
     "one word of 90 kB": answer(content="x" * 90_000),
     "an error of 90 kB": event(facets={"errorMessage": {**FACET, "message": "boom " * 18_000}}),
@@ -129,45 +141,63 @@ ACCEPTED: dict[str, bytes] = {
     "spaces around names": job_named("  spaced  "),
     "quotes and braces": job_named("\"'`;--}{$x //*/ RETURN 1"),
     "the year 1": event(eventTime="0001-01-01T00:00:00Z", outputs=[dataset("t")]),
-    ("the last moment of "
-        "9999"): event(eventTime="9999-12-31T23:59:59.999999Z", inputs=[dataset("t")]),
+    "the last moment of 9999": event(
+        eventTime="9999-12-31T23:59:59.999999Z", inputs=[dataset("t")]
+    ),
     "made in the year 1": json.dumps(
-        {"dataset": dataset("t", {"headwater_artifact": {"runId": "n", "createdAt": "0001-01-01T00:00:00Z"}})}
+        {
+            "dataset": dataset(
+                "t", {"headwater_artifact": {"runId": "n", "createdAt": "0001-01-01T00:00:00Z"}}
+            )
+        }
     ).encode(),
     "made in the year 10000": json.dumps(
-        {"dataset": dataset("t", {"headwater_artifact": {"runId": "n", "createdAt": "10000-01-01T00:00:00Z"}})}
+        {
+            "dataset": dataset(
+                "t", {"headwater_artifact": {"runId": "n", "createdAt": "10000-01-01T00:00:00Z"}}
+            )
+        }
     ).encode(),
-    ("made by "
-        "nobody"): json.dumps({"dataset": dataset("t", {"headwater_artifact": {"runId": " "}})}).encode(),
-    ("pinned to "
-        "nobody"): event(inputs=[dataset("t", inputFacets={"headwater_artifact": {"runId": ""}})]),
+    "made by nobody": json.dumps(
+        {"dataset": dataset("t", {"headwater_artifact": {"runId": " "}})}
+    ).encode(),
+    "pinned to nobody": event(
+        inputs=[dataset("t", inputFacets={"headwater_artifact": {"runId": ""}})]
+    ),
     "its own parent": child_of("itself", of="itself"),
     "a circle of parents": child_of("n", of="m"),
     "and its other half": child_of("m", of="n"),
     "an answer that cites itself": answer(cites=[{"answerId": "nasty"}]),
-    ("an answer that cites "
-        "rubbish"): answer(cites=[1, None, {}, {"namespace": "db"}, [["x"]]], content="x"),
+    "an answer that cites rubbish": answer(
+        cites=[1, None, {}, {"namespace": "db"}, [["x"]]], content="x"
+    ),
     "an answer of wrong types": answer(cites="x", content=5, generatedAt=[]),
     "an answer of a bad time": answer(cites=[{"namespace": "db", "name": "t"}], generatedAt="soon"),
-    ("it reads what it "
-        "writes"): event(inputs=datasets("t"), outputs=[dataset("t", lineage(dataset("t", field="id")))]),
+    "it reads what it writes": event(
+        inputs=datasets("t"), outputs=[dataset("t", lineage(dataset("t", field="id")))]
+    ),
     "nested 60 deep": output(nested(60)),
     "nested 300 deep": output(nested(150)),
     "nested 400 deep in a facet of no meaning": facet_nested(400),
     "a schema of rubbish": output({"schema": {"fields": [1, None, {"name": 5}]}}),
-    ("facets of every wrong "
-        "type"): event(facets={"a": None, "b": 1, "c": "x", "d": [], "parent": [], "errorMessage": 7}),
+    "facets of every wrong type": event(
+        facets={"a": None, "b": 1, "c": "x", "d": [], "parent": [], "errorMessage": 7}
+    ),
     "3,000 facets": event(facets={f"facet {number}": {"a": number} for number in range(3_000)}),
-    "2,000 columns": output({"schema": {"fields": [{"name": f"c{number}"} for number in range(2_000)]}}),
+    "2,000 columns": output(
+        {"schema": {"fields": [{"name": f"c{number}"} for number in range(2_000)]}}
+    ),
     "500 inputs and outputs": event(inputs=datasets(*MANY), outputs=datasets(*MANY, "one more")),
     "one dataset 500 times": event(inputs=[dataset("same")] * 500, outputs=[dataset("same")] * 500),
-    ("text that is no UTF-8 in a "
-        "facet"): raw('"run":{"runId":"n","facets":{"f":{"a":"?"}}}').replace(b"?", b"\xff\xfe"),
-    "a marker of redaction": event(facets={"x": {"password": 'p"\\', "key": ("-----BEGIN PRIVATE "
-        "KEY-----\"x")}}),
-}  # fmt: skip
+    "text that is no UTF-8 in a facet": raw('"run":{"runId":"n","facets":{"f":{"a":"?"}}}').replace(
+        b"?", b"\xff\xfe"
+    ),
+    "a marker of redaction": event(
+        facets={"x": {"password": 'p"\\', "key": ('-----BEGIN PRIVATE KEY-----"x')}}
+    ),
+}
 
-# With the status and the field of the answer.
+# Each with the status and the field of the response.
 MALFORMED: dict[str, tuple[bytes, int, str]] = {
     "nothing": (b"", 400, "body"),
     "NaN": (statistics("NaN"), 400, "body"),

@@ -45,7 +45,7 @@ def a_run(count: int = 2, columns: int = 2) -> list[RunEvent]:
 
 
 def kept_types(api: Api, after: int) -> list[str]:
-    return [json.loads(body)["eventType"] for body in api.kept(after)]
+    return [json.loads(body)["eventType"] for body in api.stored(after)]
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
@@ -110,4 +110,4 @@ def test_many_concurrent_clients(api: Api) -> None:
         await asyncio.gather(*(asyncio.to_thread(send) for _ in range(8)))
 
     asyncio.run(all_of_them())
-    assert len(api.kept(before)) == 40
+    assert len(api.stored(before)) == 40

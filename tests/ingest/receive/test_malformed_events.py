@@ -71,7 +71,7 @@ def test_its_neighbours_in_a_batch_are_stored(api: Api, lines: bool) -> None:
         assert answer.status == 200, name
         failed = [(one["index"], one["field"]) for one in answer.body["failed_events"]]
         assert failed == ([] if case.status == 201 else [(1, case.field)]), name
-        kept = api.kept(before)
+        kept = api.stored(before)
         assert (kept[0], kept[-1], len(kept)) == (
             event("before"),
             event("after"),
@@ -117,7 +117,7 @@ def test_every_accepted_event_is_folded_without_dead_letters(
         assert api.post(case.body).status == case.status
     assert api.post(event("neighbour")).status == 201
     # Past the door of these tests, which is narrower than the real one.
-    spool.append([*api.kept(before), *MEGABYTES], received=1)
+    spool.append([*api.stored(before), *MEGABYTES], received=1)
     assert fold_all(database, spool, 1_000) == []
     at_once = canonical(database)
     rows = database.ask("MATCH (r:PipelineRun {runId: 'neighbour'}) RETURN r.status AS status", {})
