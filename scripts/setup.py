@@ -56,10 +56,10 @@ def fingerprint() -> str:
     """Return a digest of the lock, the metadata, this file, the folder (scripts hold its path) and
     the Python.
     """
-    told = hashlib.sha256(f"{ROOT}\n{sys.version}\n{os.path.realpath(sys.executable)}\n".encode())
+    digest = hashlib.sha256(f"{ROOT}\n{sys.version}\n{os.path.realpath(sys.executable)}\n".encode())
     for file in (LOCK, ROOT / "pyproject.toml", Path(__file__)):
-        told.update(file.read_bytes())
-    return told.hexdigest()
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def installed(wanted: str) -> bool:

@@ -124,9 +124,9 @@ class Keys:
             hint="`headwater keys list` lists them.",
         )
 
-    def principal(self, sent: str) -> Principal:
+    def principal(self, token: str) -> Principal:
         """Return the principal of a key. Raises UnauthorizedError unless the key is valid."""
-        match = _KEY.fullmatch(sent)
+        match = _KEY.fullmatch(token)
         if match is None:
             raise UnauthorizedError("the bearer token is no API key of Headwater", hint=_HINT)
         with self._store.read() as connection:
@@ -148,9 +148,9 @@ class Keys:
         return _key(rows[0])
 
 
-def is_key(sent: str) -> bool:
+def is_key(text: str) -> bool:
     """Return True if a text has the prefix of Headwater's API keys."""
-    return sent.startswith("hw_")
+    return text.startswith("hw_")
 
 
 def _check(

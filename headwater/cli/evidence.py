@@ -59,10 +59,10 @@ def evidence(
     if verify is not None:
         _verify(verify, expected_hash, as_json=as_json)
     elif urn is not None:
-        _make(urn, out, at, depth, home, as_json=as_json)
+        _write_pack(urn, out, at, depth, home, as_json=as_json)
 
 
-def _make(
+def _write_pack(
     urn: str, out: str, at: str | None, depth: int, home: str | None, *, as_json: bool
 ) -> None:
     from headwater.cli.query import time_of

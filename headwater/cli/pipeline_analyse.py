@@ -53,10 +53,10 @@ def analyse(
         moment = until.replace(tzinfo=UTC) if until is not None and until.tzinfo is None else until
         found = analyse(spark, lake, load_naming(settings.naming_path), until=moment)
         write_tables(found, out)
-        told = findings(found)
+        saved = findings(found)
         if graph:
-            _save(settings, found, told)
-    counts = {name: sum(one.table == name for one in told) for name in found.tables}
+            _save(settings, found, saved)
+    counts = {name: sum(one.table == name for one in saved) for name in found.tables}
     said = {
         "until": found.until.isoformat(),
         "events": found.events,
@@ -70,14 +70,16 @@ def analyse(
         for name, count in counts.items():
             if count:
                 print(f"  {_FOUND[name]}: {count:,} (table {name})")
-        if not told[:-1]:
+        if not saved[:-1]:
             print("  no findings")
 
 
-def _save(settings: Settings, found: AnalysisResult, told: list[Finding]) -> None:
+def _save(settings: Settings, found: AnalysisResult, saved: list[Finding]) -> None:
     from headwater.cypher.migrate import migrate
     from headwater.lineage.questions.analyses import save_analysis
 
     with closing(connect(with_local_neo4j(settings))) as database:
         migrate(database)
-        save_analysis(database, told, newest_event_at=found.until, analysed_at=datetime.now(tz=UTC))
+        save_analysis(
+            database, saved, newest_event_at=found.until, analysed_at=datetime.now(tz=UTC)
+        )

@@ -59,8 +59,8 @@ def backfill(
                 paths,
                 read_rules(settings),
                 dead=dead or str(settings.home_path / "dead"),
-                on_progress=lambda what, done, total: bar.update(
-                    task, description=what, completed=done, total=total or None
+                on_progress=lambda stage, done, total: bar.update(
+                    task, description=stage, completed=done, total=total or None
                 ),
             )
     if as_json:
@@ -121,22 +121,22 @@ def archive(
         raise NotFoundError(
             f"there is no spool {settings.spool_path}", hint="Name its folder with --home."
         )
-    kept = Lake(lake)
+    target = Lake(lake)
     with (
         closing(Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)) as spool,
         progress_bar(quiet=as_json) as bar,
     ):
         task = bar.add_task("starting", total=None)
 
-        def on_progress(what: str, done: int, total: int) -> None:
-            bar.update(task, description=what, completed=done, total=total or None)
+        def on_progress(stage: str, done: int, total: int) -> None:
+            bar.update(task, description=stage, completed=done, total=total or None)
 
         with spark_session("archive") as spark:
-            done = pipeline.archive(spark, spool, kept, on_progress=on_progress)
+            done = pipeline.archive(spark, spool, target, on_progress=on_progress)
         folded = 0
         if cut:
-            folded = _folded(settings, spool.id)
-            done.cut = pipeline.cut(spool, kept, folded, on_progress=on_progress)
+            folded = _complete_position(settings, spool.id)
+            done.cut = pipeline.cut(spool, target, folded, on_progress=on_progress)
             done.spool_bytes = settings.spool_path.stat().st_size
     if as_json:
         render.print_json(msgspec.structs.asdict(done))
@@ -165,7 +165,7 @@ def _print_remainder(waiting: int) -> None:
         print("  it keeps its newest event, by which it counts, and what was dead-lettered")
 
 
-def _folded(settings: Settings, spool: str) -> int:
+def _complete_position(settings: Settings, spool: str) -> int:
     """Return the seq up to which the graph holds every event of a spool."""
     from headwater.ingest.write.transaction import read_checkpoint
 

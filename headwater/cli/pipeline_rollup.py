@@ -80,8 +80,8 @@ def _roll_up(database: Database, horizon: Horizon, *, dry_run: bool, as_json: bo
     from headwater.cli import render
     from headwater.pipelines.rollup import roll_up
 
-    told = threading.Event()
-    set_on_signal(told)
+    stop = threading.Event()
+    set_on_signal(stop)
     columns = (TextColumn("{task.description}, runs: {task.completed:,.0f}"), TimeElapsedColumn())
     with Progress(
         *columns, console=Console(stderr=True), disable=as_json or not sys.stderr.isatty()
@@ -92,7 +92,7 @@ def _roll_up(database: Database, horizon: Horizon, *, dry_run: bool, as_json: bo
             horizon,
             dry_run=dry_run,
             progress=lambda what, count: bar.advance(tasks[what], count),
-            stopped=told.is_set,
+            stopped=stop.is_set,
         )
     if as_json:
         said = {

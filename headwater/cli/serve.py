@@ -130,12 +130,12 @@ def neo4j(home: Home = None, bolt_port: BoltPort = 7687) -> None:
 
 
 def set_on_signal(event: threading.Event) -> None:
-    def told(_: int, __: FrameType | None) -> None:
+    def handle(_: int, __: FrameType | None) -> None:
         # A separate thread, because this one may hold the event's own lock now and would deadlock.
         threading.Thread(target=event.set, daemon=True).start()
 
-    signal.signal(signal.SIGTERM, told)
-    signal.signal(signal.SIGINT, told)
+    signal.signal(signal.SIGTERM, handle)
+    signal.signal(signal.SIGINT, handle)
 
 
 def share_metrics(settings: Settings) -> None:

@@ -161,12 +161,12 @@ def print_plan(plan: ReplayPlan) -> None:
 
 
 def _add_run(tree: Tree, entry: Rerun) -> None:
-    told = (
+    flagged = (
         ("reads its own output", entry.reads_own_output),
         ("in a cycle", entry.in_cycle),
         ("superseded", entry.superseded),
     )
-    flags = "".join(f"  [yellow]{words}[/]" for words, is_so in told if is_so)
+    flags = "".join(f"  [yellow]{words}[/]" for words, is_so in flagged if is_so)
     job = escape(_plain_urn(entry.job)) if entry.job else "[dim]no job is known[/]"
     branch = tree.add(f"[bold]{job}[/]  [dim]replaces {escape(_plain_urn(entry.run))}[/]{flags}")
     for one in entry.inputs:

@@ -32,10 +32,15 @@ class Page(Generic[T]):
     has_next: bool
 
 
+def require_between(name: str, value: int, minimum: int, maximum: int, *, hint: str = "") -> None:
+    """Raise QueryError unless an argument is between two limits, both included."""
+    if not minimum <= value <= maximum:
+        raise QueryError(f"{name} {value} is not between {minimum} and {maximum}", hint=hint)
+
+
 def require_page_size(first: int) -> int:
     """Return the size of a page. Raises QueryError outside 0 to 200."""
-    if not 0 <= first <= PAGE_MAX:
-        raise QueryError(f"first {first} is not between 0 and {PAGE_MAX}")
+    require_between("first", first, 0, PAGE_MAX)
     return first
 
 
@@ -90,8 +95,7 @@ def decode_time_cursor(text: str) -> tuple[datetime, str]:
 def last_days(now: datetime | None, days: int) -> tuple[datetime, datetime]:
     """Return the beginning and the end of the last `days` days. Raises QueryError outside 1 to
     3,650."""
-    if not 1 <= days <= DAYS_MAX:
-        raise QueryError(f"days {days} is not between 1 and {DAYS_MAX}")
+    require_between("days", days, 1, DAYS_MAX)
     end = now or datetime.now(UTC)
     return end - timedelta(days=days), end
 

@@ -183,10 +183,10 @@ async def _answer(
     return await anyio.to_thread.run_sync(handle, limiter=_threads, abandon_on_cancel=True)
 
 
-def read_params(type: type[T], sent: Mapping[str, str]) -> T:
+def read_params(type: type[T], texts: Mapping[str, str]) -> T:
     """Return the parameters of a request as their type. Raises ArgumentError."""
     try:
-        return msgspec.convert(dict(sent), type=type, strict=False)
+        return msgspec.convert(dict(texts), type=type, strict=False)
     except msgspec.ValidationError as error:
         raise _argument_error(error) from error
 

@@ -54,9 +54,9 @@ def pack_json(text: bytes) -> bytes:
     return _packing.packer.compress(text)
 
 
-def unpack_json(kept: bytes) -> str:
+def unpack_json(packed: bytes) -> str:
     """Unpack facts to JSON. Raises ValueError for other bytes."""
     try:
-        return _packing.unpacker.decompress(kept).decode()
+        return _packing.unpacker.decompress(packed).decode()
     except zstandard.ZstdError as error:
         raise ValueError(f"the bytes are no packed facts: {error}") from error

@@ -152,7 +152,7 @@ def _tables(where: str, text: str) -> dict[str, dict[str, Any]]:
     tables: dict[str, dict[str, Any]] = {table: {} for table in _TABLES}
     for table, lines in content.items():
         if table not in _TABLES:
-            raise _error(where, table, "is no table of naming rules", _meant(table, _TABLES))
+            raise _error(where, table, "is no table of naming rules", _suggestion(table, _TABLES))
         if not isinstance(lines, dict):
             raise _error(
                 where,
@@ -195,7 +195,7 @@ def _validate(where: str, table: str, key: str, value: object) -> None:
         raise _error(where, line, "is no word", "Write it in letters, digits and underscores.")
 
 
-def _meant(table: str, known: Iterable[str]) -> str:
+def _suggestion(table: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(table, list(known), n=1)
     return f"Did you mean [{close[0]}]?" if close else f"The tables are {', '.join(known)}."
 

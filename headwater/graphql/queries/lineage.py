@@ -17,6 +17,7 @@ from headwater.graphql.types.results import TRUNCATED_BY, Node
 from headwater.graphql.types.scalars import ID, Long
 from headwater.lineage.hidden_nodes import Edge
 from headwater.lineage.node_names import node_names_of
+from headwater.lineage.pagination import require_between
 from headwater.lineage.questions import column_lineage as columns
 from headwater.lineage.questions import lineage
 from headwater.lineage.questions.lineage import Difference
@@ -157,8 +158,7 @@ class Lineage:
         self,
         first: Annotated[int, strawberry.argument(description="The most entries to return.")] = 100,
     ) -> list[Continuation]:
-        if not 0 <= first <= CONTINUATIONS_MAX:
-            raise QueryError(f"first {first} is not between 0 and {CONTINUATIONS_MAX}")
+        require_between("first", first, 0, CONTINUATIONS_MAX)
         return [
             Continuation(urn=one.urn, cursor=one.cursor, omitted_count=one.omitted_count)
             for one in self.walked.continuations[:first]
@@ -224,8 +224,7 @@ class Trace:
             int, strawberry.argument(description="The most branches to return.")
         ] = 5_000,
     ) -> list[TraceBranch]:
-        if not 0 <= first <= BRANCHES_MAX:
-            raise QueryError(f"first {first} is not between 0 and {BRANCHES_MAX}")
+        require_between("first", first, 0, BRANCHES_MAX)
         rows = self.walked.rows
         branches = trace_tree(self.walked.answer["urn"], self.walked.edges)[:first]
         return [_branch(branch, rows.get(branch.urn, {})) for branch in branches]

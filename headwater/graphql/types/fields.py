@@ -12,8 +12,9 @@ from typing import Annotated, Any, TypeVar
 import strawberry
 from strawberry.types.field import StrawberryField
 
-from headwater.errors import NotFoundError, QueryError
+from headwater.errors import NotFoundError
 from headwater.graphql.context import Info
+from headwater.lineage.pagination import require_between
 from headwater.schema.urns import parse_urn
 
 T = TypeVar("T")
@@ -43,8 +44,7 @@ def resolver(description: str) -> Callable[[Callable[..., Any]], StrawberryField
 def page_length(first: int | None, default: int = PAGE_DEFAULT, limit: int = LIST_MAX) -> int:
     """Return the length of a page. Raises QueryError outside 0 to `limit`."""
     length = default if first is None else first
-    if not 0 <= length <= limit:
-        raise QueryError(f"first {length} is not between 0 and {limit}")
+    require_between("first", length, 0, limit)
     return length
 
 

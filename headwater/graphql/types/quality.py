@@ -8,10 +8,10 @@ from typing import Annotated
 
 import strawberry
 
-from headwater.errors import QueryError
 from headwater.graphql.context import Info
 from headwater.graphql.types.fields import First, page_length, resolver
 from headwater.graphql.types.scalars import ID, Long, long_or_none
+from headwater.lineage.pagination import require_between
 from headwater.lineage.questions.freshness import Freshness as KnownFreshness
 from headwater.lineage.questions.freshness import SourceAge, evaluate
 from headwater.lineage.questions.quality import Assertion as ReportedAssertion
@@ -198,8 +198,7 @@ class Freshness:
             int, strawberry.argument(description="The limit in seconds, for example 86400.")
         ],
     ) -> FreshnessVerdict:
-        if not 0 < max_age_seconds <= _SECONDS_MAX:
-            raise QueryError(f"maxAgeSeconds {max_age_seconds} is not between 1 and {_SECONDS_MAX}")
+        require_between("maxAgeSeconds", max_age_seconds, 1, _SECONDS_MAX)
         limit = timedelta(seconds=max_age_seconds)
         verdict = evaluate(self.known, max_age=limit, now=datetime.now(UTC))
         return FreshnessVerdict(

@@ -127,12 +127,12 @@ def _usage(
     return usage
 
 
-def _partition(sent: str, name: str) -> str:
-    """Return the rest of a sent name after the normalised name, whatever their beginnings."""
-    if sent == name:
+def _partition(original: str, name: str) -> str:
+    """Return the rest of a name as sent, after the normalised name, whatever their beginnings."""
+    if original == name:
         return ""
     last = name.rstrip("/").rpartition("/")[2]
-    _, found, partition = f"/{sent.strip('/')}/".rpartition(f"/{last}/")
+    _, found, partition = f"/{original.strip('/')}/".rpartition(f"/{last}/")
     return partition.strip("/") if found else ""
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 import msgspec
 
 from headwater.cypher.driver.database import Row
-from headwater.errors import QueryError
+from headwater.lineage.pagination import require_between
 from headwater.lineage.view import GraphView
 from headwater.schema.dataset_aliases import alias_since
 from headwater.schema.events import to_datetime
@@ -41,8 +41,7 @@ def list_aliases(view: GraphView, *, first: int = 100, after: str = "") -> list[
 
     Raises QueryError for `first` outside the bounds.
     """
-    if not 0 <= first <= ALIASES_MAX:
-        raise QueryError(f"first {first} is not between 0 and {ALIASES_MAX}")
+    require_between("first", first, 0, ALIASES_MAX)
     if not first:
         return []
     rows = view.read("read/catalog/aliases", after=after, limit=first, sees=view.visibility.regexes)

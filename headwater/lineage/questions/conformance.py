@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from headwater.cypher.driver.database import Row
-from headwater.errors import ForbiddenError, QueryError
+from headwater.errors import ForbiddenError
+from headwater.lineage.pagination import require_between
 from headwater.lineage.view import GraphView
 from headwater.schema.conformance_rules import RULES, Rule
 
@@ -73,8 +74,7 @@ def producers(view: GraphView, *, producer: str = "", first: int = 100) -> list[
         raise ForbiddenError(
             "counts by producer cover all namespaces, but this key is restricted to some"
         )
-    if not 0 <= first <= PRODUCERS_MAX:
-        raise QueryError(f"first {first} is not between 0 and {PRODUCERS_MAX}")
+    require_between("first", first, 0, PRODUCERS_MAX)
     rows = view.read("read/estate/event_producers", producer=producer, limit=first)
     findings = _read_findings(view, [row["producer"] for row in rows])
     return [_producer(row, findings.get(row["producer"], [])) for row in rows]

@@ -40,9 +40,9 @@ CERTIFIED_TAGS = ("certified", "canonical")
 _TRUE = ("true", "yes", "1")
 
 
-def share(part: int, whole: int) -> float | None:
+def share(part: int, total: int) -> float | None:
     """Return the quotient, between 0 and 1; None for a share of nothing."""
-    return part / whole if whole else None
+    return part / total if total else None
 
 
 @dataclass(frozen=True)

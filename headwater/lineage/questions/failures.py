@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from headwater.cypher.driver.database import Row
-from headwater.errors import QueryError, UnavailableError
+from headwater.errors import UnavailableError
 from headwater.lineage.node_visibility import find_hidden, keep_visible
-from headwater.lineage.pagination import decode_time_cursor, encode_time_cursor
+from headwater.lineage.pagination import decode_time_cursor, encode_time_cursor, require_between
 from headwater.lineage.traversal.adjacency import timed_out
 from headwater.lineage.traversal.bfs import traverse
 from headwater.lineage.traversal.layers import CITATIONS_DOWN, DATASETS_DOWN, RUNS_DOWN
@@ -94,10 +94,7 @@ def failed_runs(
     `pipeline` and `namespace` are those of the job. Raises QueryError for `first` outside the
     bounds or an invalid cursor `after`.
     """
-    if not 0 <= first <= PAGE_MAX:
-        raise QueryError(
-            f"first {first} is not between 0 and {PAGE_MAX}", hint="Request several pages."
-        )
+    require_between("first", first, 0, PAGE_MAX, hint="Request several pages.")
     cursor_at, cursor_urn = decode_time_cursor(after) if after else (_LATEST, "")
     rows = view.read(
         "read/failures/failed_runs",

@@ -33,6 +33,7 @@ from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
 from headwater.lineage.node_visibility import find_hidden
 from headwater.lineage.nodes import require_node
+from headwater.lineage.pagination import require_between
 from headwater.lineage.questions.failures import nodes_of_kind
 from headwater.lineage.questions.outliers import EARLIER_MAX, find_outlier
 from headwater.lineage.traversal.bfs import traverse
@@ -113,8 +114,7 @@ def root_cause(
     With `since`, the time when the data was last good, only later candidates count. Raises
     NotFoundError without a visible node, QueryError for a bad urn or `first`.
     """
-    if not 0 <= first <= CANDIDATES_MAX:
-        raise QueryError(f"first {first} is not between 0 and {CANDIDATES_MAX}")
+    require_between("first", first, 0, CANDIDATES_MAX)
     starts = _read_starts(view, urn)
     bounds = Bounds.within(
         timeout_seconds, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX

@@ -23,7 +23,7 @@ from headwater.errors import QueryError
 from headwater.lineage.node_names import NodeName, kind_of
 from headwater.lineage.node_visibility import keep_visible
 from headwater.lineage.nodes import name_nodes, read_nodes
-from headwater.lineage.pagination import Page, cut_page
+from headwater.lineage.pagination import Page, cut_page, require_between
 from headwater.lineage.view import GraphView
 from headwater.schema.graph import NODE_KINDS
 from headwater.schema.urns import URN_BYTES_MAX, answer_urn, parse_urn, run_urn
@@ -112,8 +112,7 @@ def search(
 
     Raises QueryError for an unknown kind, a bad `first` or a bad cursor.
     """
-    if not 0 <= first <= SEARCH_MAX:
-        raise QueryError(f"first {first} is not between 0 and {SEARCH_MAX}")
+    require_between("first", first, 0, SEARCH_MAX)
     if filters.kind and filters.kind not in NODE_KINDS.values():
         raise QueryError(f"kind {filters.kind[:40]!r} is none of {', '.join(NODE_KINDS.values())}")
     hits, truncated = _find_hits(view, text.strip()[:TEXT_CHARACTERS_MAX])

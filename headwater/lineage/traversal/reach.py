@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from headwater.errors import QueryError
 from headwater.lineage.hidden_nodes import Edge
 from headwater.lineage.nodes import require_node
+from headwater.lineage.pagination import require_between
 from headwater.lineage.traversal.bfs import traverse_from
 from headwater.lineage.traversal.cached_bfs import CachedTraversal
 from headwater.lineage.traversal.cursors import CursorPosition, decode_position, encode_position
@@ -80,8 +81,7 @@ def reach(view: GraphView, request: LineageRequest, bounds: Bounds) -> Reached:
     """
     if request.direction not in DIRECTIONS:
         raise QueryError(f"direction {request.direction!r} is none of {', '.join(DIRECTIONS)}")
-    if not 1 <= request.depth <= DEPTH_MAX:
-        raise QueryError(f"depth {request.depth} is not between 1 and {DEPTH_MAX}")
+    require_between("depth", request.depth, 1, DEPTH_MAX)
     starts = find_starts(view, request)
     layers = _layers_of(starts, request.direction)
     resume_from: dict[str, ResumePoint] = {}

@@ -80,8 +80,8 @@ def _parents(facets: Mapping[str, msgspec.Raw | bytes | str]) -> Iterator[Parent
             yield parent
 
 
-def _parent(sent: msgspec.Raw | bytes | str) -> Parent | None:
-    raw = sent if isinstance(sent, str) else bytes(sent)
+def _parent(raw_parent: msgspec.Raw | bytes | str) -> Parent | None:
+    raw = raw_parent if isinstance(raw_parent, str) else bytes(raw_parent)
     return _remembered(raw) if len(raw) <= CACHED_BYTES_MAX else _read(raw)
 
 
