@@ -1,4 +1,4 @@
-"""What a walk shows of what may not be seen, worked out by hand. What begins with h is hidden."""
+"""Traversals with hidden nodes, worked out by hand. Names that begin with h are hidden."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def seen(
 
 
 def chain(length: int) -> LineageModel:
-    """a -> x -> (so many hidden datasets, with hidden jobs between) -> y -> b"""
+    """Build a -> x -> (`length` hidden datasets, with hidden jobs between) -> y -> b."""
     map = LineageModel().add("x", ["a"], ["h0"])
     for number in range(length):
         map.add(f"h{number}", [f"h{number}"], [f"h{number + 1}"])
@@ -113,7 +113,7 @@ def test_hidden_roots_and_leaves_are_one_stub_each(roots: int) -> None:
 
 
 def test_a_hidden_root_beside_a_visible_source_is_not_shown() -> None:
-    """Whether something else, out of sight, has a part in it is nothing that can be seen."""
+    """Another hidden source of the node must not change the answer."""
     plain = LineageModel().add("h", ["a"], ["h1"]).add("h1", ["h1"], ["b"])
     more = (
         LineageModel()

@@ -1,9 +1,9 @@
-"""What hangs on one node by the million, and what that may cost: a job with so many runs, all of
-which read the same source and the same version of a dataset and write another.
+"""The cost of reads around nodes with long run histories: a job with many runs, which all read the
+same source and the same version of a dataset and write another.
 
-The same history is told with some runs and with ten times as many, and what Neo4j looks at to
-answer (its db hits, which no load of the machine changes) must be the same. A question that is
-asked of a window, of one run, or of the newest few must not see what else hangs there.
+Neo4j answers the same questions over one history and over one ten times as long. The db hits, which
+do not depend on the load of the machine, must not grow. A question about a window, one run or the
+newest few must not read the rest of the history.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from tests.run_builders import FACET, Event, ds, job, run_of, version
 FEW, MANY = 200, 2_000
 AT_ONCE = 500
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
-# So many of the first and of the last runs saw tests fail and told when the source was updated.
+# This many of the first and of the last runs have failed tests and an updated source.
 TOLD = 3
-# Beside what grows with the logarithm of the graph, as a tree of an index does.
+# The tolerance for costs that grow with the logarithm of the graph, like the depth of an index.
 GROWTH_MAX, HITS_MORE_MAX = 1.15, 60
 
 
@@ -40,8 +40,8 @@ def checks(passed: bool, **metrics: Any) -> Event:
 
 
 def one_run(number: int, count: int) -> Event:
-    """An hour after the one before. The first alone makes `dim`, reads `cold`, and does not read
-    `dim`.
+    """Build a run an hour after the previous one; only the first makes `dim`, reads `cold` and does
+    not read `dim`.
     """
     moment = (BEGIN + timedelta(hours=number)).isoformat()
     is_first = number == 0
@@ -76,7 +76,7 @@ SOURCES = [source_urn("db", name) for name in ("hub", "tested")]
 
 
 def of_use(now: datetime, since: datetime, versions: Sequence[str]) -> Asked:
-    """Who read what, what was said of it, and what depends on it."""
+    """Return the parameters of the queries on readers, quality and dependents."""
     window = {"since": since, "until": now}
     return {
         "read/estate/source_updates": {"urns": SOURCES, "limit": 100} | SEEN,
@@ -177,7 +177,7 @@ def of_runs(now: datetime, since: datetime, last: str, failed: str) -> Asked:
 
 
 def of_auditors(now: datetime, since: datetime, run_id: str) -> Asked:
-    """Those scan all datasets or jobs, and must not scan what hangs on them."""
+    """Return the parameters of the audit queries, which scan datasets or jobs but not their runs."""
     scans = (
         "coverage",
         "orphan_datasets",
@@ -200,7 +200,7 @@ def of_auditors(now: datetime, since: datetime, run_id: str) -> Asked:
 
 
 def questions(count: int) -> Asked:
-    """By the query: what it is asked of a graph with so many runs."""
+    """Return the parameters of each query for a graph with this many runs."""
     now = BEGIN + timedelta(hours=count)
     since = now - timedelta(hours=20)
     versions = [version("dim", "r0"), version("out", f"r{count - 1}")]
@@ -220,8 +220,7 @@ def hits(plan: Mapping[str, Any]) -> int:
 def measured(driver: Driver, count: int) -> dict[str, int]:
     found = {}
     with driver.session() as session:
-        # Neo4j itself counts what is in its indexes, and plans anew, some time after a graph has
-        # grown by so much.
+        # Neo4j updates its index statistics, and plans again, some time after a graph has grown.
         session.run("CALL db.prepareForReplanning(60)").consume()
         for name, parameters in questions(count).items():
             summary = session.run("PROFILE " + find_query(name).text, dict(parameters)).consume()
@@ -232,7 +231,7 @@ def measured(driver: Driver, count: int) -> dict[str, int]:
 
 @pytest.fixture(scope="module")
 def looked_at(database: Database, graph_driver: Driver) -> Iterator[Mapping[str, tuple[int, int]]]:
-    """By the query: the db hits with few runs and with many."""
+    """Return the db hits of each query with few runs and with many."""
     fill(database, FEW)
     few = measured(graph_driver, FEW)
     fill(database, MANY)
@@ -255,7 +254,7 @@ def test_db_hits_do_not_grow_with_the_runs(
 def test_growing_db_hits_are_detected(
     looked_at: Mapping[str, tuple[int, int]], graph_driver: Driver
 ) -> None:
-    """That a question without an index in its order fails this test."""
+    """Check that a query without an index in its order exceeds the limit of this test."""
     assert looked_at
     expands = (
         "PROFILE MATCH (:Source {urn: $urn})-[:FEEDS]->(r) WHERE r.startedAt > $at "

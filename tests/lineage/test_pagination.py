@@ -1,4 +1,4 @@
-"""Pages: whatever comes and goes between two of them, what stays is seen once and only once."""
+"""Pages over a changing list: each entry that stays is listed once."""
 
 from __future__ import annotations
 

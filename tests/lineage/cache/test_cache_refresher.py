@@ -1,7 +1,7 @@
-"""The map in memory beside a real Neo4j: what is answered from it, when it is not asked, and when
-it is read afresh.
+"""The refresher of the lineage cache beside a real Neo4j: cached answers, and the questions that
+still go to Neo4j.
 
-What was answered from memory is told by the statements that Neo4j was not asked.
+The recorded queries show whether an answer came from the cache.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
 
 class Asked(list[str]):
-    """The queries that were asked of Neo4j."""
+    """A recorder of the queries that Neo4j receives."""
 
     def __call__(self, name: str, _: float) -> None:
         self.append(name.removeprefix("read/"))
@@ -51,9 +51,7 @@ def asked() -> Asked:
 def remembering(
     database: Database, neo4j_server: Neo4jServer, asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[GraphView]:
-    """a -> first -> b -> second -> c, and a database that holds that in memory, and does so on a
-    slow machine too.
-    """
+    """Load the cache of a -> first -> b -> second -> c, without its time limits."""
     monkeypatch.setattr(map_follower, "STALE_SECONDS_MAX", 60.0)
     write_events(
         database,
@@ -94,7 +92,7 @@ def test_immediate_answers_need_no_statement(
         assert found == lineage(remembering, ds("a"), direction="DOWNSTREAM", depth=depth)
     with pytest.raises(QueryError, match="depth 0"):
         answer_at_once(remembering, [ds("a")], direction="DOWNSTREAM", depth=0)
-    # What is not in memory, lies in another layer or may have to be judged has to be asked for.
+    # Neo4j answers for nodes outside the cache, for other layers and for filters.
     for urn in (ds("nothing"), column_urn("db", "a", "id"), run_urn("r1")):
         assert answer_at_once(remembering, [urn], direction="DOWNSTREAM", depth=1) is None
     assert (
@@ -155,7 +153,7 @@ def test_it_follows_and_a_fresh_answer_waits_for_it(
     assert "d" not in names(remembering, ds("a"))
     assert asked == []
     assert names(remembering, ds("a"), fresh=True)[-2:] == ["d", "third"]
-    # The revision, what changed since, and what stands there: not the whole map.
+    # The refresher reads the revision, the changed nodes and their entries, not the whole graph.
     assert asked[:2] == ["cache/revision", "cache/changed_nodes"]
     assert "cache/urns" not in asked
 

@@ -1,6 +1,4 @@
-"""The indexes of the map in memory, worked out by hand; and that what was put in any order, or
-put again, is the same as what is put once.
-"""
+"""The indexes of the lineage cache, worked out by hand, in any order of updates."""
 
 from __future__ import annotations
 
@@ -54,7 +52,7 @@ def test_neighbours_of_each_node() -> None:
     down, up = cache.downstream, cache.upstream
     assert down.producers_or_consumers == {ds("a"): (job("j"),), ds("x"): (job("j"),)}
     assert down.inputs_or_outputs == {job("j"): (ds("b"), ds("c"), ds("d"))}
-    # What came from nothing else, or from nothing, is not behind whatever the job reads.
+    # An output with derivations, or with none, is not reached from every input of the job.
     assert down.reached_from_any == {job("j"): (ds("c"),)}
     assert down.reached_from == {(ds("a"), job("j")): (ds("b"),)}
     assert up.producers_or_consumers == {
@@ -124,7 +122,7 @@ DATASETS = st.builds(
 )
 OTHERS = st.builds(lambda name, other: (ds(name), CachedAlias(ds(other))), NAMES, NAMES)
 GONE = st.tuples(st.one_of(NAMES.map(ds), NAMES.map(job)), st.none())
-# A column of two datasets there is not: each part has columns of its own.
+# No column belongs to two datasets: each entry has columns of its own.
 PARTS = st.lists(st.one_of(JOBS, DATASETS, OTHERS, GONE), max_size=12)
 
 

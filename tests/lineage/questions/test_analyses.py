@@ -1,4 +1,4 @@
-"""What an analysis found, kept in the graph until the next."""
+"""The findings of an analysis, stored in the graph until the next one."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_an_analysis_replaces_the_previous_findings(graph: GraphView) -> None:
     assert read_analysis(graph, table="summary") == Analysis(UNTIL, SECOND, [WHOLE])
     about = graph.database.ask("MATCH (a:Analysis)-[:ABOUT]->(n) RETURN a.urn AS a, n.urn AS n", {})
     assert about == [{"a": f"analysis:row_counts:{ds('mart')}", "n": ds("mart")}]
-    # Nothing that walks lineage meets it.
+    # No traversal reaches a finding.
     assert not any("analysis" in end for edge in edges(graph.database) for end in edge)
 
 

@@ -24,8 +24,8 @@ EDGES = [MIDNIGHT + HOUR, MIDNIGHT + 2 * HOUR, MIDNIGHT + 3 * HOUR]
 
 @pytest.fixture(scope="module", autouse=True)
 def told(database: Database) -> None:
-    """raw and load before the first edge; clean and report in the first hour; sums and late in
-    the second.
+    """Write raw and load before the first edge, clean and report in the first hour, sums and late
+    in the second.
     """
     empty(database)
     clean = dataset("clean", {**schema(id="int"), **columns(id=[("raw", "id")])})

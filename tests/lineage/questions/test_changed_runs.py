@@ -1,4 +1,4 @@
-"""Which runs changed: stamped whenever one is written, by whatever, and asked for in order."""
+"""Changed runs: every statement that writes a run stamps it, and reads return them in order."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_written_runs_are_stamped_by_the_clock_of_neo4j(
     assert urns(view, between) == [run_of("b")]
     (change,) = changed_runs(view, between)
     assert between <= change.at <= read_clock(view)
-    # What is known already is not written again; what is told of it anew is.
+    # A repeated event is not written again; a new fact is.
     later = read_clock(view)
     write_events(database, run("a", "load", [], ["x"]), answer("r", "x"))
     assert changed_runs(view, later) == []
@@ -54,7 +54,7 @@ def test_changes_by_other_statements_are_stamped(database: Database, view: Graph
 def test_silence_is_stamped(database: Database, view: GraphView) -> None:
     write_events(database, run("quiet", "load", [], ["x"])[:1])
     began = read_clock(view)
-    # It was received in 1970.
+    # The event was received in 1970.
     assert (
         abandon_lost_heartbeats(
             database,

@@ -1,10 +1,10 @@
-"""How much lineage covers: one estate, every figure worked out by hand.
+"""The coverage of lineage: one estate, every figure worked out by hand.
 
     raw* -> load -> a -> build -> b -> publish -> dash+, cited      gen -> g -> user -> h+
     lone+
     ingest -> reg* -> uses -> r2+      page (of the web) -> scrape -> visits+      gone, dropped
 
-`*` is a registered source, `+` is certified. What is asked looks back to minute 120 of the history.
+`*` is a registered source, `+` is certified. The window begins at minute 120 of the history.
 """
 
 from __future__ import annotations
@@ -177,13 +177,14 @@ def test_nothing_has_no_share(told: GraphView) -> None:
 
 
 def test_median_blast_radius(told: GraphView) -> None:
-    # Of raw 6, of a 4, of b, g, reg and page 2 each, of the other five nothing.
+    # Downstream of raw 6, of a 4, of b, g, reg and page 2 each, of the other five none.
     found = blast_radius(told)
     assert found == BlastRadius(2, 6, ds("raw"), 11, 11, False)
     assert not found.sampled
-    # Without page: 6, 4, 2, 2, 2, and five of nothing.
+    # Without page: 6, 4, 2, 2, 2, and five without dependents.
     assert blast_radius(told.visible_to(OF_DB)).median == 1.0
-    # The jobs are out of sight: where a way leads out and comes back, only what comes back counts.
+    # The jobs are hidden: where a path leaves the visible nodes and returns, only the visible nodes
+    # count.
     assert blast_radius(told.visible_to(Visibility(("db",)))).largest == 3
     assert blast_radius(told, namespace="web") == BlastRadius(2, 2, "dataset:web:page", 1, 1, False)
 

@@ -1,4 +1,4 @@
-"""What follows from failed runs, in two lists, on the real Neo4j; every result worked out by
+"""The consequences of failed runs, in two lists, on the real Neo4j; every result worked out by
 hand.
 """
 
@@ -41,8 +41,9 @@ def of(view: GraphView, run_id: str) -> FailureImpact:
 
 @pytest.fixture
 def chain(database: Database, view: GraphView) -> GraphView:
-    """load: raw -> a; build: a -> b; publish: b -> d; report: d -> e. All well once; build
-    begins at 39, fails at 40, and says nothing of what it wrote.
+    """Build load: raw -> a; build: a -> b; publish: b -> d; report: d -> e. All succeed once.
+
+    The next build begins at 39, fails at 40 and names no outputs.
     """
     write_events(
         database,
@@ -73,8 +74,10 @@ def test_no_later_run(chain: GraphView) -> None:
 
 def test_consumers_of_the_old_version(chain: GraphView) -> None:
     """publish-2 reads build-1's b itself, report-2 through it; report-x reads d from before the
-    failure, which was made from that b too. What was made before the failure is not listed, but
-    the answer that rests on it is.
+    failure.
+
+    That d also derives from the same b. Versions from before the failure are not listed, but an
+    answer that cites one is.
     """
     write_events(
         chain.database,
@@ -98,9 +101,7 @@ def test_consumers_of_the_old_version(chain: GraphView) -> None:
 
 
 def test_consumers_of_a_partial_output(database: Database, view: GraphView) -> None:
-    """build-2 began to write b; publish-2 may have read that or build-1's, so it is in both
-    lists.
-    """
+    """build-2 began to write b; publish-2 may have read that or build-1's, so it is in both lists."""
     write_events(
         database,
         run("build-1", "build", ["a"], ["b"], minute=0),
@@ -147,9 +148,7 @@ def _pinned(run_id: str) -> Event:
 
 
 def test_resolved_by_a_later_success(chain: GraphView) -> None:
-    """build-3 makes b anew at 61: nothing waits from then on. What ran or was answered between
-    stays.
-    """
+    """build-3 replaces b at 61: no job waits afterwards. Runs and answers in between stay listed."""
     write_events(
         chain.database,
         run("publish-2", "publish", ["b"], ["d"], minute=50),
@@ -207,8 +206,8 @@ def test_half_of_the_outputs_replaced_is_not_resolved(database: Database, view: 
 
 
 def test_resolved_by_the_next_attempt_of_its_slot(database: Database, view: GraphView) -> None:
-    """The second attempt fails too, the third succeeds; neither says what it wrote. The failure
-    was first told late.
+    """The second attempt fails too, the third succeeds; neither names its outputs. The first event
+    of the failure arrives late.
     """
     nominal = {"nominalTime": {**FACET, "nominalStartTime": at(0)}}
     tries = [
@@ -230,7 +229,9 @@ def test_resolved_by_the_next_attempt_of_its_slot(database: Database, view: Grap
 
 
 def test_a_job_that_reads_its_own_output(database: Database, view: GraphView) -> None:
-    """add-3 is the next attempt, not a consumer of the old version; before it, sum-1 read that."""
+    """add-3 is the next attempt, not a consumer of the old version; before it, sum-1 read that
+    version.
+    """
     write_events(
         database,
         run("add-1", "add", ["t"], ["t"], minute=0),

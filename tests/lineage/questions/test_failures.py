@@ -1,4 +1,4 @@
-"""Failed runs and what they touch, on the real Neo4j; every result worked out by hand."""
+"""Failed runs and their reach on the real Neo4j; every result worked out by hand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
 
 class Counted(Database):
-    """The real database, counting what is asked of it."""
+    """The real database, which counts its statements."""
 
     def __init__(self, database: Database) -> None:
         self.__dict__.update(database.__dict__)
@@ -32,8 +32,8 @@ class Counted(Database):
 
 @pytest.fixture
 def chain(database: Database, view: GraphView) -> GraphView:
-    """load: raw -> a; build: a -> b, c (b only from a); publish: b -> d. All well once, then
-    build fails at 30.
+    """Build load: raw -> a; build: a -> b, c (b only from a); publish: b -> d. All succeed once,
+    then build fails at 30.
     """
     write_events(
         database,
@@ -74,7 +74,7 @@ def test_partial_output_that_was_read_is_followed_in_history(chain: GraphView) -
     touched = affected_nodes(chain, [run_of("build-2")])[run_of("build-2")]
     assert set(touched.artifacts) == {version("b", "build-2"), version("d", "publish-2")}
     assert touched.runs == [run_of("publish-2")]
-    # `old` cites publish-1, which was current when build-2 started; `new` cites what was made from
+    # `old` cites publish-1, which was current when build-2 started; `new` cites a version made from
     # the partial b.
     assert set(touched.answers) == {answer_urn("old"), answer_urn("new")}
 
@@ -101,7 +101,7 @@ def test_answers_superseded_before_the_failure_are_left_out(
 
 
 def test_each_run_of_a_page_by_its_own_start(database: Database, view: GraphView) -> None:
-    """`first` cites v1, current when f1 failed at 10 but replaced by v2 (made at 21) before f2
+    """`first` cites v1. It was current when f1 failed at 10; v2, made at 21, replaced it before f2
     failed at 30.
     """
     write_events(
@@ -141,7 +141,7 @@ def test_narrowing_excludes_unaffected_nodes(database: Database, view: GraphView
 
 
 def test_a_whole_page_costs_a_few_statements(database: Database, view: GraphView) -> None:
-    """200 failing runs of one job, eight datasets deep: as many statements as one run costs."""
+    """Fail 200 runs of one job, eight datasets deep: the page takes as many statements as one run."""
     chain = [run(f"ok-{n}", f"job{n}", [f"t{n}"], [f"t{n + 1}"], minute=2 * n) for n in range(8)]
     failing = [
         run(f"bad-{n:03d}", "job0", ["t0"], ["t1"], minute=60 + n, status="FAIL")
@@ -165,8 +165,8 @@ def test_a_whole_page_costs_a_few_statements(database: Database, view: GraphView
 
 
 def test_pages_over_equal_times(database: Database, view: GraphView) -> None:
-    """Five failures at one instant, two before it, one after: pages of two see each once, newest
-    first.
+    """Fail five runs at one instant, two before it and one after: pages of two list each once,
+    newest first.
     """
     minutes = {"late": 20, **{f"same-{n}": 10 for n in range(5)}, "early-1": 5, "early-2": 4}
     write_events(

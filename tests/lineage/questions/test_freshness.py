@@ -1,4 +1,4 @@
-"""How fresh data is, on one history of which every instant is worked out by hand."""
+"""The freshness of datasets, on one history in which every instant is worked out by hand."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def captured(name: str, minute: int) -> list[Event]:
 
 
 def from_the_web(events: list[Event]) -> list[Event]:
-    """What it read first stands in another namespace."""
+    """Build a run whose first input is in another namespace."""
     for event in events:
         event["inputs"][0]["namespace"] = "web"
     return events
@@ -68,38 +68,38 @@ def updating_run(
 
 @pytest.fixture(scope="module")
 def told(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[GraphView]:
-    """Many small histories side by side, none of which touches another."""
+    """Write many small, separate histories."""
     del graph_driver
     empty(database)
     write_events(
         database,
-        # crm -> a -> b, and then a is not made anew.
+        # crm -> a -> b; a is not made again afterwards.
         captured("crm", 0),
         run("load-1", "load", ["crm"], ["a"], minute=10),
         run("build-1", "build", ["a"], ["b"], minute=20),
         run("load-2", "load", ["crm"], ["a"], minute=60, status="FAIL"),
-        # One source old, one new; both by two ways.
+        # One source is old, one new; both arrive by two paths.
         captured("slow", 5),
         captured("quick", 100),
         run("join-1", "join", ["slow", "quick"], ["joined"], minute=110),
         run("twice-1", "twice", ["joined", "quick"], ["twice"], minute=115),
-        # Nobody says when it was captured; captured again since it was read.
+        # The time of the capture is missing; the source was captured again after the read.
         run("copy-1", "copy", ["bare"], ["copied"], minute=30),
         captured("again", 100),
         run("use-1", "use", ["again"], ["used"], minute=90),
-        # Grows by itself: the first load is old, the newest is not.
+        # The dataset grows by itself: the first load is old, the newest is not.
         run("grow-1", "grow", [], ["grown"], minute=0),
         run("grow-2", "grow", ["grown", "quick"], ["grown"], minute=105),
-        # A whole version and what a failed run left since are read together.
+        # A complete version and the output of a later failed run are read together.
         run("p-1", "p", [], ["p"], minute=0),
         run("p-2", "p", ["quick"], ["p"], minute=101, status="FAIL"),
         run("c-1", "c", ["p"], ["c"], minute=110),
-        # Only ever failed, only ever named, dropped.
+        # Datasets that only failed runs wrote, that were only named, or that were dropped.
         run("f-1", "f", [], ["failed"], minute=110, status="FAIL"),
         [dataset_event("named", 110)],
         run("d-1", "d", [], ["dropped"], minute=10),
         [dataset_event("dropped", 50, {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}})],
-        # When it was updated is told by the dataset itself, and by each run that read it.
+        # The dataset itself and each run that read it report the time of its update.
         [
             dataset_event("itself", 40, updated(35)),
             updating_run("i-1", 80, "itself", "from_itself"),
@@ -114,8 +114,8 @@ def told(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[
                 "nonsense", 40, {"dataQualityMetrics": {"columnMetrics": {}, "lastUpdated": "soon"}}
             )
         ],
-        # Read before anything made it; that somebody registers it then is no reason to forget what
-        # it is made from.
+        # A run read the dataset before any job made it; a later registration does not remove its
+        # derivations.
         run("early-1", "early", ["late"], ["early"], minute=5),
         run("late-1", "late", ["quick"], ["late"], minute=103),
         captured("late", 110),
@@ -154,7 +154,7 @@ def verdict(view: GraphView, name: str, minutes: int) -> Verdict:
         ("itself", 35, [source("itself", 35)]),
         ("from_itself", 80, [source("itself", 35)]),
         ("reader", 95, [source("reader", 95)]),
-        # What r-2 read was updated since r-1 did.
+        # The source was updated between r-1 and r-2.
         ("by_1", 80, [source("reader", 70)]),
         ("by_2", 100, [source("reader", 95)]),
         ("late", 104, [source("quick", 100)]),
@@ -194,7 +194,7 @@ def test_the_newest_data_is_a_version_or_a_capture(told: GraphView) -> None:
         ("joined", 115, FRESH, []),
         ("joined", 114, STALE, ["slow"]),
         ("joined", 10, STALE, ["slow", "quick"]),
-        # It is at least 90 minutes old; how much more nobody knows.
+        # It is at least 90 minutes old; its exact age is unknown.
         ("copied", 89, STALE, ["bare"]),
         ("copied", 90, UNKNOWN, ["bare"]),
         ("used", 60, UNKNOWN, ["again"]),
@@ -226,7 +226,8 @@ def test_hidden_sources_are_not_named_and_leave_freshness_unknown(told: GraphVie
     assert verdict(of_db, "visits", 10) == Verdict(
         STALE, [source("quick", 100)], "older than the maximum age"
     )
-    # Out of sight in the middle: the source is seen, the run that read it and when it did are not.
+    # The middle is hidden: the source is visible, but the run that read it and the time of the read
+    # are not.
     data_only = told.visible_to(Visibility(("db",)))
     assert fresh(data_only, "b").sources == [source("crm", 0)]
     assert fresh(data_only, "copied").sources == [source("bare", None, False)]

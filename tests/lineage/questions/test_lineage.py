@@ -1,5 +1,5 @@
-"""Walks over the map, over history and over columns, on the real Neo4j; every result worked out
-by hand.
+"""Traversals of the lineage graph, the run history and columns on the real Neo4j; every result
+worked out by hand.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def names(view: GraphView, urn: str, direction: str, depth: int = 10) -> set[str
 
 @pytest.fixture
 def diamond(database: Database, view: GraphView) -> GraphView:
-    """a -> left -> b, a -> right -> c, (b, c) -> join -> d"""
+    """Build a -> left -> b, a -> right -> c, (b, c) -> join -> d."""
     write_events(
         database,
         run("r1", "left", ["a"], ["b"]),
@@ -106,8 +106,8 @@ def test_a_job_that_reads_its_own_output(database: Database, view: GraphView) ->
 
 @pytest.fixture
 def narrow(database: Database, view: GraphView) -> GraphView:
-    """split reads a and b; x came from a, y from b, nobody says where z came from. Another job
-    makes x from b.
+    """Build split, which reads a and b: x derives from a, y from b, z has no derivations. Another
+    job makes x from b.
     """
     write_events(
         database,

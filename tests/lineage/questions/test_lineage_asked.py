@@ -1,9 +1,8 @@
-"""Lineage from several starts, at every level, filtered, as a difference, cut short and gone on
-with; on one history on the real Neo4j, every result worked out by hand.
+"""Lineage requests: several starts, levels, filters, differences, bounds and continuations, on one
+history on the real Neo4j, every result worked out by hand.
 
-    raw -> load -> a -> build -> b -> publish -> c         all in etl, on db; a is tagged gold, b is
-    owned by ann
-    other ------------> build       b -> report -> page
+    raw -> load -> a -> build -> b -> publish -> c         all in etl, on db; a is tagged gold,
+    other ------------> build       b -> report -> page    b is owned by ann
 """
 
 from __future__ import annotations
@@ -226,7 +225,7 @@ def test_a_filter_costs_a_statement_per_layer(shop: GraphView) -> None:
     lineage(
         GraphView(counted), ds("raw"), direction="DOWNSTREAM", filter=Filter(namespaces=("db",))
     )
-    # Five layers of jobs and datasets, whatever is in them.
+    # Five layers of jobs and datasets, independent of their contents.
     assert counted.queries.count("read/nodes/filter_properties") <= 8
 
 
@@ -334,7 +333,7 @@ def test_a_reader_of_jobs_only_sees_their_connection(shop: GraphView) -> None:
     )
     shallow = lineage(jobs, job("load"), direction="DOWNSTREAM", depth=1)
     assert (shallow.reason, shallow.omitted_count) == ("depth", 0), "what is hidden is not counted"
-    # Which of the ways out of sight has more behind it is not told.
+    # The answer does not show which hidden path continues.
     on = {continuations.urn: continuations.cursor for continuations in shallow.continuations}
     assert on.keys() == {job("load"), job("build")}
     more = lineage(jobs, job("load"), direction="DOWNSTREAM", depth=1, after=on[job("build")])

@@ -1,4 +1,4 @@
-"""What is out of the ordinary, by hand and by law."""
+"""Outliers, worked out by hand and by their laws."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ NUMBERS = st.lists(st.integers(0, 10**9).map(float), min_size=3, max_size=EARLIE
 
 
 def test_by_hand() -> None:
-    """Median 102, deviations 2, 0, 2, so MAD 2: 112 scores 0.6745 * 10 / 2 = 3.37, and 113
-    scores 3.71.
+    """The median is 102, the deviations 2, 0, 2, so MAD is 2: 112 scores 0.6745 * 10 / 2 = 3.37,
+    113 scores 3.71.
     """
     assert find_outlier(112, [100, 102, 104]) is None
     found = find_outlier(113, [100, 102, 104])
@@ -32,7 +32,7 @@ def test_too_few_values_have_no_outlier() -> None:
 
 
 def test_where_most_are_the_same() -> None:
-    """MAD 0; the mean deviation is 10, times 1.2533 is 12.53: 43 away is less than 3.5 of them,
+    """MAD is 0; the mean deviation is 10, times 1.2533 is 12.53: 43 away is less than 3.5 of them,
     44 is more.
     """
     earlier = [100.0, 100, 100, 100, 150]

@@ -1,4 +1,4 @@
-"""Who owns what, counted and listed."""
+"""The owners of datasets and jobs, counted and listed."""
 
 from __future__ import annotations
 

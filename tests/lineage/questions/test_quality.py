@@ -1,4 +1,4 @@
-"""What is said of the quality of datasets and versions, each result worked out by hand."""
+"""The quality of datasets and versions, each result worked out by hand."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ HISTORY = [
 
 @pytest.fixture(scope="module")
 def told(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[GraphView]:
-    """Whatever the order in which the events arrive."""
+    """Fold the events in a random order."""
     del graph_driver
     write_in_any_order(database, *HISTORY)
     yield view
@@ -113,7 +113,7 @@ def result(
 
 def test_every_check_by_its_newest_result_those_that_failed_first(told: GraphView) -> None:
     found = of(told, ds("t")).assertions
-    # Of two results of one check in one event the one that failed counts.
+    # If one event has two results of one check, the failed one counts.
     assert found[0] == result("range", None, False, "check-2", "make-2", 30)
     assert found[1] == Assertion("fresh", None, True, None, None, None, moment(40), None, None)
     assert found[2] == result("not_null", "id", True, "check-2", "make-2", 30)
@@ -161,7 +161,7 @@ def test_measurements_of_the_outputs_of_a_run(told: GraphView) -> None:
 def test_no_checks_unknown_datasets_and_hidden_datasets(told: GraphView) -> None:
     assert of(told, ds("other")) == of(told, ds("unknown")) == Quality()
     assert quality(told.visible_to(Visibility(("etl",))), [ds("t")]) == {}
-    # What the checks of another namespace found is theirs; the dataset's own facets are not.
+    # Checks of hidden jobs stay hidden; the dataset's own facets are visible.
     without_runs = of(told.visible_to(Visibility(("db",))), ds("t"))
     assert [one.name for one in without_runs.assertions] == ["fresh"]
     assert [one.row_count for one in without_runs.measures] == [11]

@@ -1,5 +1,5 @@
-"""What to run again after a corrupt run, on the real Neo4j: one graph of several small
-histories, by hand.
+"""The replay plan of a corrupt run on the real Neo4j: one graph of several small histories, worked
+out by hand.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ def owned(kind: str, name: str, owner: str) -> Story:
 
 
 def nightly() -> list[Story]:
-    """load: raw -> a, clean: a -> b, mart: b -> d, well at 0 and corrupt from load at 60 on.
+    """Run load: raw -> a, clean: a -> b, mart: b -> d, good at 0 and corrupt from load at 60.
+
     `other` reads only raw; archive read d at 30 and would read it next.
     """
     return [
@@ -57,8 +58,8 @@ def nightly() -> list[Story]:
 
 
 def shapes() -> list[Story]:
-    """A diamond; a ledger that reads what it writes, with sums of it in between; a corrupt run
-    made good again.
+    """Build a diamond, a ledger that reads its own output with sums between, and a corrupt run that
+    was replaced.
     """
     return [
         run("top", "top", ["t-raw"], ["t"], minute=0),
@@ -79,8 +80,8 @@ def shapes() -> list[Story]:
 
 
 def circles() -> list[Story]:
-    """Jobs that feed each other, run after run; and two runs that began at one instant and read
-    each other's output.
+    """Build jobs that feed each other, and two runs that began at one instant and read each other's
+    output.
     """
     return [
         run("there-1", "there", ["x"], ["y"], minute=0),
@@ -93,8 +94,8 @@ def circles() -> list[Story]:
 
 
 def others() -> list[Story]:
-    """Two outputs from different inputs; a job out of sight of most between two in sight; a run
-    beside everything.
+    """Build two outputs from different inputs, a hidden job between two visible ones, and a
+    separate run.
     """
     secret = run("hidden-1", "hidden", ["h-in"], ["h-out"], minute=10)
     for event in secret:
@@ -117,7 +118,7 @@ def others() -> list[Story]:
 
 @pytest.fixture(scope="module")
 def history(database: Database, view: GraphView) -> GraphView:
-    """What happened first is told last."""
+    """Write the first events last."""
     empty(database)
     told = [*nightly(), *shapes(), *circles(), *others()]
     for start in reversed(range(0, len(told), 5)):
@@ -166,8 +167,8 @@ def test_the_sides_of_a_diamond_run_in_parallel(history: GraphView) -> None:
 
 
 def test_a_job_that_reads_its_own_output(history: GraphView) -> None:
-    """All later runs of add, one by one; sum-2 as soon as add-2 is done, before sum-4, which
-    waits for add-4.
+    """All later runs of add follow one by one; sum-2 follows add-2, before sum-4, which waits for
+    add-4.
     """
     plan = replay_plan(history, run_of("add-1"))
     assert shown(plan) == [["add-1"], ["add-2"], ["add-3", "sum-2"], ["add-4"], ["sum-4"]]
@@ -185,7 +186,7 @@ def test_a_job_that_reads_its_own_output(history: GraphView) -> None:
 
 
 def test_runs_of_one_job_never_at_the_same_time(history: GraphView) -> None:
-    """sum-2 and sum-4 both read what add-2 made, over add-4 or not; the later one is written
+    """sum-2 and sum-4 both read add-2's output, through add-4 or not; the later one is written
     last.
     """
     plan = replay_plan(history, version("log", "add-2"))
@@ -193,7 +194,7 @@ def test_runs_of_one_job_never_at_the_same_time(history: GraphView) -> None:
 
 
 def test_replaced_outputs_are_not_replayed(history: GraphView) -> None:
-    """p-3 and q-3 replaced what p-2 and q-2 wrote, so nobody will read that next: r is not
+    """p-3 and q-3 replaced the outputs of p-2 and q-2, so no next run reads those: r is not
     waiting.
     """
     plan = replay_plan(history, run_of("p-2"))
@@ -206,8 +207,8 @@ def test_replaced_outputs_are_not_replayed(history: GraphView) -> None:
     newest = replay_plan(history, run_of("p-3"))
     assert (shown(newest), newest.next_jobs) == ([["p-3"], ["q-3"]], [job("r")])
     assert not any(rerun.superseded for step in newest.steps for rerun in step)
-    # The last good version is the newest from before that is not spoiled, though it was the corrupt
-    # one of another day.
+    # The last good version is the newest earlier one that is not spoiled, even if it was the
+    # corrupt one of another day.
     assert newest.steps[0][0].outputs[0].last_good == version("p-out", "p-2")
 
 
@@ -247,8 +248,8 @@ def test_nothing_downstream(history: GraphView) -> None:
 
 
 def test_the_plan_of_any_corrupt_run_is_complete_and_ordered(history: GraphView) -> None:
-    """Every run downstream once, after all that it waits for; of one job or of one dataset never
-    two at a time.
+    """Rerun every downstream run once, after its predecessors; runs of one job or one dataset never
+    run in parallel.
     """
     rows = history.database.ask("MATCH (r:PipelineRun) RETURN r.urn AS urn ORDER BY urn", {})
     for corrupt in (row["urn"] for row in rows):

@@ -1,6 +1,4 @@
-"""What may have spoiled a version, on the real Neo4j: one graph of several small histories, each
-worked out by hand.
-"""
+"""Root causes on the real Neo4j: one graph of several small histories, each worked out by hand."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ Story = list[Event]
 
 
 def typed(story: Story, **columns: str) -> Story:
-    """The same run, which tells the schema of what it made."""
+    """Add the schema of its outputs to a run."""
     fields = [{"name": name, "type": type} for name, type in columns.items()]
     for event in story:
         for output in event["outputs"]:
@@ -34,7 +32,7 @@ def typed(story: Story, **columns: str) -> Story:
 
 
 def that_tested(story: Story, **results: str) -> Story:
-    """The same run, which tells the tests that it made."""
+    """Add test results of its inputs to a run."""
     tests = [{"name": name, "status": status, "type": "t"} for name, status in results.items()]
     for event in story:
         event["run"]["facets"]["test"] = {**FACET, "tests": tests}
@@ -54,8 +52,8 @@ def nightly(
     code: str = "v1",
     status: str = "COMPLETE",
 ) -> Story:
-    """load: raw -> a at the hour, ten minutes later clean: a -> b, another ten later mart: b ->
-    d.
+    """Run load: raw -> a at the hour, clean: a -> b ten minutes later, mart: b -> d after another
+    ten.
     """
     columns = {"id": "int", "name": "string"} if code == "v1" else {"id": "string"}
     minute = 60 * hour
@@ -79,9 +77,10 @@ def nightly(
 
 
 def bad_night() -> list[Story]:
-    """Four good nights. In the fifth load runs new code, drops a column and halves the rows;
-    clean fails over that, mart reads what clean left. The sixth is as the fourth, but clean
-    reads a version from before, an hour late.
+    """Build four good nights, a bad fifth and a sixth like the fourth.
+
+    In the fifth night load runs new code, drops a column and halves the rows; clean then fails, and
+    mart reads its partial output. In the sixth night clean reads an older version, an hour late.
     """
     return [
         *(nightly(hour) for hour in range(4)),
@@ -91,8 +90,8 @@ def bad_night() -> list[Story]:
 
 
 def late_and_tested() -> list[Story]:
-    """x is made at every hour but at 4, and read ten minutes later; y is tested, by a run of its
-    own and by the one that reads it.
+    """Make x every hour except at 4 and read it ten minutes later; test y in its own run and in its
+    reader.
     """
     makes = [run(f"x-{hour}", "make-x", ["raw-x"], ["x"], minute=60 * hour) for hour in range(4)]
     reads = [run(f"y-{hour}", "make-y", ["x"], ["y"], minute=60 * hour + 10) for hour in range(5)]
@@ -102,8 +101,8 @@ def late_and_tested() -> list[Story]:
 
 
 def shapes() -> list[Story]:
-    """A diamond whose top changed its code; jobs that read what they write; a job that failed
-    and left nothing; a cycle; a source that got old.
+    """Build a diamond whose top changed its code, a job that reads its output, a failure without
+    outputs, a cycle and an old source.
     """
     captured = native.source_event("file", namespace="db", origin="CRM", captured_at=at(1))
     return [
@@ -135,9 +134,7 @@ def shapes() -> list[Story]:
 
 
 def vault() -> list[Story]:
-    """A run out of sight of most changed its code; what it made is read in sight, where the code
-    changed too.
-    """
+    """Build a hidden run with changed code, whose output a visible run with changed code reads."""
     return [
         within("vault", run("v-1", "v", ["v-raw"], ["v-out"], minute=0, version="1")),
         within("vault", run("v-2", "v", ["v-raw"], ["v-out"], minute=10, version="2")),
@@ -202,8 +199,9 @@ def test_a_bad_version(history: GraphView) -> None:
 
 @pytest.mark.parametrize("urn", [ds("d"), answer_urn("kpi"), run_of("mart-4")])
 def test_permitted_starts(history: GraphView, urn: str) -> None:
-    """A dataset starts at its newest version, an answer at what it cites, which is no hop; a run
-    at itself and at what it made, so that it is no hop away.
+    """Start at a dataset's newest version, an answer's citations, a run itself and its outputs.
+
+    Citations and outputs are no hop away.
     """
     found = root_cause(history, urn)
     assert found.starts == [version("d", "mart-4") if urn == ds("d") else urn]
@@ -230,9 +228,7 @@ def test_only_since_it_was_good_and_only_the_first(history: GraphView) -> None:
 
 
 def test_late_input(history: GraphView) -> None:
-    """Four times x was 9 minutes old when it was read, then 69. (Of what came of that the tests
-    failed.)
-    """
+    """Four times x was 9 minutes old when it was read, then 69. The failed tests are a consequence."""
     tested, late = root_cause(history, run_of("y-4")).candidates
     assert (tested.kind, tested.distance) == ("TESTS_FAILED", 0)
     assert late == Candidate(
@@ -250,7 +246,7 @@ def test_late_input(history: GraphView) -> None:
 
 
 def test_input_from_before_a_failure_that_left_nothing(history: GraphView) -> None:
-    """fetch-2 failed between what serve-2 read and serve-2; fetch-3 only after it."""
+    """fetch-2 failed between the version that serve-2 read and serve-2; fetch-3 ran only after it."""
     assert root_cause(history, version("s", "serve-1")).candidates == []
     (late,) = root_cause(history, version("s", "serve-2")).candidates
     assert (late.kind, late.run, late.distance) == ("INPUT_LATE", run_of("serve-2"), 1)
@@ -262,8 +258,8 @@ def test_input_from_before_a_failure_that_left_nothing(history: GraphView) -> No
 
 
 def test_failed_tests(history: GraphView) -> None:
-    """`check` stands beside the way from z back to x: its tests tell of y's run. `z` tested y
-    itself and went on.
+    """`check` is not on the path from z to x: its tests concern y's run. `z` tested y itself and
+    continued.
     """
     found = root_cause(history, ds("z"))
     assert shown(found.candidates) == [
@@ -282,11 +278,11 @@ def test_a_diamond_lists_its_top_once(history: GraphView) -> None:
 
 
 def test_a_job_that_reads_its_own_output(history: GraphView) -> None:
-    """add ran c0, c0, c1, c1: the change is in its third run, seen from the fourth."""
+    """add ran with c0, c0, c1, c1: the change is in its third run, seen from the fourth."""
     assert shown(root_cause(history, ds("log")).candidates) == [
         ("CODE_CHANGED", run_of("add-2"), 2)
     ]
-    # A new attempt goes on from what was there before the failed one: that is not late.
+    # A new attempt continues from the version before the failed one, so it is not late.
     assert root_cause(history, ds("own")).candidates == []
 
 
@@ -338,7 +334,7 @@ def test_it_costs_a_few_statements_per_hop(history: GraphView) -> None:
     short = len(counted.queries)
     counted.queries.clear()
     root_cause(GraphView(counted), version("log", "add-3"))
-    # Two hops more; the signs cost the same however many runs there are.
+    # The graph has two more hops; the statements for the signs do not grow with the number of runs.
     assert len(counted.queries) - short <= 2 * 4
     assert sum(not name.startswith("read/traversal/") for name in counted.queries) <= 7
     assert history.visibility.is_unrestricted

@@ -1,4 +1,4 @@
-"""Search: what people type finds what they mean, and nothing they type is an error."""
+"""Search: typed text finds the intended nodes, and no typed text is an error."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def owned_by(name: str) -> Event:
 
 @pytest.fixture(scope="module")
 def described(database: Database, view: GraphView) -> Iterator[GraphView]:
-    """Six nodes that hold the word `fuel` in one way or another, and one that does not."""
+    """Write six nodes with the word `fuel` in different properties, and one without it."""
     empty(database)
     write_events(
         database,

@@ -1,4 +1,4 @@
-"""What comes before what, by hand and by law."""
+"""Topological orders, worked out by hand and by their laws."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Who uses a dataset at what cost, and what nobody uses: one history, every figure worked out by
+"""The readers and costs of datasets, and unused datasets: one history, every figure worked out by
 hand.
 
-What is asked looks one day back from 02:00 on 2 January, so that the window begins at minute 120 of
-the history.
+The questions cover the day before 02:00 on 2 January, so the window begins at minute 120 of the
+history.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def counted(name: str, rows: int, size: int | None = None) -> Event:
 def reading(
     run_id: str, name: str, began: int, ended: int, *inputs: str | Event, owners: str = ""
 ) -> list[Event]:
-    """A run that reads and writes nothing; `owners` of its job, apart by blanks."""
+    """Build a run that reads and writes nothing, of a job with these owners, separated by blanks."""
     owned = {"ownership": {"owners": [{"name": one} for one in owners.split()]}} if owners else {}
     return [
         run_event(run_id, "START", began, job=name, inputs=inputs, job_facets=owned),
@@ -122,7 +122,7 @@ def used(view: GraphView, name: str) -> Usage:
 def test_consumers_with_their_share_of_the_seconds(told: GraphView) -> None:
     found = used(told, "big")
     assert found.consumers == [
-        # Half of 240 seconds, for it read another dataset too, and 60.
+        # Half of 240 seconds, because it read another dataset too, and 60.
         Consumer(job("sum"), ["ann", "bob"], 2, moment(140), 12, 50, 180.0),
         # One run of 120 seconds that failed, and one that has not ended.
         Consumer(job("look"), [], 2, moment(160), None, None, 120.0),
@@ -139,7 +139,7 @@ def test_of_too_many_runs_the_newest_count(
 ) -> None:
     monkeypatch.setattr(module, "RUNS_MAX", 5)
     assert not used(told, "big").truncated
-    # One more is looked at, which tells that there are more.
+    # The query reads one row more than the limit, to learn whether there are more.
     monkeypatch.setattr(module, "RUNS_MAX", 2)
     found = used(told, "big")
     assert [(one.job, one.runs, one.seconds) for one in found.consumers] == [
@@ -163,8 +163,7 @@ def test_charges_of_each_owner(told: GraphView) -> None:
 @pytest.mark.neo4j
 def test_only_visible_use_is_counted_and_divided(told: GraphView) -> None:
     found = used(told.visible_to(OF_DB), "big")
-    # Of what `mix` read one dataset is out of sight; that there is one cannot be told from its
-    # share.
+    # One dataset that `mix` read is hidden; the share of the other does not reveal it.
     assert {one.job: one.seconds for one in found.consumers} == {
         job("sum"): 180.0,
         job("look"): 120.0,
@@ -189,7 +188,7 @@ def test_consumers_in_pages(told: GraphView) -> None:
 def test_unused_the_largest_first(told: GraphView) -> None:
     found = unused(told, days=1, now=NOW)
     assert found.page.entries == [
-        # Of the newest complete version; the failed one counts for nothing.
+        # The size of the newest complete version; the failed one does not count.
         Unused(ds("cold"), 500, moment(10)),
         Unused(ds("nobody"), None, None),
     ]
@@ -223,7 +222,7 @@ def test_unused_in_pages_and_of_one_namespace(told: GraphView) -> None:
 def test_later_only_datasets_of_unfinished_runs_are_in_use(told: GraphView) -> None:
     found = unused(told, days=1, now=NOW + timedelta(days=2))
     names = [one.dataset for one in found.page.entries]
-    # `big` is under way in look-2, `stream` in flow; neither has ended.
+    # `big` is being written by look-2, `stream` by flow; neither has ended.
     assert names == [
         ds("cold"),
         ds("kept"),
@@ -284,7 +283,7 @@ def test_charges_add_up_to_the_use(used: list[tuple[list[str], float]]) -> None:
     )
 
 
-# What is asked of every reading there is, where the library lets the map and the index lead.
+# The reference reads all runs; the library query uses the lineage graph and the index.
 LAST_READS = """
 MATCH (d:Dataset)<-[:VERSION_OF]-(:Artifact|Source)-[:FEEDS]->(r:PipelineRun)
 RETURN d.urn AS urn, max(r.startedAt) AS at
@@ -300,8 +299,8 @@ RETURN d.urn AS urn
 
 
 def some_event(random: Random) -> Event:
-    """Of runs that begin again, are of several jobs, never end, and of which only some events
-    tell what they read. As time goes on they read other datasets.
+    """Draw events of runs that restart, have several jobs, never end, and name their inputs in some
+    events only. Later runs read other datasets.
     """
     run_id = random.randrange(60)
     names = [f"d{number}" for number in range(run_id // 8, run_id // 8 + 2)]

@@ -1,5 +1,5 @@
-"""A walk that reads off what memory has worked out finds what one that goes step by step finds:
-the same nodes, edges, ends and what lies beyond them.
+"""The traversal over the cache equals the step-by-step traversal: the same nodes, edges, resume
+points and omitted neighbours.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ WIDE = 100
 
 
 class Held(CacheRefresher):
-    """A map that is in step whatever Neo4j says: there is none."""
+    """A cache that counts as current without Neo4j."""
 
     def __init__(self, database: Database, memory: LineageCache) -> None:
         super().__init__(database)
@@ -50,7 +50,7 @@ class Held(CacheRefresher):
 
 @pytest.fixture(scope="module")
 def nowhere() -> Iterator[GraphView]:
-    """Nothing listens there."""
+    """A database without a server."""
     database = Database("bolt://127.0.0.1:1", "", "")
     yield GraphView(database)
     database.close()
@@ -129,7 +129,7 @@ def test_cached_traversal_equals_the_step_by_step_traversal(
         )
     for direction in ("UPSTREAM", "DOWNSTREAM", "BOTH"):
         table = lineage_table(view, starts, direction=direction, depth=depth)
-        # It cannot see less than everything, so it goes step by step.
+        # The visibility is not complete, so the traversal goes step by step.
         expected = lineage(
             view.visible_to(Visibility(("db*", "etl*"))),
             starts,
@@ -154,7 +154,7 @@ def test_cached_traversal_equals_the_step_by_step_traversal(
 
 
 def test_an_output_is_reached_from_its_derivations_only(nowhere: GraphView) -> None:
-    """j reads a and b, makes c from a and d from any; k reads c."""
+    """Job j reads a and b, makes c from a and d from any input; k reads c."""
     outputs = (CachedOutput(ds("c"), (ds("a"),), False), CachedOutput(ds("d"), (), False))
     view = holding(
         nowhere,
@@ -188,7 +188,7 @@ def test_an_output_is_reached_from_its_derivations_only(nowhere: GraphView) -> N
 def test_a_reached_bound_needs_the_step_by_step_traversal(
     nodes: int, edges: int, is_told: bool, nowhere: GraphView
 ) -> None:
-    """a -> j -> b: three nodes, two edges."""
+    """a -> j -> b has three nodes and two edges."""
     urn, part = makes("j", "a", CachedOutput(ds("b"), (), False))
     view = holding(
         nowhere,

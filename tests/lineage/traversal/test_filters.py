@@ -1,4 +1,4 @@
-"""What a filter lets pass, by the properties of a node alone."""
+"""Filters of nodes by their own properties."""
 
 from __future__ import annotations
 

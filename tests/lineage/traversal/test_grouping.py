@@ -1,4 +1,4 @@
-"""Lineage at a level of containment, and the map as it was."""
+"""Lineage at a level of containment, and the lineage graph at an instant."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
 
 def within(events: list[Event], run_id: str, name: str, kind: str) -> list[Event]:
-    """The same events as part of a run, of a job of that type."""
+    """Return the same events as part of a parent run, of a job of that type."""
     for event in events:
         event["run"]["facets"]["parent"] = {
             **FACET,
@@ -40,8 +40,8 @@ def within(events: list[Event], run_id: str, name: str, kind: str) -> list[Event
 
 
 def shop(database: Database) -> None:
-    """A DAG of two tasks, raw -> a -> b, and a Spark application within the second; another DAG
-    reads b.
+    """Build a DAG of two tasks, raw -> a -> b, and a Spark application within the second; another
+    DAG reads b.
     """
     write_events(
         database,
@@ -156,8 +156,8 @@ def test_the_lineage_graph_at_an_instant(database: Database, view: GraphView) ->
 
 
 def test_derivations_are_as_of_the_instant(database: Database, view: GraphView) -> None:
-    """Once a run told which inputs an output came from, a walk goes by that, and still only by
-    what was read then.
+    """After an event names the inputs of an output, a traversal at an instant uses the derivations
+    of that instant.
     """
     early = run("r1", "j", ["a", "b"], ["t"], minute=1, derived={"t": ["a", "b"]})
     late = run("r2", "j", ["a", "c"], ["t"], minute=10, derived={"t": ["a", "c"]})

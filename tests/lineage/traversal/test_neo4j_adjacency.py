@@ -1,6 +1,5 @@
-"""A walk over history that asks for what can be reached at once shows what one shows that asks
-hop by hop: whatever is derived from what, wherever it is cut short, and whatever may not be
-seen.
+"""A traversal of the run history in one statement equals the traversal hop by hop, with any
+derivations, bounds and hidden nodes.
 """
 
 from __future__ import annotations
@@ -28,9 +27,10 @@ RUNS, TABLES = 40, 10
 
 
 def history(chance: random.Random) -> Iterator[Event]:
-    """Runs over a few tables of two namespaces. Some of their outputs come from some of the
-    inputs, by columns or as a lineage facet tells; some fail; all read what was made before
-    them, now and then their own table.
+    """Draw runs over a few tables of two namespaces.
+
+    Some outputs derive from some of the inputs, by columns or by a lineage facet. Some runs fail.
+    All read earlier versions, sometimes of their own table.
     """
     for number in range(RUNS):
         inputs = chance.sample(range(TABLES), chance.randint(1, 3))
@@ -101,7 +101,7 @@ def test_one_statement_equals_hop_by_hop(
                     for at_once, ends in ((False, True), (True, True), (True, False))
                 ]
                 assert shown(walks[0]) == shown(walks[1]), (start, nodes_max, edges_max, where)
-                # One that need not tell from where there is more shows the same.
+                # A traversal without resume points shows the same.
                 assert shown(walks[0])[:3] == shown(walks[2])[:3], (
                     start,
                     nodes_max,
@@ -109,7 +109,7 @@ def test_one_statement_equals_hop_by_hop(
                     where,
                 )
                 longest = max(longest, *walks[1].nodes.values())
-    # There was something to walk.
+    # The histories have paths of several hops.
     assert longest > 5
 
 
