@@ -1,5 +1,5 @@
-"""Ways round the namespaces of a key that somebody tried, on the real graph, each with what must
-not come out.
+"""Attempts to evade the namespaces of a key, on the real graph, each with the text that must not be
+returned.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from tests.run_builders import FACET, at, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
-# Of two jobs of one run the one with the greater name gives the run its name: theirs is the
-# smaller.
+# Of two jobs of one run the one with the greater name gives the run its name; the attacker's name
+# is smaller.
 OWN, THEIRS = "own", "a-secret"
 RUN = "11111111-1111-4111-8111-111111111111"
 
@@ -55,7 +55,7 @@ def failed(namespace: str, job: str) -> list[dict[str, Any]]:
 
 
 def listed(view: GraphView) -> dict[str, Any]:
-    """Every list in which a run may stand."""
+    """Return every list that may contain a run."""
     job = job_urn(OWN, "job")
     return {
         "node": read_nodes(view, [run_urn(RUN)]),
@@ -92,7 +92,7 @@ def test_naming_a_known_run_id_as_parent_does_not_show_the_run(
 
 
 def test_a_page_of_answers_ends_at_a_visible_answer(database: Database, view: GraphView) -> None:
-    """Its last cursor holds the urn and the time of its last entry."""
+    """The last cursor of the page holds the urn and the time of its last entry."""
     own, theirs = ({"namespace": namespace, "name": "table"} for namespace in (OWN, THEIRS))
     write_events(
         database,
@@ -112,7 +112,9 @@ def test_a_page_of_answers_ends_at_a_visible_answer(database: Database, view: Gr
 
 
 def test_search_scores_do_not_depend_on_hidden_nodes(database: Database, view: GraphView) -> None:
-    """Lucene counts in how many nodes of the whole index a word stands, and how long they are."""
+    """Lucene scores by the number of nodes in the whole index that contain a word, and by their
+    length.
+    """
     write_events(
         database,
         [native.source_event(name, namespace=OWN) for name in ("customers", "orders of customers")],
@@ -128,8 +130,8 @@ def test_search_scores_do_not_depend_on_hidden_nodes(database: Database, view: G
 
 
 def test_former_inputs_of_a_job_are_hidden_like_others(database: Database, view: GraphView) -> None:
-    """It is not among the inputs of the job, and column lineage knows that it went into what the
-    job makes.
+    """The dataset is no input of the job any more, but column lineage still links it to the job's
+    outputs.
     """
     for minute, source in ((1, (THEIRS, "secret")), (3, (OWN, "plain"))):
         field = {"namespace": source[0], "name": source[1], "field": "id"}
@@ -155,7 +157,7 @@ def test_former_inputs_of_a_job_are_hidden_like_others(database: Database, view:
 
 
 def test_a_hidden_alias_of_an_own_dataset_is_not_found(database: Database, view: GraphView) -> None:
-    """Or whoever guesses it would know that it is one."""
+    """Otherwise a caller who guesses the alias could confirm it."""
     names = {
         way: {"namespace": namespace, "name": way}
         for way, namespace in (("known", OWN), ("secret", THEIRS))
@@ -178,8 +180,8 @@ def test_a_hidden_alias_of_an_own_dataset_is_not_found(database: Database, view:
 def test_files_of_the_caller_do_not_confirm_a_hidden_name(
     database: Database, view: GraphView
 ) -> None:
-    """Of what lies downstream and may not be seen: a table, a job by the path of its code, a
-    table that it makes.
+    """The files downstream are hidden: a table, a job by the path of its code, and a table that it
+    makes.
     """
     [begun, _] = native.run_events(
         "run",
@@ -211,7 +213,9 @@ def test_files_of_the_caller_do_not_confirm_a_hidden_name(
 
 
 def test_an_answer_is_in_the_event_list_with_visible_citations() -> None:
-    """Its text may tell of all of it, and its own namespace is that of everybody's answers."""
+    """The text of the answer may reveal all citations, and its own namespace is shared by all
+    answers.
+    """
     own, theirs = ({"namespace": namespace, "name": "table"} for namespace in (OWN, THEIRS))
     cited: dict[str, Any] = {
         "ours": [own, own],

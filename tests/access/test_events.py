@@ -1,4 +1,4 @@
-"""What a key may tell: cases by hand, each with the field that is to blame."""
+"""The namespaces that a key may write: cases by hand, each with the refused field."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def dataset(namespace: str, *names: str, facet: str = "symlinks") -> dict[str, A
 
 
 def foreign(principal: Principal, event: dict[str, Any]) -> str:
-    """The field for which an event is refused; "" when it is not."""
+    """Return the field for which an event is refused, or an empty text."""
     try:
         authorize_event(principal, json.dumps(event).encode(), load_naming())
     except ForeignEventError as error:
@@ -61,7 +61,7 @@ def foreign(principal: Principal, event: dict[str, Any]) -> str:
         (run("team-b"), "job.namespace"),
         (run("TEAM-A"), "job.namespace"),
         (run("xteam-a"), "job.namespace"),
-        # Others' datasets may be read, written and referred to.
+        # A job may read, write and refer to datasets of others.
         (run(inputs=[dataset("theirs")], outputs=[dataset("theirs")]), ""),
         (
             run(
@@ -72,7 +72,7 @@ def foreign(principal: Principal, event: dict[str, Any]) -> str:
             ),
             "",
         ),
-        # They may not be made one with something else, nor something else with them.
+        # A key may not make a foreign dataset an alias, nor give it one.
         (run(inputs=[dataset("s3://lake", "team-a")]), ""),
         (
             run(inputs=[dataset("team-a"), dataset("team-a", "theirs")]),
@@ -86,11 +86,11 @@ def foreign(principal: Principal, event: dict[str, Any]) -> str:
         ({"dataset": dataset("team-a")}, ""),
         ({"dataset": dataset("theirs")}, "dataset.namespace"),
         ({"job": {"namespace": "theirs", "name": "j"}}, "job.namespace"),
-        # A dataset is judged by the name it will have, in whatever dress it comes.
+        # A dataset is authorized by its normalised name, in any spelling.
         ({"dataset": {"namespace": "S3A://lake/", "name": "d"}}, ""),
         ({"dataset": {"namespace": "s3a://sea", "name": "d"}}, "dataset.namespace"),
         (run(inputs=[dataset("team-a", "s3n://lake")]), ""),
-        # An answer goes by its id alone.
+        # An answer is authorized by its id alone.
         (
             {"dataset": {"namespace": "team-a", "name": "a", "facets": ANSWER}},
             "dataset.facets.headwater_answer",
@@ -124,7 +124,7 @@ def test_only_stewards_declare_aliases() -> None:
 
 
 def test_a_scheme_does_not_open_the_namespace_in_a_name() -> None:
-    """`s3` and a name that is a whole address is that address."""
+    """A scheme of `s3` with a complete address as the name means that address."""
     loose = Principal("loose", frozenset({Scope.INGEST}), Visibility(("s3",)))
     assert (
         foreign(loose, {"dataset": {"namespace": "s3", "name": "s3://theirs/table"}})
@@ -141,7 +141,7 @@ def test_a_scheme_does_not_open_the_namespace_in_a_name() -> None:
 
 
 def test_the_rules_of_a_user_count_too(tmp_path: Path) -> None:
-    """Or an alias of another's namespace would be a way into it."""
+    """Otherwise an alias would open the namespace of another dataset."""
     file = tmp_path / "naming.toml"
     file.write_text('[aliases]\n"team-a" = "theirs"\n')
     event = {"dataset": {"namespace": "team-a", "name": "d"}}
@@ -179,7 +179,7 @@ def test_the_rules_of_a_user_count_too(tmp_path: Path) -> None:
             '{"JOB": {"namespace": "team-a"}, "job": {"namespace": "theirs", "name": "j"}}',
             "job.namespace",
         ),
-        # A facet that is told to be no more lets names part.
+        # A facet with `_deleted` separates names.
         (READING % ("theirs", '{"_deleted": true}'), "inputs.0.namespace"),
         (
             READING
@@ -189,7 +189,7 @@ def test_the_rules_of_a_user_count_too(tmp_path: Path) -> None:
             ),
             TWIN,
         ),
-        # Of what cannot be read nobody knows what it names.
+        # The names in an unreadable facet are unknown.
         (
             READING
             % ("team-a", '{"identifiers": [{"namespace": "team-a", "name": "d", "n": 1e999}]}'),

@@ -1,5 +1,5 @@
-"""Keys over HTTP, by the whole application: what needs one, what a key opens, and what is told
-to the log.
+"""Keys over HTTP, by the whole application: protected routes, the scopes of a key, and the access
+log.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ EVENT = run(
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    # Nobody listens there: nothing here may need Neo4j.
+    # No server listens there: nothing here may need Neo4j.
     return load(
         {"HEADWATER_HOME": str(tmp_path), "HEADWATER_NEO4J_URI": "bolt://127.0.0.1:1"},
         require_keys=True,
@@ -48,7 +48,7 @@ def own_store(settings: Settings) -> Iterator[AccessStore]:
 
 @pytest.fixture
 def key(own_store: AccessStore) -> Key:
-    """The header that carries a fresh key with these scopes, for these namespaces."""
+    """Return the header with a new key of these scopes and namespaces."""
 
     def made(*scopes: Scope, namespaces: tuple[str, ...] = ("*",)) -> dict[str, str]:
         name = f"key {len(Keys(own_store).list())}"
@@ -235,7 +235,7 @@ def test_on_loopback_a_key_is_optional_but_checked(tmp_path: Path) -> None:
     sent, _ = Keys(store).create("reader", [Scope.READ])
     with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
         assert client.post("/api/v1/lineage", json=EVENT).status_code == 201
-        # Clients that have some key of another backend configured.
+        # Some clients send a key of another backend.
         assert (
             client.post(
                 "/api/v1/lineage", json=EVENT, headers={"Authorization": "Bearer None"}

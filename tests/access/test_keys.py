@@ -1,4 +1,4 @@
-"""Keys: how they are made and kept, what is refused, when they end."""
+"""Keys: their creation, storage, refusal and end."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_key_ends_by_expiry_or_revocation(keys: Keys) -> None:
     assert not keys.has_valid_key()
     with pytest.raises(NotFoundError):
         keys.revoke("long")
-    # Its name is free again, and its id says which of the two is meant.
+    # The name is free again, and the id distinguishes the two keys.
     again, key = keys.create("long", [Scope.READ])
     assert keys.principal(again).name == "long"
     assert keys.revoke(key.id).id == key.id

@@ -1,9 +1,8 @@
-"""What a lineage tells whoever may not see everything, held against an oracle in plain Python.
+"""The lineage that a reader of some namespaces gets, compared with an oracle in plain Python.
 
-The oracle knows the whole graph as the events tell it. Of a question with no bound on hops it works
-out which nodes may be shown, which edges, and from which shown node which other is reached out of
-sight; the answer must be exactly that. Of any question it checks that no name and no namespace out
-of sight stands anywhere in the answer.
+The oracle knows the whole graph from the events. For a question without a bound on hops it computes
+the visible nodes and edges, and the visible nodes that hidden paths connect; the answer must be
+exactly that. For any question it checks that no hidden name or namespace occurs in the answer.
 """
 
 from __future__ import annotations
@@ -53,9 +52,7 @@ Answer = tuple[Iterable[str], Iterable[Edge]]
 
 @dataclass
 class World:
-    """Every node with the namespaces that must all be seen to see it, and every edge, of both
-    layers.
-    """
+    """Every node with the namespaces that its visibility requires, and every edge, of both layers."""
 
     namespaces: dict[str, set[str]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
@@ -79,7 +76,7 @@ class World:
 
 
 def make_world(chance: random.Random) -> World:
-    """Forty jobs that each ran once, in order, over thirty datasets, and a few answers."""
+    """Build forty jobs that each ran once, in order, over thirty datasets, and a few answers."""
     world = World()
     newest: dict[tuple[str, str], str] = {}
     datasets = [(chance.choice(NAMESPACES), f"table-{number:02d}x") for number in range(30)]
@@ -132,7 +129,7 @@ def world(database: Database, graph_driver: Any) -> World:
 
 
 def reach(edges: Edges, starts: Iterable[str], through: set[str] | None = None) -> set[str]:
-    """Everything that is reached, going on only through these."""
+    """Return all reached nodes; only the nodes in `through` continue a path."""
     found: set[str] = set()
     waiting = [target for start in starts for target in edges[start]]
     while waiting:
@@ -147,9 +144,7 @@ def reach(edges: Edges, starts: Iterable[str], through: set[str] | None = None) 
 def expected(
     world: World, seen: set[str], start: str, direction: str
 ) -> tuple[set[str], set[Any], set[Any]]:
-    """The nodes that may be shown, the edges between them, and the pairs that are joined out of
-    sight.
-    """
+    """Return the visible nodes, the edges between them, and the pairs that hidden paths connect."""
     hidden = world.namespaces.keys() - seen
     edges = world.onward if direction == "DOWNSTREAM" else world.backward()
     nodes = (reach(edges, [start]) | {start}) & seen
@@ -163,7 +158,7 @@ def expected(
 
 
 def shown(nodes: Iterable[str], edges: Iterable[Edge]) -> tuple[set[str], set[Any], set[Any]]:
-    """The nodes and the edges of an answer, and the pairs that its stubs join."""
+    """Return the nodes and the edges of an answer, and the pairs that its stubs connect."""
     urns, found = set(nodes), list(edges)
     stubs = {urn for urn in urns if urn.startswith("hidden:")}
     pairs = {(edge.source, edge.target) for edge in found if not {edge.source, edge.target} & stubs}
@@ -178,8 +173,8 @@ def shown(nodes: Iterable[str], edges: Iterable[Edge]) -> tuple[set[str], set[An
 
 @dataclass(frozen=True)
 class Reader:
-    """Somebody who sees some namespaces, what of the world that is, and the words that must
-    never reach them.
+    """A reader of some namespaces, the visible part of the world, and the words that must not occur
+    in answers.
     """
 
     namespaces: tuple[str, ...]
@@ -220,7 +215,9 @@ def judge(
 
 
 def test_no_traversal_shows_a_reader_hidden_nodes(world: World, view: GraphView) -> None:
-    """Fifty readers with two hundred questions each; those of one reader share their statements."""
+    """Ask two hundred questions for each of fifty readers; those of one reader share their
+    statements.
+    """
     chance = random.Random(7)
     for _ in range(READERS):
         reader = make_reader(world, chance.sample(NAMESPACES, chance.randint(1, 5)))
@@ -244,8 +241,8 @@ def test_no_traversal_shows_a_reader_hidden_nodes(world: World, view: GraphView)
 
 
 def test_no_lineage_shows_a_reader_hidden_nodes(world: World, view: GraphView) -> None:
-    """Asked as users do, names, distances, cursors and all; what is out of sight is as good as
-    not there.
+    """Ask through the public function, with names, distances and cursors; hidden nodes count as
+    absent.
     """
     chance = random.Random(11)
     urns = sorted(world.namespaces)

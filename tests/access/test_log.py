@@ -1,4 +1,4 @@
-"""The log of access only grows, and what somebody changes in its file is found."""
+"""The access log: entries are only added, and changes in its file are detected."""
 
 from __future__ import annotations
 

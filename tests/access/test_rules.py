@@ -1,7 +1,7 @@
 """Every route and every root field of GraphQL against every scope, over HTTP, with real keys.
 
-What there is, is read off the application and off the schema, and what is expected off the rules: a
-route or a field without a rule fails by name, and so does a rule without its route or field.
+The application and the schema list the routes and fields; the rules give the expected answers. A
+route or field without a rule fails by name, and so does a rule without its route or field.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from headwater.settings import Settings
 
 SCHEMA = create_schema()._schema
 SCOPES = (*Scope, None)
-# What a route answers to whoever may ask it, however wrong the request: anything but these.
+# The statuses of refusals: a permitted request never gets one, however malformed it is.
 REFUSALS = {401, 403}
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One thing that can be asked: a method of a route, and its path as declared."""
+    """One request to test: a method of a route, and its path as declared."""
 
     method: str
     path: str
@@ -59,8 +59,8 @@ class Asked:
 def declared(routes: list[BaseRoute]) -> Iterator[Asked]:
     for route in routes:
         if isinstance(route, Route):
-            # An endpoint that is an application takes every method; those with a rule are asked,
-            # and one without.
+            # A mounted application takes every method; the test uses those with a rule, and one
+            # without.
             methods = route.methods or {"GET", "POST", "PUT"}
             for method in sorted(methods - {"HEAD"}):
                 yield Asked(method, route.path)
@@ -75,7 +75,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def keys(folder: Path) -> Iterator[dict[Scope | None, str | None]]:
-    """A key for each scope, and none."""
+    """Create a key for each scope, and none."""
     store = AccessStore(folder / "access.db")
     made: dict[Scope | None, str | None] = {
         scope: Keys(store).create(scope, [scope])[0] for scope in Scope
@@ -86,9 +86,7 @@ def keys(folder: Path) -> Iterator[dict[Scope | None, str | None]]:
 
 @pytest.fixture(scope="module")
 def app(folder: Path, keys: object) -> Starlette:
-    """The whole application, as it is served; its Neo4j is not there, which is no business of
-    who may ask.
-    """
+    """Serve the whole application without a Neo4j; authorization does not need one."""
     del keys
     return create_app(Settings(home=str(folder), require_keys=True, neo4j_uri="bolt://127.0.0.1:1"))
 
@@ -160,7 +158,7 @@ ALL_FIELDS = [field for root in ("Query", "Mutation", "Subscription") for field 
 
 
 def value_of(type: Any) -> str:
-    """Some value of a type, as it is written in a query."""
+    """Return a value of a type, as a query writes it."""
     type = get_nullable_type(type)
     if is_list_type(type):
         return "[]"
@@ -186,7 +184,7 @@ def value_of(type: Any) -> str:
 
 
 def query_of(field: str) -> str:
-    """The smallest query of one root field."""
+    """Return the smallest query of one root field."""
     root, _, name = field.partition(".")
     kind = SCHEMA.type_map[root]
     assert isinstance(kind, GraphQLObjectType)
@@ -209,7 +207,7 @@ def test_fields(field: str, client: TestClient, keys: dict[Scope | None, str | N
         )
         assert answer.status_code == 200, answer.text
         codes = {error["extensions"]["code"] for error in answer.json().get("errors", ())}
-        # Without a key nobody is asked for one here: the page is open, and each field refuses.
+        # Without a key the page is open, and each field refuses.
         refused = expected(rule_of_field(field), scope) != "let in"
         assert (codes == {"FORBIDDEN"}) is refused, (scope, answer.text)
         assert "BAD_REQUEST" not in codes or not refused
@@ -228,9 +226,9 @@ def test_subscriptions(
 
 
 def subscribed(client: TestClient, key: str | None, query: str) -> tuple[int, bool]:
-    """With which code a connection ends, and whether it could be subscribed on it before."""
+    """Return the code that ends a connection, and whether it accepted a subscription before."""
     served, closed = False, 0
-    # On leaving, the client cancels the connection, which may just be ending by itself.
+    # On exit the client cancels the connection, which may be ending at that moment.
     with (
         suppress(CancelledError),
         client.websocket_connect("/graphql", subprotocols=[PROTOCOL]) as socket,
@@ -242,7 +240,7 @@ def subscribed(client: TestClient, key: str | None, query: str) -> tuple[int, bo
             socket.send_json({"type": "subscribe", "id": "1", "payload": {"query": query}})
             socket.send_json({"type": "ping"})
             served = socket.receive_json() == {"type": "pong"}
-            # So that the server ends it.
+            # The server ends the connection.
             socket.send_json({"type": "connection_init"})
             message = socket.receive()
         closed = message["code"]
@@ -287,7 +285,7 @@ def test_each_of_several_fields_is_authorized(
         "/graphql", json={"query": query}, headers=headers(keys[Scope.INGEST])
     ).json()
     assert {error["extensions"]["code"] for error in answer["errors"]} == {"FORBIDDEN"}
-    # Nor does another name for one lead past its rule.
+    # An alias of a field has the same rule.
     aliased = 'mutation { run: registerSource(input: {name: "x"}) { urn } }'
     answer = client.post(
         "/graphql", json={"query": aliased}, headers=headers(keys[Scope.READ])

@@ -1,5 +1,5 @@
-"""What auditors ask of the map, on one history: coverage, owners, orphans, dense nodes, longest
-chains, crossings.
+"""Audit queries about the lineage graph, on one history: coverage, owners, orphans, dense nodes,
+longest chains and crossings.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def owner(name: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def wired(database: Database) -> Database:
-    """raw -> a -> b -> c -> d -> page, raw -> c beside it; c, extra -> side; a loop on x; a
+    """Write raw -> a -> b -> c -> d -> page, raw -> c beside it; c, extra -> side; a loop on x; a
     circle p -> q -> p.
     """
     known = {**owner("rita"), "documentation": {"description": "as it came"}}
@@ -86,7 +86,7 @@ def test_coverage_counts_nodes_with_lineage(wired: Database) -> None:
     assert rows(wired, "coverage") == [
         ("dataset", "db", 12, 11, 91.7, 2, 1, 1),
         ("dataset", "web", 1, 1, 100.0, 0, 0, 0),
-        # The DAG only contains others; idle and noop tell nothing.
+        # The DAG only contains others; idle and noop name no datasets.
         ("job", "etl", 11, 9, 81.8, 2, 1, 0),
     ]
 
@@ -99,7 +99,7 @@ def test_nodes_without_named_owners_are_unowned(wired: Database) -> None:
         ("dataset", "db", "c", 1, []),
         ("dataset", "db", "side", 0, []),
     ]
-    # raw and ingest are owned, and clean by the owner of what contains it.
+    # raw and ingest have owners of their own, clean has the owner of its parent.
     assert {row[2] for row in found if row[0] == "job"} == {
         *"stu",
         "join",
@@ -129,17 +129,17 @@ def test_orphans_are_connected_to_nothing(wired: Database) -> None:
 
 
 def test_dense_nodes_are_those_with_most_edges(wired: Database) -> None:
-    # raw: read by ingest, join and loop, one column; its source is a version of it, and a is
-    # derived from it.
+    # The edges of raw: ingest, join and loop read it, it has one column, its source is a version of
+    # it, and a derives from it.
     assert rows(wired, "dense_nodes", limit="1") == [(6, 2, 4, "Dataset", "db", "raw")]
     assert len(rows(wired, "dense_nodes", limit="7")) == 7
 
 
 def test_longest_chains_take_the_longest_path_and_end(wired: Database) -> None:
     assert rows(wired, "longest_chains", hopsMax="6") == [
-        # The circle is cut where it was told to be.
+        # The circle is cut at the maximum length.
         (6, "db seed", "db q", ["p", "q", "p", "q", "p"]),
-        # Not the short way from raw to c; and d does not come from extra.
+        # The short path from raw to c is not listed, and d does not derive from extra.
         (5, "db raw", "web page", ["a", "b", "c", "d"]),
         (4, "db raw", "db side", ["a", "b", "c"]),
         (1, "db raw", "db x", []),
@@ -158,7 +158,7 @@ def test_crossings_name_their_job(wired: Database) -> None:
 
 
 def test_forking_paths_are_not_enumerated(database: Database) -> None:
-    """Forty diamonds on end: a million million ways from one side to the other."""
+    """Join forty diamonds end to end: a million million paths from one side to the other."""
     empty(database)
     write_batch(
         database,

@@ -1,5 +1,5 @@
-"""What auditors ask of what happened: where personal data gets to, what is behind, unread, dear,
-or has a hole.
+"""Audit queries about runs: the reach of personal data, and stale, unused, expensive or incomplete
+data.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def minute(number: int) -> datetime:
 
 
 def made(**fields: tuple[str, str, list[Event]]) -> Event:
-    """Column lineage with its transformations: field = (dataset, field, ways)."""
+    """Build column lineage with transformations; a field is (dataset, field, transformations)."""
     return {
         "columnLineage": {
             "fields": {
@@ -64,9 +64,7 @@ def tags(*tags: tuple[str, str, str | None]) -> Event:
 
 @pytest.fixture(scope="module")
 def personal(database: Database) -> Database:
-    """people -> staging -> mart -> export, which tells no columns; customers are personal as a
-    whole.
-    """
+    """Write people -> staging -> mart -> export without columns; customers are personal as a whole."""
     masked_in_the_older_form = {
         "columnLineage": {
             "fields": {
@@ -178,7 +176,7 @@ def test_another_tag_is_another_question(personal: Database) -> None:
 def ran(
     run_id: str, job: str, start: int, end: int, state: str = "COMPLETE", **more: Any
 ) -> Iterator[Event]:
-    """A run from one minute to another."""
+    """Build a run from one minute to another."""
     yield run_event(run_id, "START", start, job=job, **more)
     yield run_event(run_id, state, end, job=job, **more)
 
@@ -190,8 +188,10 @@ def sized(name: str, rows: int, bytes: int, side: str = "output") -> Event:
 
 @pytest.fixture(scope="module")
 def used(database: Database) -> Database:
-    """raw -> clean -> mart -> page. clean is made again after mart was, then fails; draft is
-    only ever left unfinished; dead was read long ago, old is never read.
+    """Write raw -> clean -> mart -> page.
+
+    clean is made again after mart, then fails; draft is only ever left unfinished; dead was read
+    long ago, old is never read.
     """
     empty(database)
     owned = {"ownership": {"owners": [{"name": "ada"}]}}

@@ -112,7 +112,7 @@ CREATE (a:Artifact {urn: 'artifact:db:big:r' + i, dataset: 'dataset:db:big', run
 CREATE (r:PipelineRun {urn: 'run:r' + i, startedAt: a.createdAt})
 CREATE (a)-[:FEEDS]->(r)
 """
-# What a reader may cost: a handful of rows of the index, not one per version.
+# A reader may cost a few rows of the index, not one row per version.
 HITS_MAX = 100
 
 
@@ -137,9 +137,7 @@ def test_a_reader_of_a_dataset_with_10000_versions_meets_a_handful(database: Dat
             "instants": [instant],
             "requested": [],
         }
-        if (
-            second > 1
-        ):  # what comes before all others concerns the readers of every incomplete version since
+        if second > 1:  # the earliest time concerns the readers of every incomplete version since
             assert hits(database, "read/versions/affected_consumers", {**row, **moved}) < HITS_MAX
     empty(database)
 
@@ -180,7 +178,7 @@ def test_first_unfinished_version_is_found_without_a_finished_one(
 
 
 def hits(database: Database, name: str, row: dict[str, object]) -> int:
-    """How many times the plan of a query went to the store, added up."""
+    """Return the sum of the db hits in the plan of a query."""
     with database._transaction("READ", 10.0) as transaction:
         profile = (
             transaction.run(f"PROFILE {find_query(name).text}", {"rows": [row]}).consume().profile

@@ -52,8 +52,8 @@ TURNS_MAX = 12
 
 
 def history(count: int) -> Iterator[list[Event]]:
-    """So many of everything: runs of one job, versions and readers of one dataset, failures,
-    answers, other names.
+    """Write `count` runs of one job, versions and readers of one dataset, failures, answers and
+    aliases.
     """
     yield [native.source_event(f"raw{n:02d}", namespace="db", origin="CRM") for n in range(count)]
     for n in range(count):
@@ -147,16 +147,15 @@ QUESTIONS = {
     content }
       consumers(first: 100) { nodes { job { type } owners } } } }""",
 }
-# Questions that answer with one thing, of a type that is covered as rows are, and with what they
-# are asked.
+# Queries that return one object, of a type that is covered among the rows, and their arguments.
 SINGLE = {"run", "dataset", "job", "trace", "failedRuns"}
-# Asked in other tests, since they need more of a history: tests/impact.
+# Other tests ask these, because they need more history: tests/impact.
 ELSEWHERE = {"impact"}
 
 
 def selected(type: GraphQLObjectType | GraphQLInterfaceType) -> str:
-    """Every field of a type that can be asked without arguments, and of those with fields of
-    their own the leaves.
+    """Return every field of a type without required arguments; of fields with fields of their own,
+    the leaves.
     """
     return " ".join(
         _selected(name, field) for name, field in type.fields.items() if not _needs(field)
@@ -207,7 +206,7 @@ Asked = dict[str, tuple[Counter[str], str]]
 
 
 def ask_everything(database: Database) -> Asked:
-    """For each case the statements that it took, and the answer."""
+    """Return the statements and the answer of each case."""
 
     async def nothing(*_: object) -> None:
         raise AssertionError("nothing is submitted here")
@@ -253,7 +252,7 @@ def test_rows_cost_no_statements(name: str, both: tuple[Asked, Asked]) -> None:
     ["Answer", "Artifact", "Dataset", "FailedRun", "Job", "PipelineRun", "Source", "lineage"],
 )
 def test_every_list_has_rows(name: str, both: tuple[Asked, Asked]) -> None:
-    """Otherwise the test above shows nothing."""
+    """Without rows the test above shows nothing."""
     assert len(both[1][name][1]) > 5 * len(both[0][name][1])
 
 
@@ -264,9 +263,7 @@ def test_every_question_is_counted() -> None:
 
 
 def test_every_type_of_row_is_counted() -> None:
-    """Every type whose fields have resolvers of ours that may ask something, and that stands in
-    a list.
-    """
+    """Check that every listed type whose resolvers may query has an entry."""
     listed, asked = set[str](), set[str]()
     for kind in SCHEMA._schema.type_map.values():
         if isinstance(kind, GraphQLObjectType) and not kind.name.startswith("__"):

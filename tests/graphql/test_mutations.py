@@ -74,7 +74,7 @@ REPORT = {
 
 @pytest.fixture
 def seed(data: Ask, clean_graph: object) -> None:
-    """Steps 1 to 5 of the seed, and one run that fails."""
+    """Run steps 1 to 5 of the seed, and one run that fails."""
     del clean_graph
     registered = data(SOURCE, i=CRM)["registerSource"]
     assert registered == {"urn": "source:default:crm-export", "id": "crm-export", "accepted": True}

@@ -1,4 +1,4 @@
-"""Queries by hash or name: as Apollo's clients ask them, and as an operator registers them."""
+"""Persisted queries: by hash from Apollo's clients, by name from an operator's file."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ async def nothing(*_: object) -> None:
 
 @pytest.fixture
 def nowhere() -> Iterator[GraphView]:
-    """No Neo4j is needed for what is asked here."""
+    """Return a view without a Neo4j, which these tests do not need."""
     database = Database("bolt://127.0.0.1:1", "neo4j", "x")
     yield GraphView(database)
     database.close()

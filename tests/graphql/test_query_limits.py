@@ -57,7 +57,7 @@ def refusal(query: str, **variables: Any) -> tuple[str, str]:
     [
         # A run and its id.
         ('{ run(runId: "x") { runId } }', 2),
-        # A list without a length is LIST_ASSUMED long: the run, and so many names.
+        # A list without a length counts as LIST_ASSUMED: the run, and as many names.
         ('{ run(runId: "x") { inputs { name } } }', 1 + 1 + L),
         # Lists in lists multiply.
         ('{ run(runId: "x") { inputs { producedBy { name } } } }', 1 + 1 + L * (1 + L)),
@@ -76,7 +76,7 @@ def refusal(query: str, **variables: Any) -> tuple[str, str]:
             "{ failedRuns(first: 5) { edges { node { inputs { name } } } } }",
             1 + 1 + 5 * (1 + 1 + L),
         ),
-        # The hops of a walk.
+        # The hops of a traversal.
         ('{ lineage(urn: "x", depth: 3) { nodes { urn } truncated } }', 1 + 1 + 3 * L + 1),
         # Aliases and repetitions count each time.
         ('{ a: run(runId: "x") { runId } b: run(runId: "x") { runId } }', 4),
@@ -298,9 +298,7 @@ def test_fragments_count_as_their_text(selection: str, times: int) -> None:
 
 
 def test_documented_queries_are_within_the_limits() -> None:
-    """Every query in the documentation, the example of the page, and what the page asks of the
-    schema.
-    """
+    """Check every query in the documentation, the example of the page, and the page's schema query."""
     texts = [
         path.read_text(encoding="utf-8") for path in (*ROOT.glob("docs/*.md"), ROOT / "README.md")
     ]

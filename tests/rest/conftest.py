@@ -98,7 +98,7 @@ def client(application: Starlette) -> Iterator[TestClient]:
 
 @contextmanager
 def serving(application: Starlette) -> Iterator[str]:
-    """Where an application answers over a socket, for clients that bring their own."""
+    """Return the address of an application on a socket, for clients with their own transport."""
     server = uvicorn.Server(
         uvicorn.Config(application, host="127.0.0.1", port=0, log_level="warning")
     )

@@ -1,4 +1,4 @@
-"""Whatever the graph, its tree has every node once, and every edge once."""
+"""The tree of any graph has every node once and every edge once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def reachable(flows: set[tuple[str, str]]) -> set[str]:
 
 
 def all_of(node: Asset) -> Iterator[tuple[Asset, Asset]]:
-    """Every child with its parent."""
+    """Return every child with its parent."""
     for child in node.downstream or ():
         yield node, child
         yield from all_of(child)

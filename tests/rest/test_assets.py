@@ -42,7 +42,7 @@ def ask(client: TestClient, id: str, direction: str = "downstream", **params: An
 
 
 def shown(node: Json, way: str = "downstream") -> Any:
-    """A tree as nested (type, name, children); a reference as its name."""
+    """Return a tree as nested (type, name, children); a reference as its name."""
     if node.get("ref"):
         return node["name"]
     return (node["asset_type"], node["name"], [shown(child, way) for child in node[way]])
@@ -226,7 +226,7 @@ def test_a_name_that_several_assets_have_is_called_ambiguous(
     ]
     odd = register(client, "odd", "dataset::x", "dataset:#x", "dataset:y", "job:a:b")
     assert [one["known"] for one in odd["upstream_assets"]] == [False] * 4
-    # Who sees one of them only has no choice to make, and does not hear of the other.
+    # A reader of one of the two has no ambiguity, and the answer does not name the other.
     seen = client.get("/v1/lineage/t", headers={"x-visibility": "one"})
     assert (seen.status_code, seen.json()["id"]) == (200, asset_id("dataset:one:t"))
     # The asset of the own namespace comes before those of others.

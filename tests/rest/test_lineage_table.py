@@ -23,7 +23,7 @@ PATH = "/api/v1/map/lineage"
 
 @pytest.fixture(scope="module", autouse=True)
 def told(database: Database) -> None:
-    """a -> first -> b -> second -> c, and aside of it b -> third -> d"""
+    """Write a -> first -> b -> second -> c, and beside it b -> third -> d."""
     empty(database)
     write_events(
         database,
@@ -53,7 +53,7 @@ def test_columns(client: TestClient) -> None:
             "name": ["a", "b", "first"],
             "distance": [0, 1, 1],
         },
-        # By their ends: from a to the job, from the job to b.
+        # The edges by their ends: from a to the job, from the job to b.
         "edges": {"source": [0, 2], "target": [2, 1], "type": ["FEEDS", "PRODUCED"]},
         "truncated": "depth",
         "omitted_count": 2,

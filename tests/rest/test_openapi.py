@@ -54,7 +54,7 @@ CHECKS = [
 def whole(
     neo4j_server: Neo4jServer, database: Database, tmp_path_factory: pytest.TempPathFactory
 ) -> Starlette:
-    """The real application without a worker: registrations stay on disk."""
+    """Return the real application without a worker: registrations stay on disk."""
     empty(database)
     write_events(database, history())
     settings = {
@@ -126,7 +126,7 @@ def test_every_answer_conforms_to_its_description(described_at: str) -> None:
         assert isinstance(result, Ok)
         operation = result.ok()
         if operation.path.startswith(("/lineage/", "/cypher")):
-            continue  # the former are the same as under /v1, the latter have tests of their own
+            continue  # the former equal those under /v1, the latter have their own tests
 
         @settings(
             max_examples=5,

@@ -1,4 +1,4 @@
-"""The wait for registrations that are on disk and not in the graph yet."""
+"""The wait for registrations that are on disk but not in the graph yet."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
 
 class Disk:
-    """Keeps events until somebody folds them."""
+    """A spool that stores events until a test folds them."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -1,6 +1,4 @@
-"""Findings: each rule fires for what it is about, once per event, and for nothing that is as it
-should be.
-"""
+"""Findings: each rule reports its violation once per event, and nothing else."""
 
 from __future__ import annotations
 
@@ -178,7 +176,7 @@ def test_correct_events_have_no_findings(event: dict[str, Any]) -> None:
 
 
 def test_every_rule_is_tried_and_explained() -> None:
-    # What was refused has no event to look into: it is counted where the dead letters are.
+    # A refused event is not stored, so it is counted among the dead letters.
     assert {rule for rule, _, _ in CASES} == RULES.keys() - {"refused"}
     for rule in RULES.values():
         assert rule.severity in {"error", "info"}

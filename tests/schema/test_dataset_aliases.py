@@ -1,4 +1,4 @@
-"""Names that are one dataset, worked out by hand."""
+"""Aliases of one dataset, worked out by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nodes do not keep is told all the same."""
+"""Properties that nodes do not store are derived when they are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The door: every refusal names its field, everything lenient is really let through."""
+"""The validation of events: every refusal names its field, every leniency is accepted."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Joins of facts, worked out by hand; that they are lawful for any history is in
-tests/properties.
-"""
+"""Joins of facts, worked out by hand; tests/properties checks their laws for any history."""
 
 from __future__ import annotations
 

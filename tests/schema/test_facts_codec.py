@@ -1,4 +1,4 @@
-"""How facts are kept: nothing is lost, in any thread, and what is not theirs is said to be so."""
+"""The stored form of facts: lossless in any thread, with an error for malformed bytes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Headwater's own facets: what is built can be read back, and what is built is an event that the
-door lets through.
-"""
+"""Headwater's own facets: built facets are read back, and built events are accepted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memo keeps what keeps coming, forgets what does not, and never holds more than it may."""
+"""The memo: used values stay, unused values go, and the size stays within its limit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from headwater.schema.memo import Memo
 
 
 def memo(bytes_max: int) -> Memo[str, int]:
-    """The size of a value is the value."""
+    """Return a memo in which each value is its own size."""
     return Memo(bytes_max, size=lambda _, value: value)
 
 

@@ -1,4 +1,6 @@
-"""Names: what differs only in dress is one, what might be another dataset stays another."""
+"""Normalised names: different spellings of one location are one dataset, different datasets stay
+different.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from headwater.schema.facts import Name
 from headwater.schema.naming import load_naming, normalise
 from headwater.spark_hooks.naming import dataset_name
 
-# (namespace, name) as kept: how else it may be sent
+# (namespace, name) as stored, and its other spellings
 ONE: dict[tuple[str, str], list[tuple[str, str]]] = {
     ("file", "/a/b"): [
         ("file", "/a/b/"),
@@ -85,7 +87,7 @@ ONE: dict[tuple[str, str], list[tuple[str, str]]] = {
 }
 DRESSED = [(sent, kept) for kept, others in ONE.items() for sent in [kept, *others]]
 
-# Each of these comes through to the letter.
+# Each of these stays unchanged.
 UNTOUCHED = [
     ("db", "public.orders_20260131"),
     ("db", "public/orders/dt=2026-01-31/"),

@@ -1,6 +1,4 @@
-"""A user's own naming rules: what they add and override, and what is said of a file that is
-wrong.
-"""
+"""Custom naming rules: additions, overrides, and the errors of wrong files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long the detail of a run is kept."""
+"""The retention of the detail of runs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_custom_file_adds_patterns_and_the_longest_one_applies(tmp_path: Path)
     horizon = Horizon(rules, NOW)
     # Every run of the teams is sampled.
     assert horizon.of("x", ["team-a1"]) == 940 * DAY
-    # A run of two namespaces is kept as the longer says; one of none, always.
+    # A run of two namespaces has the longer retention; one of none stays for ever.
     assert horizon.of("x", ["team-a1", "other"]) == 910 * DAY
     assert horizon.of("x", []) is None
     assert horizon.latest == 993 * DAY

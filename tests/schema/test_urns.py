@@ -1,6 +1,4 @@
-"""Urns: any name comes back exactly, different nodes have different urns, no urn is too long for
-an index.
-"""
+"""Urns: they decode to any name, differ for different nodes, and are never too long for an index."""
 
 from __future__ import annotations
 
@@ -98,8 +96,8 @@ def test_urns_are_spelled_as_documented() -> None:
         (UUID, UUID),
         (UUID.upper(), UUID),
         ("0198C2F4-7b1c-7D3E-9f00-AABBccddeeff", UUID),
-        # Python's UUID takes all of these for UUIDs; as run ids they are different texts, so
-        # different runs.
+        # Python's UUID accepts all of these; as run ids they are different texts, so different
+        # runs.
         (UUID.replace("-", ""), UUID.replace("-", "")),
         (f"{{{UUID}}}", f"{{{UUID}}}"),
         ("----" + UUID.replace("-", "").upper(), "----" + UUID.replace("-", "").upper()),

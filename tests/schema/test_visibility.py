@@ -1,4 +1,4 @@
-"""Which namespaces a pattern sees, in Python and in Neo4j alike."""
+"""The namespaces that match a pattern, in Python and in Neo4j alike."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def test_json_without_hidden_entries() -> None:
 
 
 def test_a_pattern_of_many_stars_takes_no_longer_to_fail() -> None:
-    """It comes from whoever asks, in the filter of a lineage; nothing else runs while Python
-    matches.
+    """The pattern comes from the caller, in the filter of a lineage, and Python runs nothing else
+    while it matches.
     """
     began = time.monotonic()
     assert not Visibility(("*a" * 20 + "*b",)).includes("a" * 4_000)

@@ -1,6 +1,4 @@
-"""Values survive the way to Neo4j and back, and the private parts of the driver are in their
-places.
-"""
+"""Values that are written to Neo4j and read back, and the private parts of the driver."""
 
 from __future__ import annotations
 
@@ -86,8 +84,8 @@ def test_a_statement_ends_with_its_time(database: Database) -> None:
 
 
 def test_private_parts_of_the_driver_are_in_their_places(graph_driver: Driver) -> None:
-    """A new version of the driver may move them; then adapt `bolt` and the pin in pyproject.toml
-    together.
+    """Check the private parts of the driver; if a new version moves them, adapt `bolt` and the pin
+    in pyproject.toml.
     """
     assert Structure is not None
     with graph_driver.session() as session:
@@ -105,7 +103,7 @@ def test_private_parts_of_the_driver_are_in_their_places(graph_driver: Driver) -
 
 def test_driver_without_its_private_parts_still_answers() -> None:
     class Opened:
-        """A session of a driver that has none of them."""
+        """A session of a driver without the private parts."""
 
     opened: Any = Opened()
     connect(opened, READ_ACCESS)

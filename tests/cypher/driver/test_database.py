@@ -1,4 +1,4 @@
-"""A transaction does not wait for what returns nothing, and nothing comes of that but time."""
+"""Pipelined statements of a transaction: only the timing differs from statements that wait."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_statements_run_in_order_and_are_committed(database: Database) -> None:
     with database.write() as transaction:
         for number in range(50):
             assert transaction.run("write/lineage/jobs", rows=[job(f"j{number:02}")]) == []
-        # What is asked sees all that was run before it.
+        # A query sees all earlier writes of its transaction.
         rows = transaction.run("read/write_path/facts_of_jobs", urns=["job:etl:j00", "job:etl:j49"])
         assert [row["urn"] for row in rows] == ["job:etl:j00", "job:etl:j49"]
     assert names(database) == [f"j{number:02}" for number in range(50)]

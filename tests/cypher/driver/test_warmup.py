@@ -1,4 +1,4 @@
-"""Warming up runs every query of the library, and leaves the graph as it was."""
+"""The warmup runs every query of the library and leaves the graph unchanged."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_only_writes_without_rows_are_left_out() -> None:
         "write/maintenance/lock_graph",
         "write/maintenance/save_checkpoint",
     }
-    # Planned on an empty graph, it would look through all edges.
+    # A plan made on an empty graph would scan all edges.
     by_id = {"write/lineage/last_seen"}
     assert left_out == by_name | by_id
 

@@ -1,5 +1,5 @@
-"""The export of the whole graph: a small one worked out by hand, and what the canonical one
-leaves out.
+"""The export of the whole graph: a small one worked out by hand, and the values that the canonical
+export leaves out.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def test_clock_times_are_left_out(database: Database) -> None:
     write_events(database, STORY, RUNNING)
     whole = canonical(database)
     later = datetime.now(UTC) + timedelta(days=2)
-    # The stories were received in 1970.
+    # The events were received in 1970.
     assert (
         abandon_lost_heartbeats(
             database, now=later, heartbeat_timeout_seconds=86_400, holder="tests"

@@ -1,6 +1,7 @@
-"""Statements that mean harm, on the real server: each is refused or ends within its limits, the
-graph stays as it was, and the server answers. And innocent ones beside them, so that not
-everything is refused.
+"""Hostile statements on the real server: each is refused or ends within its limits.
+
+The graph stays unchanged and the server keeps answering. Harmless statements beside them must be
+permitted.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from tests.run_builders import answer, run, write_events
 pytestmark = pytest.mark.neo4j
 
 SECONDS = 0.5
-# Until it is refused, or ended: planning, the timeout, its being noticed, on a machine that does
-# other things too.
+# The seconds until a statement is refused or ended: planning, the timeout and its detection, on a
+# busy machine.
 ENDS_WITHIN_SECONDS = 8.0
 
 
@@ -35,7 +36,7 @@ def checksum(database: Database) -> str:
 
 @pytest.fixture(scope="module")
 def told(database: Database) -> Iterator[Database]:
-    """A small graph, which must be the same when all of this module is done."""
+    """Write a small graph, and check after the module that it is unchanged."""
     empty(database)
     write_events(
         database,
@@ -105,7 +106,7 @@ FILES = [
     "RETURN EXISTS { LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line } AS x",
     "RETURN COUNT { LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line } AS x",
     "RETURN COLLECT { LOAD CSV FROM 'http://127.0.0.1:1/x' AS line RETURN line[0] } AS x",
-    # A plan does not show what stands in a loop of an expression: these are plain reads to it.
+    # A plan does not show loops within expressions: it shows these statements as plain reads.
     "RETURN [i IN [1] | COLLECT { LOAD CSV FROM 'file:///etc/passwd' AS l RETURN l[0] }] AS x",
     (
         "RETURN reduce(x = [], i IN [1] | COLLECT { LOAD CSV FROM 'http://127.0.0.1:1/' AS l "
@@ -256,7 +257,7 @@ BOMBS = [
     "MATCH p = allShortestPaths((a)-[*]-(b)) MATCH (c), (d), (e) RETURN count(*) AS n",
     "MATCH (a)(()--()){1,60}(b) RETURN count(*) AS n",
 ]
-# Neo4j heeds no limit within an expression, and a text too large takes the server down: these must
+# Neo4j applies no limit within an expression, and a text too large stops the server: these must
 # never begin.
 ENDLESS = [
     "RETURN size(reduce(s = 'x', i IN range(1, 40) | s + s)) AS n",
@@ -307,7 +308,7 @@ def test_it_is_refused_or_ends(told: Database, text: str) -> None:
     except (QueryError, UnavailableError) as error:
         refusal = error
     assert time.monotonic() - began < ENDS_WITHIN_SECONDS
-    # What would only be too much may end in time, and a server that is busy with it may not answer.
+    # Statements that are only expensive may end in time, and a busy server may not answer.
     assert text in BOMBS or isinstance(refusal, QueryError)
     assert refusal is None or refusal.message
     assert told.ask("MATCH (n:Job) RETURN count(n) AS n", {}) == [{"n": 2}]

@@ -1,5 +1,5 @@
-"""The auditors' library on the real Neo4j: every query runs, answers as worked out by hand, and
-only reads.
+"""The audit queries on the real Neo4j: every query runs, returns its hand-worked result, and only
+reads.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ pytestmark = pytest.mark.neo4j
 
 @pytest.fixture
 def told(database: Database, clean_graph: object) -> Database:
-    """raw (db) -> clean -> mart; `report` copies mart to another namespace; one failure; answers
-    whole and holed.
+    """Write raw (db) -> clean -> mart; `report` copies mart to another namespace; one failure;
+    complete and incomplete answers.
     """
     del clean_graph
     report = run("report-1", "report", ["mart"], [], minute=20)

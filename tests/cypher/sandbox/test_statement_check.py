@@ -1,4 +1,4 @@
-"""The words of a statement that is not ours: read for certain, or refused. No server is asked."""
+"""The words of a statement from outside: parsed exactly, or refused, without a server."""
 
 from __future__ import annotations
 

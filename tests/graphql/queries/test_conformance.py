@@ -1,4 +1,4 @@
-"""The question `conformance` on the real Neo4j."""
+"""The query `conformance` on the real Neo4j."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Queries about all datasets and jobs, on one small graph, with hand-worked figures.
 
-raw (captured) -> load -> a -> build (of ann) -> b, certified and cited;  cold, which nobody reads
+raw (captured) -> load -> a -> build (of ann) -> b, certified and cited; cold, which no job reads
 """
 
 from __future__ import annotations

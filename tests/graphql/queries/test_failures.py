@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
 @pytest.fixture
 def told(database: Database, clean_graph: object) -> Database:
-    """raw -> load -> a -> build -> b -> publish -> d, cited by `report`; then build fails."""
+    """Write raw -> load -> a -> build -> b -> publish -> d, cited by `report`; then build fails."""
     del clean_graph
     write_events(
         database,

@@ -18,7 +18,7 @@ ROOT_CAUSE = """query ($urn: ID!, $since: DateTime, $first: Int! = 20) {
 
 @pytest.fixture
 def coded(database: Database, clean_graph: object) -> Database:
-    """load: raw -> a, mart: a -> d; in the second round load runs new code and mart's d is
+    """Write load: raw -> a, mart: a -> d; in the second round load runs new code and mart's d is
     cited.
     """
     del clean_graph

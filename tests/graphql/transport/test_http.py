@@ -53,7 +53,7 @@ def test_licences_travel_along() -> None:
 
 @pytest.fixture
 def socket_url(application: Starlette) -> Iterator[str]:
-    """The endpoint on a real socket."""
+    """Return the endpoint on a real socket."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         config = uvicorn.Config(application, log_level="error", ws="none", lifespan="off")

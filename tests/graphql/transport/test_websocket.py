@@ -41,7 +41,7 @@ def test_keys(keyed: Served) -> None:
                 payload = {"authorization": f"Bearer {key}"} if key else {}
                 send(client, type="connection_init", payload=payload)
                 assert closed_with(client) == code, key
-    # Nobody subscribes before being known.
+    # A subscription before connection_init is refused.
     with keyed.connect() as client:
         send(client, type="subscribe", id="1", payload={"query": EVENTS})
         assert closed_with(client) == 4401
@@ -170,7 +170,7 @@ def test_numbers_are_bounded(keyed: Served, monkeypatch: Patch) -> None:
     send(first, type="complete", id="0")
     time.sleep(0.2)
     subscribe(first, id="4")
-    # A place is free again once its connection has ended.
+    # A slot is free again once its connection has ended.
     second.close()
     time.sleep(0.2)
     keyed.begun(key).close()
@@ -193,7 +193,7 @@ def test_pages_of_other_sites_are_refused(open_to_all: Served) -> None:
         with pytest.raises(InvalidStatus) as refused:
             open_to_all.connect(origin=origin)
         assert refused.value.response.status_code == 403
-    # A name that was made to lead here.
+    # A host name that an attacker points at this server.
     with socket.create_connection(("127.0.0.1", open_to_all.port)) as raw:
         lines = (
             "GET /graphql HTTP/1.1",
@@ -220,7 +220,7 @@ def test_a_client_that_does_not_read_is_dropped(
             "subscription { runEvents { " + " ".join(f"e{n}: error" for n in range(30)) + " } }",
         )
         subscribe(reader)
-        # The client's socket is full, and nobody takes from it.
+        # The client's socket is full, and no task reads from it.
         write_events(
             database, *(run(f"r{n:02d}", "load", status="FAIL", error=large) for n in range(80))
         )

@@ -27,7 +27,7 @@ LISTS = {
 
 @pytest.fixture
 def told(database: Database) -> None:
-    """Five runs, ten minutes apart, the last two at the same instant, and an answer for each."""
+    """Write five runs, ten minutes apart, the last two at the same instant, and an answer for each."""
     empty(database)
     minutes = [0, 10, 20, 30, 30]
     write_events(
@@ -49,7 +49,7 @@ def told(database: Database) -> None:
 
 
 def pages(data: Ask, field: str, first: int) -> list[list[str]]:
-    """All pages of a list, as the urns of each."""
+    """Return all pages of a list, as the urns of each."""
     kind, urn = LISTS[field]
     query = f"""query ($urn: ID!, $first: Int!, $after: String) {{
       {kind}(urn: $urn) {{ {field}(first: $first, after: $after) {{ {PAGE} }} }} }}"""

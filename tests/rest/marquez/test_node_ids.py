@@ -1,4 +1,4 @@
-"""Marquez' node ids: every way to split one is looked up, and the longest namespace wins."""
+"""Marquez' node ids: every possible split is tried, and the longest namespace wins."""
 
 from __future__ import annotations
 
