@@ -151,16 +151,16 @@ def test_former_inputs_of_a_job_are_hidden_like_others(database: Database, view:
         write_events(database, events)
     for direction in ("UPSTREAM", "BOTH"):
         found = lineage(view, dataset_urn(OWN, "table"), direction=direction)
-        told = repr(found)
-        assert dataset_urn(OWN, "plain") in told
-        assert THEIRS not in told
+        text = repr(found)
+        assert dataset_urn(OWN, "plain") in text
+        assert THEIRS not in text
 
 
 def test_a_hidden_alias_of_an_own_dataset_is_not_found(database: Database, view: GraphView) -> None:
     """Otherwise a caller who guesses the alias could confirm it."""
     names = {
-        way: {"namespace": namespace, "name": way}
-        for way, namespace in (("known", OWN), ("secret", THEIRS))
+        name: {"namespace": namespace, "name": name}
+        for name, namespace in (("known", OWN), ("secret", THEIRS))
     }
     write_events(
         database,
@@ -198,7 +198,7 @@ def test_files_of_the_caller_do_not_confirm_a_hidden_name(
     write_events(database, [begun, _])
     changes = parse_changes([{"type": "table_drop", "urn": dataset_urn(OWN, "table")}])
 
-    def asked(view: GraphView, word: str) -> list[str]:
+    def request(view: GraphView, word: str) -> list[str]:
         files = {
             "reads.sql": f"SELECT * FROM {word}",
             f"{word}/job.sql": "SELECT * FROM table_two",
@@ -208,8 +208,8 @@ def test_files_of_the_caller_do_not_confirm_a_hidden_name(
         assert not found.truncated
         return [one.name.replace(word, "*") for one in found.affected]
 
-    assert asked(view, "secret") == asked(view, "guess") == []
-    assert asked(GraphView(database), "secret") != asked(GraphView(database), "guess")
+    assert request(view, "secret") == request(view, "guess") == []
+    assert request(GraphView(database), "secret") != request(GraphView(database), "guess")
 
 
 def test_an_answer_is_in_the_event_list_with_visible_citations() -> None:
@@ -237,10 +237,10 @@ def test_an_answer_is_in_the_event_list_with_visible_citations() -> None:
                 yield json.dumps(event).encode()
 
     def listed(visibility: Visibility) -> list[str]:
-        asked: Any = SimpleNamespace(
+        request: Any = SimpleNamespace(
             view=SimpleNamespace(visibility=visibility), params=EventsParams()
         )
-        return [event["dataset"]["name"] for event in events_of(Log())(asked).events]
+        return [event["dataset"]["name"] for event in events_of(Log())(request).events]
 
     assert listed(Visibility((OWN, native.ANSWER_NAMESPACE))) == ["ours"]
     assert listed(Visibility((OWN,))) == []
@@ -260,7 +260,7 @@ def test_an_event_nested_without_end_does_not_break_the_list_of_events() -> None
             yield event % (b"own", b"deep", nested)
             yield event % (b"own", b"job", b"1")
 
-    asked: Any = SimpleNamespace(
+    request: Any = SimpleNamespace(
         view=SimpleNamespace(visibility=Visibility((OWN,))), params=EventsParams()
     )
-    assert [event["job"]["name"] for event in events_of(Log())(asked).events] == ["job"]
+    assert [event["job"]["name"] for event in events_of(Log())(request).events] == ["job"]

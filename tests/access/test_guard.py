@@ -50,12 +50,12 @@ def own_store(settings: Settings) -> Iterator[AccessStore]:
 def key(own_store: AccessStore) -> Key:
     """Return the header with a new key of these scopes and namespaces."""
 
-    def made(*scopes: Scope, namespaces: tuple[str, ...] = ("*",)) -> dict[str, str]:
+    def create(*scopes: Scope, namespaces: tuple[str, ...] = ("*",)) -> dict[str, str]:
         name = f"key {len(Keys(own_store).list())}"
-        sent, _ = Keys(own_store).create(name, scopes, namespaces=namespaces)
-        return {"Authorization": f"Bearer {sent}"}
+        token, _ = Keys(own_store).create(name, scopes, namespaces=namespaces)
+        return {"Authorization": f"Bearer {token}"}
 
-    return made
+    return create
 
 
 @pytest.fixture
@@ -152,8 +152,8 @@ def test_foreign_namespaces_are_refused_and_other_events_accepted(
 
 def test_a_namespace_is_authorized_without_its_credentials(client: TestClient, key: Key) -> None:
     team = key(Scope.INGEST, namespaces=("postgres://team*",))
-    sent = "postgres://team:secret@theirs:5432"
-    event = {**EVENT, "job": {"namespace": sent, "name": "j"}}
+    token = "postgres://team:secret@theirs:5432"
+    event = {**EVENT, "job": {"namespace": token, "name": "j"}}
     answer = client.post("/api/v1/lineage", json=event, headers=team)
     assert (answer.status_code, answer.json()["error"]["field"]) == (403, "job.namespace")
     assert "secret" not in answer.text
@@ -161,10 +161,12 @@ def test_a_namespace_is_authorized_without_its_credentials(client: TestClient, k
         client.post("/api/v1/lineage/batch", json=[event], headers=team).json()["summary"]["failed"]
         == 1
     )
-    register = f'mutation {{ registerSource(input: {{name: "s", namespace: "{sent}"}}) {{ urn }} }}'
+    register = (
+        f'mutation {{ registerSource(input: {{name: "s", namespace: "{token}"}}) {{ urn }} }}'
+    )
     found = client.post("/graphql", json={"query": register}, headers=team).json()
     assert found["errors"][0]["extensions"]["code"] == "FORBIDDEN"
-    asset = {"asset_type": "table", "name": "t", "namespace": sent}
+    asset = {"asset_type": "table", "name": "t", "namespace": token}
     assert client.post("/v1/lineage/trace", json=asset, headers=team).status_code == 403
     own = {**EVENT, "job": {"namespace": "postgres://etl:secret@team-db:5432", "name": "j"}}
     assert client.post("/api/v1/lineage", json=own, headers=team).status_code == 201
@@ -184,7 +186,7 @@ def test_an_event_in_unusual_spelling_is_authorized_like_others(
 
 
 def test_fields_of_graphql_have_rules_of_their_own(client: TestClient, key: Key) -> None:
-    def asked(query: str, **headers: str) -> tuple[Any, list[str]]:
+    def post_query(query: str, **headers: str) -> tuple[Any, list[str]]:
         answer = client.post("/graphql", json={"query": query}, headers=headers).json()
         return answer.get("data"), [
             error["extensions"]["code"] for error in answer.get("errors", [])
@@ -192,15 +194,15 @@ def test_fields_of_graphql_have_rules_of_their_own(client: TestClient, key: Key)
 
     register = 'mutation { registerSource(input: {name: "s", namespace: "team-a"}) { urn } }'
     read = '{ answer(answerId: "x") { urn } }'
-    assert asked(read) == ({"answer": None}, ["FORBIDDEN"])
-    assert asked(register, **key(Scope.READ))[1] == ["FORBIDDEN"]
-    data, codes = asked(register, **key(Scope.INGEST, namespaces=("team-a",)))
+    assert post_query(read) == ({"answer": None}, ["FORBIDDEN"])
+    assert post_query(register, **key(Scope.READ))[1] == ["FORBIDDEN"]
+    data, codes = post_query(register, **key(Scope.INGEST, namespaces=("team-a",)))
     assert (codes, data["registerSource"]["urn"]) == ([], "source:team-a:s")
-    assert asked(register, **key(Scope.INGEST, namespaces=("team-b",)))[1] == ["FORBIDDEN"]
+    assert post_query(register, **key(Scope.INGEST, namespaces=("team-b",)))[1] == ["FORBIDDEN"]
     # An alias or a fragment is the same field.
     hidden = 'query { ...F } fragment F on Query { b: answer(answerId: "x") { urn } }'
-    assert asked(hidden, **key(Scope.INGEST))[1] == ["FORBIDDEN"]
-    assert asked("{ __schema { queryType { name } } }")[1] == []
+    assert post_query(hidden, **key(Scope.INGEST))[1] == ["FORBIDDEN"]
+    assert post_query("{ __schema { queryType { name } } }")[1] == []
 
 
 def test_refusals_and_reads_by_administrators_are_logged(
@@ -211,10 +213,10 @@ def test_refusals_and_reads_by_administrators_are_logged(
     client.post(
         "/graphql", json={"query": '{ answer(answerId: "x") { urn } }'}, headers=key(Scope.INGEST)
     )
-    told = [
+    entries = [
         (entry.principal, entry.action, entry.outcome) for entry in AccessLog(own_store).entries()
     ]
-    assert told == [
+    assert entries == [
         ("key 2", "Query.answer", "refused"),
         ("key 1", "GET /metrics", "refused"),
         ("unauthenticated", "GET /metrics", "refused"),
@@ -232,7 +234,7 @@ def test_refusals_and_reads_by_administrators_are_logged(
 def test_on_loopback_a_key_is_optional_but_checked(tmp_path: Path) -> None:
     settings = load({"HEADWATER_HOME": str(tmp_path), "HEADWATER_NEO4J_URI": "bolt://127.0.0.1:1"})
     store = AccessStore(settings.access_path)
-    sent, _ = Keys(store).create("reader", [Scope.READ])
+    token, _ = Keys(store).create("reader", [Scope.READ])
     with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
         assert client.post("/api/v1/lineage", json=EVENT).status_code == 201
         # Some clients send a key of another backend.
@@ -242,7 +244,7 @@ def test_on_loopback_a_key_is_optional_but_checked(tmp_path: Path) -> None:
             ).status_code
             == 201
         )
-        own = {"Authorization": f"Bearer {sent}"}
+        own = {"Authorization": f"Bearer {token}"}
         assert client.post("/api/v1/lineage", json=EVENT, headers=own).status_code == 403
         Keys(store).revoke("reader")
         assert client.get("/metrics", headers=own).status_code == 401

@@ -16,10 +16,10 @@ from headwater.schema.visibility import UNRESTRICTED, Visibility
 
 
 def test_a_key_is_shown_once_and_stored_as_a_hash(keys: Keys, store: AccessStore) -> None:
-    sent, key = keys.create(
+    token, key = keys.create(
         "ci", [Scope.READ, Scope.INGEST], namespaces=["spark*", "s3://lake"], days=1
     )
-    assert re.fullmatch(r"hw_[0-9a-f]{12}_[\w-]{43}", sent)
+    assert re.fullmatch(r"hw_[0-9a-f]{12}_[\w-]{43}", token)
     assert (key.scopes, key.namespaces, key.state) == (
         (Scope.INGEST, Scope.READ),
         ("spark*", "s3://lake"),
@@ -27,11 +27,11 @@ def test_a_key_is_shown_once_and_stored_as_a_hash(keys: Keys, store: AccessStore
     )
     assert key.expires is not None
     assert (key.expires - key.created).total_seconds() == 86_400
-    secret = sent[16:]
+    secret = token[16:]
     store.close()
     assert secret.encode() not in store.path.read_bytes()
     assert store.path.stat().st_mode & 0o077 == 0
-    principal = keys.principal(sent)
+    principal = keys.principal(token)
     assert principal == Principal(
         "ci", frozenset({Scope.READ, Scope.INGEST}), Visibility(("spark*", "s3://lake"))
     )
@@ -45,40 +45,40 @@ def test_malformed_keys_are_refused(keys: Keys, changed: str) -> None:
 
 
 def test_a_key_with_one_character_changed_is_refused(keys: Keys) -> None:
-    sent, _ = keys.create("ci", [Scope.READ])
-    for place in (3, 16, len(sent) - 2):
-        other = "a" if sent[place] != "a" else "b"
+    token, _ = keys.create("ci", [Scope.READ])
+    for position in (3, 16, len(token) - 2):
+        other = "a" if token[position] != "a" else "b"
         with pytest.raises(UnauthorizedError):
-            keys.principal(sent[:place] + other + sent[place + 1 :])
+            keys.principal(token[:position] + other + token[position + 1 :])
 
 
 def test_a_key_ends_by_expiry_or_revocation(keys: Keys) -> None:
     brief, _ = keys.create("brief", [Scope.READ], days=1e-9)
     with pytest.raises(UnauthorizedError, match="expired"):
         keys.principal(brief)
-    sent, _ = keys.create("long", [Scope.READ], days=None)
-    assert keys.principal(sent).name == "long"
+    token, _ = keys.create("long", [Scope.READ], days=None)
+    assert keys.principal(token).name == "long"
     assert keys.has_valid_key()
     assert keys.revoke("long").state == "revoked"
     with pytest.raises(UnauthorizedError, match="revoked"):
-        keys.principal(sent)
+        keys.principal(token)
     assert not keys.has_valid_key()
     with pytest.raises(NotFoundError):
         keys.revoke("long")
     # The name is free again, and the id distinguishes the two keys.
-    again, key = keys.create("long", [Scope.READ])
-    assert keys.principal(again).name == "long"
+    second, key = keys.create("long", [Scope.READ])
+    assert keys.principal(second).name == "long"
     assert keys.revoke(key.id).id == key.id
     assert [key.state for key in keys.list()] == ["expired", "revoked", "revoked"]
 
 
 def test_a_revocation_by_another_process_applies_at_once(keys: Keys, store: AccessStore) -> None:
-    sent, _ = keys.create("ci", [Scope.READ])
+    token, _ = keys.create("ci", [Scope.READ])
     other = AccessStore(store.path)
     Keys(other).revoke("ci")
     other.close()
     with pytest.raises(UnauthorizedError):
-        keys.principal(sent)
+        keys.principal(token)
 
 
 @pytest.mark.parametrize(
@@ -109,13 +109,13 @@ def test_a_key_without_use_is_not_created(
 
 
 def test_two_processes_create_the_same_name_at_once(tmp_path: Path) -> None:
-    made: list[str] = []
+    created: list[str] = []
     refused: list[Exception] = []
 
     def make() -> None:
         store = AccessStore(tmp_path / "access.db")
         try:
-            made.append(Keys(store).create("ci", [Scope.READ])[0])
+            created.append(Keys(store).create("ci", [Scope.READ])[0])
         except QueryError as error:
             refused.append(error)
         finally:
@@ -126,7 +126,7 @@ def test_two_processes_create_the_same_name_at_once(tmp_path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert (len(made), len(refused)) == (1, 3)
+    assert (len(created), len(refused)) == (1, 3)
 
 
 def test_scopes() -> None:

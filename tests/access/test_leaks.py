@@ -56,7 +56,7 @@ class World:
 
     namespaces: dict[str, set[str]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
-    onward: Edges = field(default_factory=lambda: defaultdict(set))
+    downstream: Edges = field(default_factory=lambda: defaultdict(set))
     events: list[dict[str, Any]] = field(default_factory=list)
 
     def node(self, urn: str, namespace: str, name: str) -> str:
@@ -65,11 +65,11 @@ class World:
         return urn
 
     def edge(self, source: str, target: str) -> None:
-        self.onward[source].add(target)
+        self.downstream[source].add(target)
 
     def backward(self) -> Edges:
         found: Edges = defaultdict(set)
-        for source, targets in self.onward.items():
+        for source, targets in self.downstream.items():
             for target in targets:
                 found[target].add(source)
         return found
@@ -123,9 +123,9 @@ def make_world(chance: random.Random) -> World:
 @pytest.fixture(scope="module")
 def world(database: Database, graph_driver: Any) -> World:
     graph_driver.execute_query("MATCH (n) WHERE NOT n:Migration DETACH DELETE n")
-    made = make_world(random.Random(5))
-    write_events(database, made.events)
-    return made
+    sample = make_world(random.Random(5))
+    write_events(database, sample.events)
+    return sample
 
 
 def reach(edges: Edges, starts: Iterable[str], through: set[str] | None = None) -> set[str]:
@@ -142,15 +142,18 @@ def reach(edges: Edges, starts: Iterable[str], through: set[str] | None = None) 
 
 
 def expected(
-    world: World, seen: set[str], start: str, direction: str
+    world: World, visible: set[str], start: str, direction: str
 ) -> tuple[set[str], set[Any], set[Any]]:
     """Return the visible nodes, the edges between them, and the pairs that hidden paths connect."""
-    hidden = world.namespaces.keys() - seen
-    edges = world.onward if direction == "DOWNSTREAM" else world.backward()
-    nodes = (reach(edges, [start]) | {start}) & seen
-    pairs = {(a, b) for a in nodes for b in edges[a] & seen}
+    hidden = world.namespaces.keys() - visible
+    edges = world.downstream if direction == "DOWNSTREAM" else world.backward()
+    nodes = (reach(edges, [start]) | {start}) & visible
+    pairs = {(a, b) for a in nodes for b in edges[a] & visible}
     joined = {
-        (a, b) for a in nodes for h in edges[a] & hidden for b in reach(edges, [h], hidden) & seen
+        (a, b)
+        for a in nodes
+        for h in edges[a] & hidden
+        for b in reach(edges, [h], hidden) & visible
     }
     if direction == "UPSTREAM":
         return nodes, {(b, a) for a, b in pairs}, {(b, a) for a, b in joined}
@@ -178,7 +181,7 @@ class Reader:
     """
 
     namespaces: tuple[str, ...]
-    seen: set[str]
+    visible: set[str]
     secrets: set[str]
 
     @property
@@ -187,20 +190,20 @@ class Reader:
 
 
 def make_reader(world: World, namespaces: list[str]) -> Reader:
-    seen = {urn for urn, needed in world.namespaces.items() if needed <= set(namespaces)}
-    hidden = world.namespaces.keys() - seen
-    words = {world.names[urn] for urn in hidden} - {world.names[urn] for urn in seen}
-    return Reader(tuple(namespaces), seen, words | hidden | (set(NAMESPACES) - set(namespaces)))
+    visible = {urn for urn, needed in world.namespaces.items() if needed <= set(namespaces)}
+    hidden = world.namespaces.keys() - visible
+    words = {world.names[urn] for urn in hidden} - {world.names[urn] for urn in visible}
+    return Reader(tuple(namespaces), visible, words | hidden | (set(NAMESPACES) - set(namespaces)))
 
 
-def judge(
+def check_answer(
     world: World, reader: Reader, start: str, direction: str, depth: int, answer: Answer
 ) -> None:
     found = shown(*answer)
-    whole = expected(world, reader.seen, start, direction)
+    complete = expected(world, reader.visible, start, direction)
     if depth == DEPTH_MAX:
-        assert found == whole, (reader.namespaces, start, direction)
-    assert all(part <= all_of_it for part, all_of_it in zip(found, whole, strict=True)), (
+        assert found == complete, (reader.namespaces, start, direction)
+    assert all(part <= all_of_it for part, all_of_it in zip(found, complete, strict=True)), (
         start,
         direction,
         depth,
@@ -222,22 +225,24 @@ def test_no_traversal_shows_a_reader_hidden_nodes(world: World, view: GraphView)
     for _ in range(READERS):
         reader = make_reader(world, chance.sample(NAMESPACES, chance.randint(1, 5)))
         view = view.visible_to(reader.visibility)
-        starts = [chance.choice(sorted(reader.seen)) for _ in range(QUESTIONS)]
-        asked: dict[Any, list[str]] = defaultdict(list)
+        starts = [chance.choice(sorted(reader.visible)) for _ in range(QUESTIONS)]
+        batches: dict[Any, list[str]] = defaultdict(list)
         for start in starts:
-            on_map = start.startswith(("dataset:", "job:"))
-            asked[
-                on_map, chance.choice(["UPSTREAM", "DOWNSTREAM"]), chance.choice([2, DEPTH_MAX])
+            on_lineage = start.startswith(("dataset:", "job:"))
+            batches[
+                on_lineage, chance.choice(["UPSTREAM", "DOWNSTREAM"]), chance.choice([2, DEPTH_MAX])
             ].append(start)
-        for (on_map, direction, depth), begun in asked.items():
+        for (on_lineage, direction, depth), begun in batches.items():
             bounds = Bounds.within(60, depth=depth, nodes_max=10_000, edges_max=100_000)
-            walks = traverse(
+            traversals = traverse(
                 view,
-                TraversalRequest(LAYERS[on_map, direction], bounds),
+                TraversalRequest(LAYERS[on_lineage, direction], bounds),
                 {start: [start] for start in begun},
             )
-            for start, walk in walks.items():
-                judge(world, reader, start, direction, depth, (walk.nodes, walk.edges))
+            for start, traversal in traversals.items():
+                check_answer(
+                    world, reader, start, direction, depth, (traversal.nodes, traversal.edges)
+                )
 
 
 def test_no_lineage_shows_a_reader_hidden_nodes(world: World, view: GraphView) -> None:
@@ -251,12 +256,12 @@ def test_no_lineage_shows_a_reader_hidden_nodes(world: World, view: GraphView) -
         view = view.visible_to(reader.visibility)
         start, direction = chance.choice(urns), chance.choice(["UPSTREAM", "DOWNSTREAM"])
         depth = chance.choice([1, 2, DEPTH_MAX])
-        if start not in reader.seen:
+        if start not in reader.visible:
             with pytest.raises(NotFoundError):
                 lineage(view, start, direction=direction, depth=depth)
             continue
         answer = lineage(view, start, direction=direction, depth=depth)
-        judge(
+        check_answer(
             world,
             reader,
             start,
@@ -275,10 +280,10 @@ def test_no_lineage_shows_a_reader_hidden_nodes(world: World, view: GraphView) -
 
 def test_a_reader_of_everything_is_shown_everything(world: World, view: GraphView) -> None:
     reader = make_reader(world, NAMESPACES)
-    assert reader.seen == set(world.namespaces)
+    assert reader.visible == set(world.namespaces)
     for start in sorted(world.namespaces)[::7]:
         answer = lineage(view, start, direction="DOWNSTREAM", depth=DEPTH_MAX)
-        judge(
+        check_answer(
             world,
             reader,
             start,

@@ -46,7 +46,7 @@ REFUSALS = {401, 403}
 
 
 @dataclass(frozen=True)
-class Asked:
+class Endpoint:
     """One request to test: a method of a route, and its path as declared."""
 
     method: str
@@ -56,16 +56,16 @@ class Asked:
         return f"{self.method} {self.path}"
 
 
-def declared(routes: list[BaseRoute]) -> Iterator[Asked]:
+def declared(routes: list[BaseRoute]) -> Iterator[Endpoint]:
     for route in routes:
         if isinstance(route, Route):
             # A mounted application takes every method; the test uses those with a rule, and one
             # without.
             methods = route.methods or {"GET", "POST", "PUT"}
             for method in sorted(methods - {"HEAD"}):
-                yield Asked(method, route.path)
+                yield Endpoint(method, route.path)
         elif isinstance(route, Mount):
-            yield Asked("GET", route.path)
+            yield Endpoint("GET", route.path)
 
 
 @pytest.fixture(scope="module")
@@ -77,10 +77,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def keys(folder: Path) -> Iterator[dict[Scope | None, str | None]]:
     """Create a key for each scope, and none."""
     store = AccessStore(folder / "access.db")
-    made: dict[Scope | None, str | None] = {
+    created: dict[Scope | None, str | None] = {
         scope: Keys(store).create(scope, [scope])[0] for scope in Scope
     }
-    yield {**made, None: None}
+    yield {**created, None: None}
     store.close()
 
 
@@ -111,30 +111,30 @@ def expected(rule: str, scope: Scope | None) -> str:
 
 def test_routes(app: Starlette, client: TestClient, keys: dict[Scope | None, str | None]) -> None:
     wrong = []
-    for asked in declared(app.routes):
-        path = asked.path.replace("{", "").replace("}", "").split(":")[0]
+    for endpoint in declared(app.routes):
+        path = endpoint.path.replace("{", "").replace("}", "").split(":")[0]
         for scope in SCOPES:
             answer = client.request(
-                asked.method, path, headers=headers(keys[scope]), json={}, follow_redirects=False
+                endpoint.method, path, headers=headers(keys[scope]), json={}, follow_redirects=False
             )
             found = {401: "asked for a key", 403: "refused"}.get(answer.status_code, "let in")
-            if found != expected(rule_of_route(asked.method, asked.path), scope):
-                wrong.append((str(asked), scope, answer.status_code))
+            if found != expected(rule_of_route(endpoint.method, endpoint.path), scope):
+                wrong.append((str(endpoint), scope, answer.status_code))
             if answer.status_code == 401:
                 assert answer.headers["www-authenticate"].startswith("Bearer")
     assert wrong == []
 
 
 def test_every_route_has_a_rule(app: Starlette) -> None:
-    there = {(one.method, one.path.rstrip("/") or "/") for one in declared(app.routes)}
+    existing = {(one.method, one.path.rstrip("/") or "/") for one in declared(app.routes)}
     ruled = {(method, path) for path, rules in ROUTES.items() for method in rules}
     unruled = {
         f"{method} {path}"
-        for method, path in there - ruled
+        for method, path in existing - ruled
         if (method, path) != ("PUT", "/graphql")
     }
     assert unruled == set(), "say in headwater/access/rules.py who may ask it"
-    assert {f"{method} {path}" for method, path in ruled - there} == set(), (
+    assert {f"{method} {path}" for method, path in ruled - existing} == set(), (
         "rules of what is not there"
     )
 

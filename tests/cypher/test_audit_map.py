@@ -33,7 +33,7 @@ def wired(database: Database) -> Database:
     """Write raw -> a -> b -> c -> d -> page, raw -> c beside it; c, extra -> side; a loop on x; a
     circle p -> q -> p.
     """
-    known = {**owner("rita"), "documentation": {"description": "as it came"}}
+    facets = {**owner("rita"), "documentation": {"description": "as it came"}}
     empty(database)
     write_batch(
         database,
@@ -42,7 +42,7 @@ def wired(database: Database) -> Database:
                 "r1",
                 minute=1,
                 job="ingest",
-                inputs=[dataset("raw", known, side="input")],
+                inputs=[dataset("raw", facets, side="input")],
                 outputs=[dataset("a", columns(id=[("raw", "id")]))],
                 job_facets=owner("ada"),
             ),
@@ -164,19 +164,19 @@ def test_forking_paths_are_not_enumerated(database: Database) -> None:
         database,
         [
             run_event(
-                f"{side}{at}",
-                minute=at,
-                job=f"{side}{at}",
-                inputs=[f"l{at:02}", f"r{at:02}"],
-                outputs=[f"{side}{at + 1:02}"],
+                f"{side}{number}",
+                minute=number,
+                job=f"{side}{number}",
+                inputs=[f"l{number:02}", f"r{number:02}"],
+                outputs=[f"{side}{number + 1:02}"],
             )
-            for at in range(40)
+            for number in range(40)
             for side in "lr"
         ],
     )
     found = rows(database, "longest_chains")
     assert [row[:3] for row in found] == [(40, "db l00", "db l40"), (40, "db l00", "db r40")]
-    assert found[0][3] == [f"l{at:02}" for at in range(1, 40)]
+    assert found[0][3] == [f"l{number:02}" for number in range(1, 40)]
 
 
 def test_an_empty_graph_returns_no_rows(database: Database) -> None:

@@ -33,7 +33,7 @@ def minute(number: int) -> datetime:
     return datetime(2026, 1, 1, number // 60, number % 60, tzinfo=UTC)
 
 
-def made(**fields: tuple[str, str, list[Event]]) -> Event:
+def column_facet(**fields: tuple[str, str, list[Event]]) -> Event:
     """Build column lineage with transformations; a field is (dataset, field, transformations)."""
     return {
         "columnLineage": {
@@ -75,7 +75,7 @@ def personal(database: Database) -> Database:
             }
         }
     }
-    staging = made(
+    staging = column_facet(
         ssn=("people", "ssn", [IDENTITY]),
         hash=("people", "ssn", [MASKED]),
         mail=(
@@ -86,7 +86,7 @@ def personal(database: Database) -> Database:
         town=("people", "town", [IDENTITY]),
         kept=("people", "ssn", [FILTER]),
     )
-    mart = made(
+    mart = column_facet(
         ssn=("staging", "ssn", [IDENTITY]),
         h=("staging", "hash", [IDENTITY]),
         both=("staging", "mail", [MASKED, IDENTITY]),
@@ -133,8 +133,8 @@ def personal(database: Database) -> Database:
                 job="copy",
                 inputs=["customers", "harmless"],
                 outputs=[
-                    dataset("copy", made(name=("customers", "name", [IDENTITY]))),
-                    dataset("other", made(x=("harmless", "x", [IDENTITY]))),
+                    dataset("copy", column_facet(name=("customers", "name", [IDENTITY]))),
+                    dataset("other", column_facet(x=("harmless", "x", [IDENTITY]))),
                 ],
             ),
         ],

@@ -142,7 +142,7 @@ def test_a_reader_of_a_dataset_with_10000_versions_meets_a_handful(database: Dat
     empty(database)
 
 
-BEING_MADE = """
+UNFINISHED = """
 UNWIND [['own', 0, 20], ['quick', 5, 65], ['long', 1, 500], ['later', 11, 12]] AS made
 CREATE (a:Artifact {urn: 'artifact:db:t:' + made[0], dataset: 'dataset:db:t', complete: made[0] <> 'quick'})
 SET a.startedAt = datetime('2026-01-01T00:00:00Z') + duration({minutes: made[1]}),
@@ -160,13 +160,13 @@ def test_first_unfinished_version_is_found_without_a_finished_one(
 ) -> None:
     empty(database)
     with database._transaction("WRITE", 60.0) as transaction:
-        transaction.run(BEING_MADE).consume()
+        transaction.run(UNFINISHED).consume()
     (row,) = database.ask(
         "RETURN datetime('2026-01-01T00:10:00Z') AS ten, datetime('2026-01-01T00:02:00Z') AS two",
         {},
     )
-    asked = [("run:own", "ten", "quick"), ("run:none", "ten", "own"), ("run:own", "two", "long")]
-    for consumer, instant, found in asked:
+    cases = [("run:own", "ten", "quick"), ("run:none", "ten", "own"), ("run:own", "two", "long")]
+    for consumer, instant, found in cases:
         one = {"number": 0, "consumer": consumer, "dataset": "dataset:db:t", "at": row[instant]}
         (answer,) = database.read("read/versions/versions_at", rows=[one])
         assert (answer["complete"], answer["partial"], answer["begun"]) == (

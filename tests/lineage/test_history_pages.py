@@ -23,10 +23,10 @@ from tests.event_builders import dataset, facet, write_batch
 from tests.run_builders import FACET, Event, ds, job, run_of, version
 
 FEW, MANY = 200, 2_000
-AT_ONCE = 500
+BATCH = 500
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 # This many of the first and of the last runs have failed tests and an updated source.
-TOLD = 3
+NOTABLE_RUNS = 3
 # The tolerance for costs that grow with the logarithm of the graph, like the depth of an index.
 GROWTH_MAX, HITS_MORE_MAX = 1.15, 60
 
@@ -46,7 +46,7 @@ def one_run(number: int, count: int) -> Event:
     moment = (BEGIN + timedelta(hours=number)).isoformat()
     is_first = number == 0
     hub = dataset("hub")
-    if number < TOLD or number >= count - TOLD:
+    if number < NOTABLE_RUNS or number >= count - NOTABLE_RUNS:
         hub = dataset("hub", usage=checks(False, lastUpdated=moment), side="input")
     tested = dataset("tested", usage=checks(True), side="input")
     return {
@@ -62,30 +62,32 @@ def one_run(number: int, count: int) -> Event:
 
 def fill(database: Database, count: int) -> None:
     empty(database)
-    for begin in range(0, count, AT_ONCE):
+    for begin in range(0, count, BATCH):
         write_batch(
             database,
-            [one_run(number, count) for number in range(begin, min(begin + AT_ONCE, count))],
+            [one_run(number, count) for number in range(begin, min(begin + BATCH, count))],
         )
 
 
-Asked = dict[str, Mapping[str, Any]]
-SEEN = {"sees": ["etl", "db"]}
+Questions = dict[str, Mapping[str, Any]]
+VISIBLE = {"sees": ["etl", "db"]}
 DATASETS = [ds(name) for name in ("hub", "tested", "dim", "out", "cold")]
 SOURCES = [source_urn("db", name) for name in ("hub", "tested")]
 
 
-def of_use(now: datetime, since: datetime, versions: Sequence[str]) -> Asked:
+def of_use(now: datetime, since: datetime, versions: Sequence[str]) -> Questions:
     """Return the parameters of the queries on readers, quality and dependents."""
     window = {"since": since, "until": now}
     return {
-        "read/estate/source_updates": {"urns": SOURCES, "limit": 100} | SEEN,
-        "read/estate/dataset_quality": {"urns": DATASETS, "limit": 20} | SEEN,
-        "read/estate/version_quality": {"urns": versions, "limit": 20} | SEEN,
+        "read/estate/source_updates": {"urns": SOURCES, "limit": 100} | VISIBLE,
+        "read/estate/dataset_quality": {"urns": DATASETS, "limit": 20} | VISIBLE,
+        "read/estate/version_quality": {"urns": versions, "limit": 20} | VISIBLE,
         "read/failures/failed_tests": {"urns": [*SOURCES, *versions], "limit": 20_000},
-        "read/estate/last_reads": {"urns": DATASETS} | SEEN,
-        "read/estate/consumers": {"urn": ds("hub"), "runsMax": 1_000, "limit": 100} | window | SEEN,
-        "read/estate/consumers_rolled_up": {"urn": ds("hub"), "limit": 100} | window | SEEN,
+        "read/estate/last_reads": {"urns": DATASETS} | VISIBLE,
+        "read/estate/consumers": {"urn": ds("hub"), "runsMax": 1_000, "limit": 100}
+        | window
+        | VISIBLE,
+        "read/estate/consumers_rolled_up": {"urn": ds("hub"), "limit": 100} | window | VISIBLE,
         "read/estate/unused_datasets": {
             "since": since,
             "namespace": "",
@@ -93,19 +95,19 @@ def of_use(now: datetime, since: datetime, versions: Sequence[str]) -> Asked:
             "cursorUrn": "",
             "limit": 20,
         }
-        | SEEN,
-        "read/estate/answers_citing_dataset": {"urn": ds("hub"), "limit": 100} | window | SEEN,
+        | VISIBLE,
+        "read/estate/answers_citing_dataset": {"urn": ds("hub"), "limit": 100} | window | VISIBLE,
         "read/nodes/dataset_answers": {"urns": DATASETS, "at": now, "behind": "", "limit": 20}
-        | SEEN,
+        | VISIBLE,
         "read/failures/citations_since": {"urns": DATASETS, "at": since, "limit": 100},
         "read/failures/citations_of_versions": {"urns": [*SOURCES, *versions], "limit": 100},
         "read/traversal/citing_answers": {"urns": [*SOURCES, *versions], "limit": 100},
         "read/nodes/dataset_links": {"urns": DATASETS, "limit": 100},
-        "read/estate/dataset_coverage": {"namespace": "", "limit": 100} | SEEN,
+        "read/estate/dataset_coverage": {"namespace": "", "limit": 100} | VISIBLE,
     }
 
 
-def of_versions(now: datetime, since: datetime, versions: Sequence[str]) -> Asked:
+def of_versions(now: datetime, since: datetime, versions: Sequence[str]) -> Questions:
     newest = versions[-1:]
     return {
         "read/nodes/dataset_versions": {"urns": DATASETS, "at": now, "behind": "", "limit": 20},
@@ -134,7 +136,7 @@ def of_versions(now: datetime, since: datetime, versions: Sequence[str]) -> Aske
     }
 
 
-def of_runs(now: datetime, since: datetime, last: str, failed: str) -> Asked:
+def of_runs(now: datetime, since: datetime, last: str, failed: str) -> Questions:
     window = {"since": since, "until": now}
     page: dict[str, Any] = {
         "pipeline": "hot",
@@ -150,11 +152,13 @@ def of_runs(now: datetime, since: datetime, last: str, failed: str) -> Asked:
             "skip": 0,
             "limit": 10,
         },
-        "read/catalog/jobs_by_last_seen": {"states": ["COMPLETE"], "skip": 0, "limit": 10} | SEEN,
-        "read/nodes/job_runs": {"urns": [job("hot")], "at": now, "behind": "", "limit": 20} | SEEN,
+        "read/catalog/jobs_by_last_seen": {"states": ["COMPLETE"], "skip": 0, "limit": 10}
+        | VISIBLE,
+        "read/nodes/job_runs": {"urns": [job("hot")], "at": now, "behind": "", "limit": 20}
+        | VISIBLE,
         "read/catalog/runs_of_job": {"urn": job("hot"), "skip": 0, "limit": 20, "sees": None},
         "read/nodes/job_links": {"urns": [job("hot")], "limit": 100},
-        "read/nodes/run_links": {"urns": [last, failed], "limit": 100} | SEEN,
+        "read/nodes/run_links": {"urns": [last, failed], "limit": 100} | VISIBLE,
         "read/failures/run_inputs_and_outputs": {"urns": [last, failed], "limit": 100},
         "read/failures/run_outcomes": {"urns": [last, failed]},
         "read/traversal/run_inputs": {"urns": [last], "limit": 100},
@@ -166,17 +170,17 @@ def of_runs(now: datetime, since: datetime, last: str, failed: str) -> Asked:
         "read/failures/input_ages": {"urns": [last], "earlier": 10},
         "read/failures/failed_run_starts": {"urns": [failed]},
         "read/failures/failed_run_outputs": {"urns": [failed]},
-        "read/failures/failed_runs": page | window | SEEN,
+        "read/failures/failed_runs": page | window | VISIBLE,
         "read/failures/failed_between": {
             "rows": [{"number": 0, "job": job("hot"), "after": since, "until": now}]
         },
-        "read/estate/run_coverage": {"namespace": "", "limit": 100} | window | SEEN,
-        "read/estate/job_coverage": {"namespace": "", "limit": 100} | SEEN,
+        "read/estate/run_coverage": {"namespace": "", "limit": 100} | window | VISIBLE,
+        "read/estate/job_coverage": {"namespace": "", "limit": 100} | VISIBLE,
         "read/write_path/runs_without_heartbeat": {"before": since},
     }
 
 
-def of_auditors(now: datetime, since: datetime, run_id: str) -> Asked:
+def of_auditors(now: datetime, since: datetime, run_id: str) -> Questions:
     """Return the parameters of the audit queries, which scan datasets or jobs but not their runs."""
     scans = (
         "coverage",
@@ -199,7 +203,7 @@ def of_auditors(now: datetime, since: datetime, run_id: str) -> Asked:
     }
 
 
-def questions(count: int) -> Asked:
+def questions(count: int) -> Questions:
     """Return the parameters of each query for a graph with this many runs."""
     now = BEGIN + timedelta(hours=count)
     since = now - timedelta(hours=20)
@@ -230,7 +234,7 @@ def measured(driver: Driver, count: int) -> dict[str, int]:
 
 
 @pytest.fixture(scope="module")
-def looked_at(database: Database, graph_driver: Driver) -> Iterator[Mapping[str, tuple[int, int]]]:
+def db_hits(database: Database, graph_driver: Driver) -> Iterator[Mapping[str, tuple[int, int]]]:
     """Return the db hits of each query with few runs and with many."""
     fill(database, FEW)
     few = measured(graph_driver, FEW)
@@ -243,26 +247,26 @@ def looked_at(database: Database, graph_driver: Driver) -> Iterator[Mapping[str,
 @pytest.mark.neo4j
 @pytest.mark.parametrize("name", sorted(questions(FEW)))
 def test_db_hits_do_not_grow_with_the_runs(
-    looked_at: Mapping[str, tuple[int, int]], name: str
+    db_hits: Mapping[str, tuple[int, int]], name: str
 ) -> None:
-    few, many = looked_at[name]
+    few, many = db_hits[name]
     assert few > 0
     assert many <= few * GROWTH_MAX + HITS_MORE_MAX
 
 
 @pytest.mark.neo4j
 def test_growing_db_hits_are_detected(
-    looked_at: Mapping[str, tuple[int, int]], graph_driver: Driver
+    db_hits: Mapping[str, tuple[int, int]], graph_driver: Driver
 ) -> None:
     """Check that a query without an index in its order exceeds the limit of this test."""
-    assert looked_at
+    assert db_hits
     expands = (
         "PROFILE MATCH (:Source {urn: $urn})-[:FEEDS]->(r) WHERE r.startedAt > $at "
         "RETURN r.urn LIMIT 1"
     )
     with graph_driver.session() as session:
-        told = session.run(
+        result = session.run(
             expands, {"urn": source_urn("db", "hub"), "at": BEGIN + timedelta(hours=MANY)}
         ).consume()
-    assert told.profile is not None
-    assert hits(told.profile) > MANY
+    assert result.profile is not None
+    assert hits(result.profile) > MANY

@@ -47,6 +47,6 @@ def test_run_is_visible_with_its_job_and_answer_with_its_citations(graph: GraphV
 def test_unknown_nodes_are_hidden_unless_their_urn_names_a_visible_namespace(
     graph: GraphView,
 ) -> None:
-    known = [dataset_urn("db", "never"), job_urn("etl", "never")]
+    named = [dataset_urn("db", "never"), job_urn("etl", "never")]
     unknown = [run_of("never"), answer_urn("never"), "hidden:0123456789abcdef"]
-    assert find_hidden(graph.visible_to(BOTH), [*known, *unknown]) == set(unknown)
+    assert find_hidden(graph.visible_to(BOTH), [*named, *unknown]) == set(unknown)

@@ -24,19 +24,19 @@ ENTRIES = st.sets(st.tuples(st.integers(-5, 5), st.text(max_size=3)), max_size=1
 def test_remaining_entries_are_listed_once(
     stay: set[tuple[int, str]], come: set[tuple[int, str]], go: set[tuple[int, str]], first: int
 ) -> None:
-    seen: list[tuple[int, str]] = []
+    collected: list[tuple[int, str]] = []
     after = None
     listed = sorted(stay | go)
     for _ in range(50):
         found = cut_page(listed, lambda entry: entry, first=first, after=after, shape=(0, ""))
-        seen.extend(found.entries)
+        collected.extend(found.entries)
         if not found.has_next:
             break
         after, listed = found.cursors[-1], sorted(stay | come)
     assert not found.has_next
-    assert len(seen) == len(set(seen))
-    assert seen == sorted(seen)
-    assert stay <= set(seen)
+    assert len(collected) == len(set(collected))
+    assert collected == sorted(collected)
+    assert stay <= set(collected)
 
 
 @given(st.tuples(st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text()))

@@ -31,9 +31,9 @@ INSTANTS = [
 
 
 def test_an_instant_is_read_back_unchanged(database: Database) -> None:
-    sent = {"at": INSTANTS[3], "all": INSTANTS, "within": [{"at": INSTANTS[1]}]}
-    [row] = database.ask("RETURN $sent AS came", {"sent": sent})
-    assert row["came"] == sent
+    value = {"at": INSTANTS[3], "all": INSTANTS, "within": [{"at": INSTANTS[1]}]}
+    [row] = database.ask("RETURN $sent AS came", {"sent": value})
+    assert row["came"] == value
     assert row["came"]["at"].tzinfo is UTC
 
 
@@ -52,8 +52,8 @@ def test_an_instant_with_offset_is_read_in_utc_floored_to_microseconds(database:
     [row] = database.ask(text, {"sent": "2026-03-01T01:30:00[Europe/Berlin]"})
     assert row["offset"] == datetime(2026, 2, 28, 23, 30, 0, 123_456, tzinfo=UTC)
     assert row["zone"] == datetime(2026, 3, 1, 0, 30, tzinfo=UTC)
-    sent = datetime(2026, 3, 1, 1, 30, tzinfo=timezone(timedelta(hours=2)))
-    assert database.ask("RETURN $at AS at", {"at": sent}) == [{"at": sent}]
+    value = datetime(2026, 3, 1, 1, 30, tzinfo=timezone(timedelta(hours=2)))
+    assert database.ask("RETURN $at AS at", {"at": value}) == [{"at": value}]
 
 
 def test_other_temporal_values_are_read_as_text(database: Database) -> None:
@@ -70,9 +70,9 @@ def test_more_rows_than_one_pull_arrive_in_order(database: Database) -> None:
 
 @pytest.mark.parametrize("length", [1, 65_500, 65_536, 65_540, 300_000])
 def test_a_value_longer_than_one_read_arrives_complete(database: Database, length: int) -> None:
-    sent = "".join(chr(97 + n % 26) for n in range(length))
-    assert database.ask("UNWIND [1, 2, 3] AS n RETURN $sent AS came, n", {"sent": sent}) == [
-        {"came": sent, "n": n} for n in (1, 2, 3)
+    value = "".join(chr(97 + n % 26) for n in range(length))
+    assert database.ask("UNWIND [1, 2, 3] AS n RETURN $sent AS came, n", {"sent": value}) == [
+        {"came": value, "n": n} for n in (1, 2, 3)
     ]
 
 

@@ -49,9 +49,9 @@ def test_parameters_may_be_changed_after_the_call(database: Database) -> None:
     assert names(database) == ["one"]
 
 
-@pytest.mark.parametrize("asks_after", [True, False])
+@pytest.mark.parametrize("reads_afterwards", [True, False])
 def test_a_failure_commits_nothing_and_the_first_one_is_raised(
-    database: Database, asks_after: bool
+    database: Database, reads_afterwards: bool
 ) -> None:
     def written() -> None:
         with database.write() as transaction:
@@ -60,7 +60,7 @@ def test_a_failure_commits_nothing_and_the_first_one_is_raised(
                 "write/lineage/jobs", rows=[{"urn": None, "properties": {}, "shown": False}]
             )
             transaction.run("write/lineage/jobs", rows=[job("after")])
-            if asks_after:
+            if reads_afterwards:
                 transaction.run("read/write_path/facts_of_jobs", urns=["job:etl:before"])
 
     locked(database)

@@ -34,14 +34,14 @@ def test_shared_queries_are_planned_first() -> None:
 
 
 def test_warmup_stops_on_request(database: Database) -> None:
-    seen: list[str] = []
+    offered: list[str] = []
 
-    def wanted(query: object) -> bool:
-        seen.append(str(query))
+    def is_selected(query: object) -> bool:
+        offered.append(str(query))
         return False
 
-    warm_up(database, wanted, stop=lambda: len(seen) == 3)
-    assert len(seen) == 3
+    warm_up(database, is_selected, stop=lambda: len(offered) == 3)
+    assert len(offered) == 3
 
 
 def test_only_writes_without_rows_are_left_out() -> None:

@@ -32,7 +32,7 @@ def test_an_erasure_leaves_only_migrations_and_the_lock(
 
 def test_an_interrupted_erasure_stops_every_writer_until_it_ends(database: Database) -> None:
     write_events(database, EVENTS)
-    whole = canonical(database)
+    before_erasure = canonical(database)
 
     def interrupt(_: int) -> None:
         raise KeyboardInterrupt
@@ -46,7 +46,7 @@ def test_an_interrupted_erasure_stops_every_writer_until_it_ends(database: Datab
         acquire_write_lock(transaction, "tests")
     erase(database, holder="tests")
     write_events(database, EVENTS)
-    assert canonical(database) == whole
+    assert canonical(database) == before_erasure
 
 
 def test_checkpoints_are_deleted(database: Database) -> None:

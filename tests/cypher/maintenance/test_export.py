@@ -55,10 +55,10 @@ def test_a_small_story(database: Database) -> None:
     write_events(database, STORY)
     rows = exported(database, canonical=True)
     nodes = {row["urn"]: row for row in rows if "label" in row}
-    made = "artifact:db:clean:00000000-0000-4000-8000-000000000001"
+    version_urn = "artifact:db:clean:00000000-0000-4000-8000-000000000001"
     assert set(nodes) == {
         "answer:a",
-        made,
+        version_urn,
         "artifact:db:mart:00000000-0000-4000-8000-000000000002",
         "dataset:db:clean",
         "dataset:db:mart",
@@ -69,12 +69,16 @@ def test_a_small_story(database: Database) -> None:
         "run:00000000-0000-4000-8000-000000000002",
         "source:db:raw",
     }
-    assert nodes[made]["label"] == "Artifact"
-    said = nodes[made]["properties"]
-    assert (said["createdAt"], said["rowCount"], said["complete"]) == (at(1), 7, True)
+    assert nodes[version_urn]["label"] == "Artifact"
+    properties = nodes[version_urn]["properties"]
+    assert (properties["createdAt"], properties["rowCount"], properties["complete"]) == (
+        at(1),
+        7,
+        True,
+    )
     edges = {(row["source"], row["type"], row["target"]) for row in rows if "label" not in row}
     assert ("source:db:raw", "FEEDS", "run:00000000-0000-4000-8000-000000000001") in edges
-    assert (made, "VERSION_OF", "dataset:db:clean") in edges
+    assert (version_urn, "VERSION_OF", "dataset:db:clean") in edges
     assert len(nodes) + len(edges) == len(rows)
 
 
@@ -83,15 +87,15 @@ def test_derived_properties_are_exported(database: Database) -> None:
         database, run("r", "j", ["a", "b"], ["t"], minute=9, rows=16, derived={"t": ["a", "z"]})
     )
     rows = exported(database, canonical=True)
-    said = {row["urn"]: row["properties"] for row in rows if row.get("label")}
-    assert said[version("t", "r")]["run"] == run_of("r")
-    assert said[version("t", "r")]["derivedFrom"] == [ds("a"), ds("z")]
-    assert said[run_of("r")]["attempts"] == 1
-    assert said[run_of("r")]["lastSeen"] == said[run_of("r")]["finishedAt"]
-    (made,) = (
+    properties = {row["urn"]: row["properties"] for row in rows if row.get("label")}
+    assert properties[version("t", "r")]["run"] == run_of("r")
+    assert properties[version("t", "r")]["derivedFrom"] == [ds("a"), ds("z")]
+    assert properties[run_of("r")]["attempts"] == 1
+    assert properties[run_of("r")]["lastSeen"] == properties[run_of("r")]["finishedAt"]
+    (produced,) = (
         row for row in rows if row.get("type") == "PRODUCED" and row["source"] == run_of("r")
     )
-    assert made["properties"] == {"rowCount": 16}
+    assert produced["properties"] == {"rowCount": 16}
 
 
 def test_versions_begin_with_their_run_but_those_of_earlier_attempts(database: Database) -> None:
@@ -111,10 +115,10 @@ def test_versions_begin_with_their_run_but_those_of_earlier_attempts(database: D
     assert begun() == [(at(3), at(10))]
     write_events(database, [{**start, "eventTime": at(20)}, {**end, "eventTime": at(21)}])
     assert begun() == [(at(3), at(10)), (at(20), at(21))]
-    (kept,) = database.ask(
+    (count_row,) = database.ask(
         "MATCH (a:Artifact) WHERE a.startedAt IS NOT NULL RETURN count(a) AS n", {}
     )
-    assert kept["n"] == 1
+    assert count_row["n"] == 1
 
 
 def test_a_version_of_a_rolled_up_run_has_its_own_start(
@@ -144,12 +148,12 @@ def test_its_order(database: Database) -> None:
 
 def test_every_label_is_exported_and_counted(database: Database) -> None:
     write_events(database, STORY)
-    known = {*count(database), *INTERNAL_LABELS}
+    labels_known = {*count(database), *INTERNAL_LABELS}
     labels = {
         row["label"]
         for row in database.ask("MATCH (n) UNWIND labels(n) AS label RETURN DISTINCT label", {})
     }
-    assert labels <= known
+    assert labels <= labels_known
     (row,) = database.ask("MATCH (n)-[e]->() RETURN count(e) AS edges", {})
     assert sum(size.edges for size in count(database).values()) == row["edges"]
     assert count(database)["Job"] == Counts(nodes=2, edges=2)
@@ -157,42 +161,42 @@ def test_every_label_is_exported_and_counted(database: Database) -> None:
 
 def test_pages_change_nothing(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     write_events(database, STORY)
-    whole = canonical(database)
+    before = canonical(database)
     for name in ("NODES_PER_PAGE", "SOURCES_PER_PAGE"):
         monkeypatch.setattr(export, name, 1)
-    assert canonical(database) == whole
+    assert canonical(database) == before
 
 
 def test_another_order_gives_the_same_bytes(database: Database) -> None:
     write_events(database, STORY)
-    whole = canonical(database)
+    before = canonical(database)
     for seed in range(3):
         shuffled = list(STORY)
         random.Random(seed).shuffle(shuffled)
         empty(database)
         write_events(database, *([event] for event in shuffled[:3]), shuffled[3:])
-        assert canonical(database) == whole
+        assert canonical(database) == before
 
 
 def test_clock_times_are_left_out(database: Database) -> None:
     write_events(database, STORY, RUNNING)
-    whole = canonical(database)
-    later = datetime.now(UTC) + timedelta(days=2)
+    before = canonical(database)
+    tomorrow = datetime.now(UTC) + timedelta(days=2)
     # The events were received in 1970.
     assert (
         abandon_lost_heartbeats(
-            database, now=later, heartbeat_timeout_seconds=86_400, holder="tests"
+            database, now=tomorrow, heartbeat_timeout_seconds=86_400, holder="tests"
         )
         == 1
     )
-    assert canonical(database) == whole
+    assert canonical(database) == before
     rows = exported(database, canonical=False)
     found = {
         row["urn"]: row["properties"]
         for row in rows
         if row.get("label") in {"Artifact", "PipelineRun"}
     }
-    assert {urn for urn, said in found.items() if said["status"] == "ABANDONED"} == {
+    assert {urn for urn, properties in found.items() if properties["status"] == "ABANDONED"} == {
         "run:late",
         "artifact:db:more:late",
     }

@@ -35,7 +35,7 @@ def checksum(database: Database) -> str:
 
 
 @pytest.fixture(scope="module")
-def told(database: Database) -> Iterator[Database]:
+def small_graph(database: Database) -> Iterator[Database]:
     """Write a small graph, and check after the module that it is unchanged."""
     empty(database)
     write_events(
@@ -300,18 +300,18 @@ def test_there_are_enough() -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:60].replace("\x00", "0"))
-def test_it_is_refused_or_ends(told: Database, text: str) -> None:
+def test_it_is_refused_or_ends(small_graph: Database, text: str) -> None:
     began = time.monotonic()
     refusal = None
     try:
-        run_text(told, text, PARAMETERS, seconds=SECONDS)
+        run_text(small_graph, text, PARAMETERS, seconds=SECONDS)
     except (QueryError, UnavailableError) as error:
         refusal = error
     assert time.monotonic() - began < ENDS_WITHIN_SECONDS
     # Statements that are only expensive may end in time, and a busy server may not answer.
     assert text in BOMBS or isinstance(refusal, QueryError)
     assert refusal is None or refusal.message
-    assert told.ask("MATCH (n:Job) RETURN count(n) AS n", {}) == [{"n": 2}]
+    assert small_graph.ask("MATCH (n:Job) RETURN count(n) AS n", {}) == [{"n": 2}]
 
 
 @pytest.mark.parametrize("text", ENDLESS, ids=lambda text: text[:60])
@@ -416,31 +416,38 @@ INNOCENT = [
 
 
 @pytest.mark.parametrize("text", INNOCENT, ids=lambda text: text[:60])
-def test_reads_are_permitted(told: Database, text: str) -> None:
+def test_reads_are_permitted(small_graph: Database, text: str) -> None:
     found = run_text(
-        told, text, {"name": "raw", "names": ["raw", "mart"], "pattern": "m[a-z]+"}, seconds=10.0
+        small_graph,
+        text,
+        {"name": "raw", "names": ["raw", "mart"], "pattern": "m[a-z]+"},
+        seconds=10.0,
     )
     assert found.rows
     assert not found.truncated
 
 
-def test_statements_of_the_lesson_are_permitted(told: Database) -> None:
+def test_statements_of_the_lesson_are_permitted(small_graph: Database) -> None:
     assert len(taught()) > 8
     for text in taught():
-        require_read_only(told, text, {})
+        require_read_only(small_graph, text, {})
 
 
-def test_an_answer_is_cut_by_its_size(told: Database) -> None:
+def test_an_answer_is_cut_by_its_size(small_graph: Database) -> None:
     lines = "UNWIND range(1, 900) AS x RETURN x, $text AS text"
-    found = run_text(told, lines, {"text": "x" * 50_000})
+    found = run_text(small_graph, lines, {"text": "x" * 50_000})
     assert found.truncated
     assert 100 < len(found.rows) < 200
     with pytest.raises(QueryError, match="larger than"):
         run_text(
-            told, "UNWIND range(1, 200) AS x RETURN collect($text) AS text", {"text": "x" * 50_000}
+            small_graph,
+            "UNWIND range(1, 200) AS x RETURN collect($text) AS text",
+            {"text": "x" * 50_000},
         )
     with pytest.raises(QueryError, match="larger than"):
         run_text(
-            told, "UNWIND range(1, 4000) AS x WITH collect(x) AS l RETURN [y IN l | l] AS n", {}
+            small_graph,
+            "UNWIND range(1, 4000) AS x WITH collect(x) AS l RETURN [y IN l | l] AS n",
+            {},
         )
-    assert run_text(told, "RETURN 1 AS x", {}).rows == [{"x": 1}]
+    assert run_text(small_graph, "RETURN 1 AS x", {}).rows == [{"x": 1}]

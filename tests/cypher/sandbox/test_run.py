@@ -34,7 +34,7 @@ pytestmark = pytest.mark.neo4j
 
 
 @pytest.fixture
-def told(database: Database, clean_graph: object) -> Database:
+def history(database: Database, clean_graph: object) -> Database:
     """Write raw (db) -> clean -> mart; `report` copies mart to another namespace; one failure;
     complete and incomplete answers.
     """
@@ -97,12 +97,12 @@ def test_there_are_many() -> None:
 
 
 @pytest.mark.parametrize("name", AUDITS)
-def test_each_example_returns_its_declared_columns(told: Database, name: str) -> None:
+def test_each_example_returns_its_declared_columns(history: Database, name: str) -> None:
     words = shlex.split(find_query(name).example)
     assert words[:3] == ["headwater", "cypher", name.removeprefix("audit/")]
     given = dict(word.split("=", 1) for word in words[3:] if word != "--param")
     assert words[3::2] == ["--param"] * len(given)
-    columns = run_audit(told, words[2], given).columns
+    columns = run_audit(history, words[2], given).columns
     text = find_query(name).text
     assert all(column in text for column in columns)
 
@@ -119,8 +119,8 @@ def test_queries_only_read_and_scan_only_if_declared(database: Database, name: s
     assert not any(o.startswith(("LoadCSV", "Show")) for o in operators)
 
 
-def test_failed_runs(told: Database) -> None:
-    assert rows(told, "failed_runs") == [
+def test_failed_runs(history: Database) -> None:
+    assert rows(history, "failed_runs") == [
         {
             "failedAt": datetime(2026, 1, 1, 0, 31, tzinfo=UTC),
             "pipeline": "clean",
@@ -129,19 +129,19 @@ def test_failed_runs(told: Database) -> None:
             "wrote": ["db clean"],
         }
     ]
-    assert rows(told, "failed_runs", since="2026-01-02") == []
-    assert rows(told, "failing_pipelines")[0]["failures"] == 1
+    assert rows(history, "failed_runs", since="2026-01-02") == []
+    assert rows(history, "failing_pipelines")[0]["failures"] == 1
 
 
-def test_answer_to_sources_respects_derivation(told: Database) -> None:
-    found = rows(told, "answer_to_sources", answerId="good")
+def test_answer_to_sources_respects_derivation(history: Database) -> None:
+    found = rows(history, "answer_to_sources", answerId="good")
     assert [(row["name"], row["hops"], row["runs"], row["origin"]) for row in found] == [
         ("raw", 2, ["mart-1", "clean-1"], "CRM")
     ]
 
 
-def test_row_counts_along_the_chain(told: Database) -> None:
-    found = rows(told, "row_counts", answerId="good")
+def test_row_counts_along_the_chain(history: Database) -> None:
+    found = rows(history, "row_counts", answerId="good")
     assert [(row["hops"], row["name"], row["rowCount"]) for row in found] == [
         (0, "mart", 7),
         (1, "clean", 90),
@@ -149,8 +149,8 @@ def test_row_counts_along_the_chain(told: Database) -> None:
     ]
 
 
-def test_holes_in_provenance(told: Database) -> None:
-    found = rows(told, "incomplete_answers")
+def test_holes_in_provenance(history: Database) -> None:
+    found = rows(history, "incomplete_answers")
     assert {
         (row["answerId"], row["hops"], row["version"], row["runId"], row["why"]) for row in found
     } == {
@@ -158,52 +158,54 @@ def test_holes_in_provenance(told: Database) -> None:
         ("partial", 0, "db clean", "clean-2", "the run that made it is FAIL"),
     }
     assert [
-        (row["answerId"], row["runId"], row["status"]) for row in rows(told, "partial_citations")
+        (row["answerId"], row["runId"], row["status"]) for row in rows(history, "partial_citations")
     ] == [("partial", "clean-2", "FAIL")]
 
 
-def test_the_others(told: Database) -> None:
-    assert [row["name"] for row in rows(told, "orphan_datasets")] == ["alone"]
+def test_the_others(history: Database) -> None:
+    assert [row["name"] for row in rows(history, "orphan_datasets")] == ["alone"]
     assert [
         (row["version"], row["runs"], row["failed"])
-        for row in rows(told, "code_versions", pipeline="clean")
+        for row in rows(history, "code_versions", pipeline="clean")
     ] == [
         ("(not said)", 1, 0),
         ("v2", 1, 1),
         ("v1", 1, 0),
     ]
-    crossing = rows(told, "cross_namespace_flows")
+    crossing = rows(history, "cross_namespace_flows")
     assert [
         (row["fromNamespace"], row["toNamespace"], row["source"], row["target"]) for row in crossing
     ] == [("db", "web", "mart", "page")]
-    origins = rows(told, "column_origins", namespace="db", dataset="mart", column="id")
+    origins = rows(history, "column_origins", namespace="db", dataset="mart", column="id")
     assert [(row["steps"], row["dataset"], row["transformations"]) for row in origins] == [
         (1, "clean", ["DIRECT"]),
         (2, "raw", ["DIRECT"]),
     ]
     assert [
-        row["column"] for row in rows(told, "dataset_schema", namespace="db", name="clean")
+        row["column"] for row in rows(history, "dataset_schema", namespace="db", name="clean")
     ] == ["id"]
-    assert {row["name"] for row in rows(told, "source_freshness")} == {"raw", "extra", "alone"}
-    assert {(row["readers"], row["name"]) for row in rows(told, "most_read_datasets")} == {
+    assert {row["name"] for row in rows(history, "source_freshness")} == {"raw", "extra", "alone"}
+    assert {(row["readers"], row["name"]) for row in rows(history, "most_read_datasets")} == {
         (1, "raw"),
         (1, "clean"),
         (1, "extra"),
         (1, "mart"),
     }
-    assert [(row["answerId"], row["hops"]) for row in rows(told, "deepest_answers")] == [
+    assert [(row["answerId"], row["hops"]) for row in rows(history, "deepest_answers")] == [
         ("good", 2),
         ("partial", 1),
     ]
-    assert [row["runId"] for row in rows(told, "unfinished_runs", before="2026-01-02")] == ["slow"]
+    assert [row["runId"] for row in rows(history, "unfinished_runs", before="2026-01-02")] == [
+        "slow"
+    ]
     assert [
-        (row["role"], row["name"]) for row in rows(told, "run_inputs_outputs", runId="mart-1")
+        (row["role"], row["name"]) for row in rows(history, "run_inputs_outputs", runId="mart-1")
     ] == [
         ("read", "clean"),
         ("read", "extra"),
         ("wrote", "mart"),
     ]
-    assert rows(told, "run_inputs_outputs", runId="mart") == [], "the beginning of an id is none"
+    assert rows(history, "run_inputs_outputs", runId="mart") == [], "the beginning of an id is none"
 
 
 def test_parameters_by_their_types() -> None:
@@ -261,18 +263,20 @@ def test_only_reads_run_by_name(database: Database) -> None:
         run_audit(database, "nothing", {})
 
 
-def test_own_text(told: Database) -> None:
+def test_own_text(history: Database) -> None:
     text = "MATCH (r:PipelineRun {runId: $id}) RETURN r.status AS status"
-    assert run_text(told, text, {"id": "clean-2"}) == StatementResult(
+    assert run_text(history, text, {"id": "clean-2"}) == StatementResult(
         ["status"], [{"status": "FAIL"}], False
     )
-    cut = run_text(told, "UNWIND range(1, $n) AS x RETURN x", {"n": 5000}, rows_max=10)
+    cut = run_text(history, "UNWIND range(1, $n) AS x RETURN x", {"n": 5000}, rows_max=10)
     assert (cut.rows[-1], len(cut.rows), cut.truncated) == ({"x": 10}, 10, True)
-    assert not run_text(told, "UNWIND range(1, 10) AS x RETURN x", {}, rows_max=10).truncated
-    assert run_text(told, "CALL db.labels() YIELD label RETURN count(*) AS n", {}).rows[0]["n"] > 3
+    assert not run_text(history, "UNWIND range(1, 10) AS x RETURN x", {}, rows_max=10).truncated
+    assert (
+        run_text(history, "CALL db.labels() YIELD label RETURN count(*) AS n", {}).rows[0]["n"] > 3
+    )
     with pytest.raises(QueryError, match=r"longer than 0\.5 s"):
         run_text(
-            told,
+            history,
             "UNWIND range(1, 100000000) AS x UNWIND range(1, 1000) AS y RETURN sum(x * y)",
             {},
             seconds=0.5,

@@ -29,20 +29,20 @@ BEFORE = st.sampled_from(
         '// "\n',
     ]
 )
-BEHIND = st.sampled_from(["", " '", ' "', " `", " */", " // '", "''"])
+ENDINGS = st.sampled_from(["", " '", ' "', " `", " */", " // '", "''"])
 
 
-def judge(text: str, **parameters: object) -> None:
+def check(text: str, **parameters: object) -> None:
     Statement(text, parameters).require_bounded(PROCEDURES)
 
 
-@given(BEFORE, st.lists(GAPS, min_size=1, max_size=4), BEHIND, st.booleans())
+@given(BEFORE, st.lists(GAPS, min_size=1, max_size=4), ENDINGS, st.booleans())
 def test_nothing_around_it_hides_a_file(
-    before: str, gaps: list[str], behind: str, small: bool
+    before: str, gaps: list[str], ending: str, small: bool
 ) -> None:
     words = f"LOAD{''.join(gaps)}CSV FROM 'file:///x' AS l"
     with pytest.raises(QueryError):
-        judge(before + (words.lower() if small else words) + behind)
+        check(before + (words.lower() if small else words) + ending)
 
 
 @given(
@@ -52,14 +52,14 @@ def test_nothing_around_it_hides_a_file(
 )
 def test_nothing_around_it_hides_a_call(before: str, gaps: list[str], procedure: str) -> None:
     with pytest.raises(QueryError):
-        judge(f"{before}CALL{''.join(gaps)}{procedure}")
+        check(f"{before}CALL{''.join(gaps)}{procedure}")
 
 
 @given(st.text(max_size=80))
 def test_any_text_is_parsed_or_refused(text: str) -> None:
     refusals = []
     try:
-        judge(text)
+        check(text)
     except QueryError as refusal:
         refusals.append(refusal)
     assert all(refusal.hint for refusal in refusals)
@@ -68,7 +68,7 @@ def test_any_text_is_parsed_or_refused(text: str) -> None:
 @given(st.text(max_size=40))
 def test_quoted_text_is_no_word(text: str) -> None:
     if text.isprintable() and "\\" not in text and "'" not in text:
-        judge(
+        check(
             f"MATCH (n) WHERE n.name = '{text} LOAD CSV reduce( CALL dbms.x()' RETURN "
             f"n.name AS name"
         )
@@ -77,21 +77,21 @@ def test_quoted_text_is_no_word(text: str) -> None:
 def test_growth_is_bounded_by_its_result() -> None:
     doubling = "WITH s + s AS s "
     times = GROWTH_MAX.bit_length() - 1
-    judge("WITH 'x' AS s " + doubling * times + "RETURN s")
+    check("WITH 'x' AS s " + doubling * times + "RETURN s")
     with pytest.raises(QueryError, match="too many steps"):
-        judge("WITH 'x' AS s " + doubling * (times + 1) + "RETURN s")
-    judge("RETURN " + " + ".join(f"n.p{number}" for number in range(100)) + " AS all")
-    judge(
+        check("WITH 'x' AS s " + doubling * (times + 1) + "RETURN s")
+    check("RETURN " + " + ".join(f"n.p{number}" for number in range(100)) + " AS all")
+    check(
         "MATCH (n) WHERE n.status IN ['A', 'B', 'C'] " + "WITH n, [1, 2, 3] AS l " * 20 + "RETURN n"
     )
 
 
 def test_too_long_or_too_deep_statements_are_refused() -> None:
-    judge("RETURN " + "(" * DEPTH_MAX + "1" + ")" * DEPTH_MAX)
+    check("RETURN " + "(" * DEPTH_MAX + "1" + ")" * DEPTH_MAX)
     with pytest.raises(QueryError, match="nested"):
-        judge("RETURN " + "([" * DEPTH_MAX + "1" + "])" * DEPTH_MAX)
+        check("RETURN " + "([" * DEPTH_MAX + "1" + "])" * DEPTH_MAX)
     with pytest.raises(QueryError, match="longer"):
-        judge("RETURN 1 //" + "x" * TEXT_CHARACTERS_MAX)
+        check("RETURN 1 //" + "x" * TEXT_CHARACTERS_MAX)
 
 
 @pytest.mark.parametrize(
@@ -99,5 +99,5 @@ def test_too_long_or_too_deep_statements_are_refused() -> None:
 )
 def test_a_pattern_that_could_take_for_ever_is_refused(pattern: object) -> None:
     with pytest.raises(QueryError, match="=~"):
-        judge("MATCH (n) WHERE n.name =~ $pattern RETURN n", pattern=pattern)
-    judge("MATCH (n) WHERE n.name =~ $pattern RETURN n", pattern="(?i)raw.*[a-z]+")
+        check("MATCH (n) WHERE n.name =~ $pattern RETURN n", pattern=pattern)
+    check("MATCH (n) WHERE n.name =~ $pattern RETURN n", pattern="(?i)raw.*[a-z]+")

@@ -35,7 +35,7 @@ from tests.run_builders import at, ds, job, run, write_events
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
 
-class Asked(list[str]):
+class QueryRecorder(list[str]):
     """A recorder of the queries that Neo4j receives."""
 
     def __call__(self, name: str, _: float) -> None:
@@ -43,13 +43,16 @@ class Asked(list[str]):
 
 
 @pytest.fixture
-def asked() -> Asked:
-    return Asked()
+def queries() -> QueryRecorder:
+    return QueryRecorder()
 
 
 @pytest.fixture
-def remembering(
-    database: Database, neo4j_server: Neo4jServer, asked: Asked, monkeypatch: pytest.MonkeyPatch
+def cached_view(
+    database: Database,
+    neo4j_server: Neo4jServer,
+    queries: QueryRecorder,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[GraphView]:
     """Load the cache of a -> first -> b -> second -> c, without its time limits."""
     monkeypatch.setattr(map_follower, "STALE_SECONDS_MAX", 60.0)
@@ -58,10 +61,10 @@ def remembering(
         run("r1", "first", ["a"], ["b"], derived={"b": ["a"]}),
         run("r2", "second", ["b"], ["c"], minute=5),
     )
-    own = Database(neo4j_server.uri, neo4j_server.user, neo4j_server.password, on_query=asked)
+    own = Database(neo4j_server.uri, neo4j_server.user, neo4j_server.password, on_query=queries)
     cache = CacheRefresher(own)
     cache.load()
-    asked.clear()
+    queries.clear()
     yield GraphView(own, cache=cache)
     own.close()
 
@@ -70,96 +73,96 @@ def names(view: GraphView, urn: str, **question: Any) -> list[str]:
     return [node.name for node in lineage(view, urn, direction="DOWNSTREAM", **question).nodes]
 
 
-def test_lineage_is_answered_from_the_cache(remembering: GraphView, asked: Asked) -> None:
-    assert names(remembering, ds("a")) == ["a", "b", "first", "c", "second"]
-    assert names(remembering, ds("a"), depth=1) == ["a", "b", "first"]
+def test_lineage_is_answered_from_the_cache(cached_view: GraphView, queries: QueryRecorder) -> None:
+    assert names(cached_view, ds("a")) == ["a", "b", "first", "c", "second"]
+    assert names(cached_view, ds("a"), depth=1) == ["a", "b", "first"]
     assert [
-        node.name for node in lineage(remembering, job("second"), direction="UPSTREAM").nodes
+        node.name for node in lineage(cached_view, job("second"), direction="UPSTREAM").nodes
     ] == [
         "second",
         "b",
         "a",
         "first",
     ]
-    assert asked == []
+    assert queries == []
 
 
 def test_immediate_answers_need_no_statement(
-    remembering: GraphView, asked: Asked, monkeypatch: pytest.MonkeyPatch
+    cached_view: GraphView, queries: QueryRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for depth in (1, 2):
-        found = answer_at_once(remembering, [ds("a")], direction="DOWNSTREAM", depth=depth)
-        assert found == lineage(remembering, ds("a"), direction="DOWNSTREAM", depth=depth)
+        found = answer_at_once(cached_view, [ds("a")], direction="DOWNSTREAM", depth=depth)
+        assert found == lineage(cached_view, ds("a"), direction="DOWNSTREAM", depth=depth)
     with pytest.raises(QueryError, match="depth 0"):
-        answer_at_once(remembering, [ds("a")], direction="DOWNSTREAM", depth=0)
+        answer_at_once(cached_view, [ds("a")], direction="DOWNSTREAM", depth=0)
     # Neo4j answers for nodes outside the cache, for other layers and for filters.
     for urn in (ds("nothing"), column_urn("db", "a", "id"), run_urn("r1")):
-        assert answer_at_once(remembering, [urn], direction="DOWNSTREAM", depth=1) is None
+        assert answer_at_once(cached_view, [urn], direction="DOWNSTREAM", depth=1) is None
     assert (
         answer_at_once(
-            remembering.visible_to(Visibility(("db",))), [ds("a")], direction="DOWNSTREAM", depth=1
+            cached_view.visible_to(Visibility(("db",))), [ds("a")], direction="DOWNSTREAM", depth=1
         )
         is None
     )
-    assert asked == []
+    assert queries == []
     monkeypatch.setattr(module, "NODES_AT_ONCE_MAX", 3)
-    assert answer_at_once(remembering, [ds("a")], direction="DOWNSTREAM", depth=1) is not None
-    assert answer_at_once(remembering, [ds("a")], direction="DOWNSTREAM", depth=2) is None
+    assert answer_at_once(cached_view, [ds("a")], direction="DOWNSTREAM", depth=1) is not None
+    assert answer_at_once(cached_view, [ds("a")], direction="DOWNSTREAM", depth=2) is None
     monkeypatch.setattr(map_follower, "STALE_SECONDS_MAX", -1.0)
-    assert answer_at_once(remembering, [ds("a")], direction="DOWNSTREAM", depth=1) is None
+    assert answer_at_once(cached_view, [ds("a")], direction="DOWNSTREAM", depth=1) is None
 
 
-def test_a_column_costs_two_statements(remembering: GraphView, asked: Asked) -> None:
+def test_a_column_costs_two_statements(cached_view: GraphView, queries: QueryRecorder) -> None:
     column = column_urn("db", "a", "id")
-    found = column_lineage(remembering, "db", "a", "id", direction="DOWNSTREAM", depth=20)
+    found = column_lineage(cached_view, "db", "a", "id", direction="DOWNSTREAM", depth=20)
     assert [(edge.source, edge.target) for edge in found.lineage.edges] == [
         (column, column_urn("db", "b", "id"))
     ]
-    assert asked == ["traversal/citing_answers", "nodes/column_transformations"]
+    assert queries == ["traversal/citing_answers", "nodes/column_transformations"]
 
 
-def test_uncached_questions_go_to_neo4j(remembering: GraphView, asked: Asked) -> None:
-    assert names(remembering, ds("a"), filter=Filter(namespaces=("other",))) == ["a", "first"]
-    assert asked == ["nodes/filter_properties"]
-    asked.clear()
-    names(remembering, ds("a"), filter=Filter(since=None, until=map_time()))
-    assert "traversal/dataset_consumers" in asked
-    asked.clear()
-    assert names(remembering, ds("a"), as_of=map_time()) == ["a", "b", "first", "c", "second"]
-    assert "traversal/dataset_consumers_at" in asked
+def test_uncached_questions_go_to_neo4j(cached_view: GraphView, queries: QueryRecorder) -> None:
+    assert names(cached_view, ds("a"), filter=Filter(namespaces=("other",))) == ["a", "first"]
+    assert queries == ["nodes/filter_properties"]
+    queries.clear()
+    names(cached_view, ds("a"), filter=Filter(since=None, until=map_time()))
+    assert "traversal/dataset_consumers" in queries
+    queries.clear()
+    assert names(cached_view, ds("a"), as_of=map_time()) == ["a", "b", "first", "c", "second"]
+    assert "traversal/dataset_consumers_at" in queries
     with pytest.raises(NotFoundError):
-        lineage(remembering, ds("nowhere"))
+        lineage(cached_view, ds("nowhere"))
 
 
 def map_time() -> datetime:
     return datetime.fromisoformat(at(59))
 
 
-def test_hidden_nodes_stay_hidden_in_the_cache(remembering: GraphView, view: GraphView) -> None:
+def test_hidden_nodes_stay_hidden_in_the_cache(cached_view: GraphView, view: GraphView) -> None:
     for pattern, urn in (("db", ds("a")), ("etl", job("first"))):
         visibility = Visibility((pattern,))
-        found = lineage(remembering.visible_to(visibility), urn)
+        found = lineage(cached_view.visible_to(visibility), urn)
         assert found == lineage(view.visible_to(visibility), urn)
         assert "HIDDEN" in {node.kind for node in found.nodes}
-    for asked in (view, remembering):
+    for queries in (view, cached_view):
         with pytest.raises(NotFoundError):
-            lineage(asked.visible_to(Visibility(("etl",))), ds("a"))
+            lineage(queries.visible_to(Visibility(("etl",))), ds("a"))
 
 
 def test_it_follows_and_a_fresh_answer_waits_for_it(
-    remembering: GraphView, database: Database, asked: Asked
+    cached_view: GraphView, database: Database, queries: QueryRecorder
 ) -> None:
     write_events(database, run("r3", "third", ["c"], ["d"], minute=10))
-    assert "d" not in names(remembering, ds("a"))
-    assert asked == []
-    assert names(remembering, ds("a"), fresh=True)[-2:] == ["d", "third"]
+    assert "d" not in names(cached_view, ds("a"))
+    assert queries == []
+    assert names(cached_view, ds("a"), fresh=True)[-2:] == ["d", "third"]
     # The refresher reads the revision, the changed nodes and their entries, not the whole graph.
-    assert asked[:2] == ["cache/revision", "cache/changed_nodes"]
-    assert "cache/urns" not in asked
+    assert queries[:2] == ["cache/revision", "cache/changed_nodes"]
+    assert "cache/urns" not in queries
 
 
 def test_alias_leaves_the_cache_with_its_old_dataset(
-    remembering: GraphView, database: Database, view: GraphView
+    cached_view: GraphView, database: Database, view: GraphView
 ) -> None:
     event = native.symlinks_event(
         {"namespace": "db", "name": "b"},
@@ -167,28 +170,31 @@ def test_alias_leaves_the_cache_with_its_old_dataset(
         event_time=at(20),
     )
     write_events(database, [event])
-    found = lineage(remembering, ds("bee"), direction="UPSTREAM", fresh=True)
+    found = lineage(cached_view, ds("bee"), direction="UPSTREAM", fresh=True)
     assert found == lineage(view, ds("bee"), direction="UPSTREAM")
     assert len(found.nodes) == 3
 
 
 def test_outdated_cache_is_not_used(
-    remembering: GraphView, database: Database, asked: Asked, monkeypatch: pytest.MonkeyPatch
+    cached_view: GraphView,
+    database: Database,
+    queries: QueryRecorder,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     write_events(database, run("r3", "third", ["c"], ["d"], minute=10))
     monkeypatch.setattr(map_follower, "STALE_SECONDS_MAX", 0.0)
-    assert remembering.cache is not None
-    assert remembering.cache.current() is None
-    assert remembering.cache.staleness_seconds > 0
-    assert names(remembering, ds("a"))[-1] == "third"
-    assert "traversal/dataset_consumers" in asked
+    assert cached_view.cache is not None
+    assert cached_view.cache.current() is None
+    assert cached_view.cache.staleness_seconds > 0
+    assert names(cached_view, ds("a"))[-1] == "third"
+    assert "traversal/dataset_consumers" in queries
 
 
 def test_request_waits_for_a_late_refresher(
-    remembering: GraphView, asked: Asked, monkeypatch: pytest.MonkeyPatch
+    cached_view: GraphView, queries: QueryRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(map_follower, "_LATE_SECONDS_MAX", 60.0)
-    follower, ended = remembering.cache, threading.Event()
+    follower, ended = cached_view.cache, threading.Event()
     assert follower is not None
     following = threading.Thread(target=follower.run, args=(ended,))
     following.start()
@@ -198,57 +204,59 @@ def test_request_waits_for_a_late_refresher(
         with follower._refresh_lock:
             monkeypatch.setattr(follower, "_up_to_date_at", float("-inf"))
             found: list[list[str]] = []
-            asking = threading.Thread(target=lambda: found.append(names(remembering, ds("a"))))
+            asking = threading.Thread(target=lambda: found.append(names(cached_view, ds("a"))))
             asking.start()
             asking.join(0.3)
             assert found == []
         asking.join(30.0)
         assert found == [["a", "b", "first", "c", "second"]]
-        assert "traversal/dataset_consumers" not in asked
+        assert "traversal/dataset_consumers" not in queries
     finally:
         ended.set()
         following.join()
 
 
 def test_columns_load_last_and_a_few_datasets_at_a_time(
-    remembering: GraphView, asked: Asked, monkeypatch: pytest.MonkeyPatch
+    cached_view: GraphView, queries: QueryRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(map_follower, "_DATASETS_WITH_COLUMNS_PER_QUERY", 2)
-    follower = CacheRefresher(remembering.database)
-    remembering = replace(remembering, cache=follower)
+    follower = CacheRefresher(cached_view.database)
+    cached_view = replace(cached_view, cache=follower)
     left = []
     for _ in range(3):
         follower._refresh()
         left.append(follower.pending_datasets)
-        asked.clear()
-        assert names(remembering, ds("a"), depth=1) == ["a", "b", "first"]
-        assert asked == []
-        column_lineage(remembering, "db", "a", "id", direction="DOWNSTREAM", depth=20)
-        assert ("traversal/column_targets" in asked) is (follower.pending_datasets > 0)
+        queries.clear()
+        assert names(cached_view, ds("a"), depth=1) == ["a", "b", "first"]
+        assert queries == []
+        column_lineage(cached_view, "db", "a", "id", direction="DOWNSTREAM", depth=20)
+        assert ("traversal/column_targets" in queries) is (follower.pending_datasets > 0)
     # Of a, b and c.
     assert left == [1, 0, 0]
 
 
-def test_neo4j_answers_before_the_cache_is_loaded(remembering: GraphView, asked: Asked) -> None:
-    cache = CacheRefresher(remembering.database)
-    remembering = replace(remembering, cache=cache)
+def test_neo4j_answers_before_the_cache_is_loaded(
+    cached_view: GraphView, queries: QueryRecorder
+) -> None:
+    cache = CacheRefresher(cached_view.database)
+    cached_view = replace(cached_view, cache=cache)
     assert cache.staleness_seconds == float("inf")
-    assert names(remembering, ds("a"), fresh=True)[-1] == "second"
-    assert "traversal/dataset_consumers" in asked
-    assert "cache/urns" not in asked
+    assert names(cached_view, ds("a"), fresh=True)[-1] == "second"
+    assert "traversal/dataset_consumers" in queries
+    assert "cache/urns" not in queries
 
 
-def test_an_erased_graph_is_read_afresh(remembering: GraphView, database: Database) -> None:
-    follower = remembering.cache
+def test_an_erased_graph_is_read_afresh(cached_view: GraphView, database: Database) -> None:
+    follower = cached_view.cache
     assert follower is not None
     erase(database, holder="test")
     write_events(database, run("r9", "other", ["a"], ["z"]))
     assert follower.catch_up()
-    assert names(remembering, ds("a")) == ["a", "z", "other"]
+    assert names(cached_view, ds("a")) == ["a", "z", "other"]
 
 
-def test_cache_is_not_used_during_an_erasure(remembering: GraphView, clean_graph: Driver) -> None:
-    follower = remembering.cache
+def test_cache_is_not_used_during_an_erasure(cached_view: GraphView, clean_graph: Driver) -> None:
+    follower = cached_view.cache
     assert follower is not None
     with clean_graph.session() as session:
         session.run("MATCH (l:WriteLock) SET l.erasing = true").consume()
@@ -261,9 +269,9 @@ def test_cache_is_not_used_during_an_erasure(remembering: GraphView, clean_graph
 
 
 def test_another_graph_of_the_same_revision_is_another(
-    remembering: GraphView, clean_graph: Driver
+    cached_view: GraphView, clean_graph: Driver
 ) -> None:
-    follower = remembering.cache
+    follower = cached_view.cache
     assert follower is not None
     with clean_graph.session() as session:
         session.run("MATCH (n) WHERE NOT n:Migration DETACH DELETE n").consume()
@@ -276,16 +284,16 @@ def test_another_graph_of_the_same_revision_is_another(
     assert memory.entries == {}
 
 
-def test_refresher_runs_until_it_is_stopped(remembering: GraphView, database: Database) -> None:
-    follower = CacheRefresher(remembering.database)
-    remembering = replace(remembering, cache=follower)
+def test_refresher_runs_until_it_is_stopped(cached_view: GraphView, database: Database) -> None:
+    follower = CacheRefresher(cached_view.database)
+    cached_view = replace(cached_view, cache=follower)
     ended = threading.Event()
     thread = threading.Thread(target=follower.run, args=(ended,), daemon=True)
     thread.start()
     try:
         _wait(lambda: follower.current() is not None)
         write_events(database, run("r3", "third", ["c"], ["d"], minute=10))
-        _wait(lambda: "d" in names(remembering, ds("a")))
+        _wait(lambda: "d" in names(cached_view, ds("a")))
     finally:
         ended.set()
         thread.join(10)

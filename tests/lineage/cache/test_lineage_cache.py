@@ -23,7 +23,7 @@ def named(urn: str) -> NodeName:
     return NodeName(urn, "JOB" if urn.startswith("job:") else "DATASET", "x", urn)
 
 
-def reads_and_makes(
+def cached_job(
     urn: str, *, reads: list[str], makes: list[CachedOutput], feeds: list[str] | None = None
 ) -> CachedJob:
     return CachedJob(named(urn), tuple(reads), tuple(makes), tuple(feeds or ()))
@@ -37,7 +37,7 @@ def test_neighbours_of_each_node() -> None:
                 named(ds("a")), columns=(("column:db:a:id", ("column:db:b:id", ds("c"))),)
             ),
             ds("old"): CachedAlias(ds("a")),
-            job("j"): reads_and_makes(
+            job("j"): cached_job(
                 job("j"),
                 reads=[ds("a"), ds("x")],
                 makes=[
@@ -81,7 +81,7 @@ def test_removed_edges_leave_no_neighbours() -> None:
     cache = LineageCache()
     cache.replace_entries(
         {
-            job("j"): reads_and_makes(
+            job("j"): cached_job(
                 job("j"), reads=[ds("a")], makes=[CachedOutput(ds("b"), (ds("a"),), True)]
             )
         }
@@ -92,22 +92,22 @@ def test_removed_edges_leave_no_neighbours() -> None:
 
 
 NAMES = st.sampled_from(["a", "b", "c"])
-PLACES = st.lists(NAMES.map(ds), max_size=3, unique=True)
+DATASET_URNS = st.lists(NAMES.map(ds), max_size=3, unique=True)
 OUTPUTS = st.lists(
-    st.builds(CachedOutput, NAMES.map(ds), PLACES.map(tuple), st.booleans()), max_size=3
+    st.builds(CachedOutput, NAMES.map(ds), DATASET_URNS.map(tuple), st.booleans()), max_size=3
 )
 JOBS = st.builds(
     lambda name, reads, makes, feeds: (
         job(name),
-        reads_and_makes(job(name), reads=reads, makes=makes, feeds=feeds),
+        cached_job(job(name), reads=reads, makes=makes, feeds=feeds),
     ),
     NAMES,
-    PLACES,
+    DATASET_URNS,
     OUTPUTS,
     st.lists(NAMES.map(job), max_size=2, unique=True),
 )
 COLUMNS = st.lists(
-    st.tuples(NAMES.map("column:db:{}:id".format), PLACES.map(tuple)),
+    st.tuples(NAMES.map("column:db:{}:id".format), DATASET_URNS.map(tuple)),
     max_size=2,
     unique_by=lambda c: c[0],
 )
@@ -117,32 +117,32 @@ DATASETS = st.builds(
         CachedDataset(named(ds(name)), tuple(feeds), tuple(columns)),
     ),
     NAMES,
-    PLACES,
+    DATASET_URNS,
     COLUMNS,
 )
 OTHERS = st.builds(lambda name, other: (ds(name), CachedAlias(ds(other))), NAMES, NAMES)
-GONE = st.tuples(st.one_of(NAMES.map(ds), NAMES.map(job)), st.none())
+REMOVALS = st.tuples(st.one_of(NAMES.map(ds), NAMES.map(job)), st.none())
 # No column belongs to two datasets: each entry has columns of its own.
-PARTS = st.lists(st.one_of(JOBS, DATASETS, OTHERS, GONE), max_size=12)
+PARTS = st.lists(st.one_of(JOBS, DATASETS, OTHERS, REMOVALS), max_size=12)
 
 
 @given(PARTS, st.randoms(use_true_random=False))
 def test_order_and_repetition_of_updates_do_not_matter(
-    told: list[tuple[str, CacheEntry | None]], chance: random.Random
+    updates: list[tuple[str, CacheEntry | None]], random_source: random.Random
 ) -> None:
-    told = [(urn, _own(urn, part)) for urn, part in told]
+    updates = [(urn, _with_own_columns(urn, part)) for urn, part in updates]
     cache = LineageCache()
-    for urn, part in told:
+    for urn, part in updates:
         cache.replace_entries({urn: part})
-    now = [(urn, part) for urn, part in dict(told).items() if part is not None]
-    chance.shuffle(now)
+    latest = [(urn, part) for urn, part in dict(updates).items() if part is not None]
+    random_source.shuffle(latest)
     fresh = LineageCache()
-    fresh.replace_entries(dict(now))
+    fresh.replace_entries(dict(latest))
     assert cache.entries == fresh.entries
     assert cache.indexes() == fresh.indexes()
 
 
-def _own(urn: str, part: CacheEntry | None) -> CacheEntry | None:
+def _with_own_columns(urn: str, part: CacheEntry | None) -> CacheEntry | None:
     if not isinstance(part, CachedDataset):
         return part
     return part._replace(

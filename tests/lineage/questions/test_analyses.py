@@ -36,10 +36,10 @@ def test_an_analysis_replaces_the_previous_findings(graph: GraphView) -> None:
     assert empty_handed is None
     save_analysis(graph.database, [SLOW, DRIFT, WHOLE], newest_event_at=UNTIL, analysed_at=FIRST)
     assert read_analysis(graph) == Analysis(UNTIL, FIRST, [DRIFT, SLOW, WHOLE])
-    again = Finding("row_counts", ds("mart"), {"drifted": True, "day": date(2026, 3, 30)})
-    save_analysis(graph.database, [again, WHOLE], newest_event_at=UNTIL, analysed_at=SECOND)
-    told = Finding("row_counts", ds("mart"), {"drifted": True, "day": "2026-03-30"})
-    assert read_analysis(graph) == Analysis(UNTIL, SECOND, [told, WHOLE])
+    repeated = Finding("row_counts", ds("mart"), {"drifted": True, "day": date(2026, 3, 30)})
+    save_analysis(graph.database, [repeated, WHOLE], newest_event_at=UNTIL, analysed_at=SECOND)
+    stored = Finding("row_counts", ds("mart"), {"drifted": True, "day": "2026-03-30"})
+    assert read_analysis(graph) == Analysis(UNTIL, SECOND, [stored, WHOLE])
     assert read_analysis(graph, table="summary") == Analysis(UNTIL, SECOND, [WHOLE])
     about = graph.database.ask("MATCH (a:Analysis)-[:ABOUT]->(n) RETURN a.urn AS a, n.urn AS n", {})
     assert about == [{"a": f"analysis:row_counts:{ds('mart')}", "n": ds("mart")}]
@@ -49,6 +49,6 @@ def test_an_analysis_replaces_the_previous_findings(graph: GraphView) -> None:
 
 def test_findings_about_hidden_nodes_are_left_out(graph: GraphView) -> None:
     save_analysis(graph.database, [SLOW, DRIFT, WHOLE], newest_event_at=UNTIL, analysed_at=SECOND)
-    seen = read_analysis(graph.visible_to(Visibility(("etl",))))
-    assert seen is not None
-    assert seen.findings == [SLOW]
+    visible = read_analysis(graph.visible_to(Visibility(("etl",))))
+    assert visible is not None
+    assert visible.findings == [SLOW]

@@ -23,7 +23,7 @@ EDGES = [MIDNIGHT + HOUR, MIDNIGHT + 2 * HOUR, MIDNIGHT + 3 * HOUR]
 
 
 @pytest.fixture(scope="module", autouse=True)
-def told(database: Database) -> None:
+def history(database: Database) -> None:
     """Write raw and load before the first edge, clean and report in the first hour, sums and late
     in the second.
     """
@@ -48,9 +48,9 @@ def test_how_many_there_were_at_the_end_of_each_hour(view: GraphView) -> None:
     assert catalogue.node_counts(view, "jobs", EDGES) == [2, 2]
     assert catalogue.node_counts(view, "datasets", EDGES) == [2, 4]
     assert catalogue.node_counts(view, "sources", EDGES) == [1, 2]
-    seen = view.visible_to(Visibility(("db",)))
-    assert catalogue.node_counts(seen, "datasets", EDGES) == [2, 3]
-    assert catalogue.node_counts(seen, "jobs", EDGES) == [0, 0]
+    visible = view.visible_to(Visibility(("db",)))
+    assert catalogue.node_counts(visible, "datasets", EDGES) == [2, 3]
+    assert catalogue.node_counts(visible, "jobs", EDGES) == [0, 0]
 
 
 def test_runs_in_each_hour(view: GraphView) -> None:

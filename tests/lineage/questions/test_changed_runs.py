@@ -36,11 +36,11 @@ def test_written_runs_are_stamped_by_the_clock_of_neo4j(
     (change,) = changed_runs(view, between)
     assert between <= change.at <= read_clock(view)
     # A repeated event is not written again; a new fact is.
-    later = read_clock(view)
+    after_first = read_clock(view)
     write_events(database, run("a", "load", [], ["x"]), answer("r", "x"))
-    assert changed_runs(view, later) == []
+    assert changed_runs(view, after_first) == []
     write_events(database, run("a", "load", ["w"], ["x"]))
-    assert urns(view, later) == [run_of("a")]
+    assert urns(view, after_first) == [run_of("a")]
 
 
 def test_changes_by_other_statements_are_stamped(database: Database, view: GraphView) -> None:

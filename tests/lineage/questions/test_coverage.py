@@ -46,7 +46,7 @@ def tagged(name: str, key: str, value: str = "true") -> Event:
 
 
 @pytest.fixture(scope="module")
-def told(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[GraphView]:
+def estate(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[GraphView]:
     del graph_driver
     empty(database)
     described: Event = {
@@ -132,12 +132,12 @@ JOBS_AND_RUNS = Counts(
 )
 
 
-def asked(view: GraphView, **which: str) -> Coverage:
+def total_coverage(view: GraphView, **which: str) -> Coverage:
     return coverage(view, days=1, now=NOW, **which)
 
 
-def test_counts_by_namespace_and_of_all(told: GraphView) -> None:
-    found = asked(told)
+def test_counts_by_namespace_and_of_all(estate: GraphView) -> None:
+    found = total_coverage(estate)
     assert found.namespaces == {
         "db": DATASETS_OF_DB,
         "etl": JOBS_AND_RUNS,
@@ -162,57 +162,62 @@ def test_counts_by_namespace_and_of_all(told: GraphView) -> None:
     )
 
 
-def test_counts_of_one_namespace_and_of_visible_nodes(told: GraphView) -> None:
-    assert asked(told, namespace="db").namespaces == {"db": DATASETS_OF_DB}
-    assert asked(told.visible_to(OF_DB)).namespaces == {"db": DATASETS_OF_DB, "etl": JOBS_AND_RUNS}
+def test_counts_of_one_namespace_and_of_visible_nodes(estate: GraphView) -> None:
+    assert total_coverage(estate, namespace="db").namespaces == {"db": DATASETS_OF_DB}
+    assert total_coverage(estate.visible_to(OF_DB)).namespaces == {
+        "db": DATASETS_OF_DB,
+        "etl": JOBS_AND_RUNS,
+    }
 
 
-def test_nothing_has_no_share(told: GraphView) -> None:
-    nobody = told.visible_to(Visibility(("nowhere",)))
-    found = asked(nobody)
+def test_nothing_has_no_share(estate: GraphView) -> None:
+    blind = estate.visible_to(Visibility(("nowhere",)))
+    found = total_coverage(blind)
     assert (found.total, found.namespaces) == (Counts(), {})
     assert found.total.shares == Shares(*[None] * 9)
-    assert blast_radius(nobody) == BlastRadius(None, 0, None, 0, 0, False)
-    assert certified_paths(nobody).integrity is None
+    assert blast_radius(blind) == BlastRadius(None, 0, None, 0, 0, False)
+    assert certified_paths(blind).integrity is None
 
 
-def test_median_blast_radius(told: GraphView) -> None:
+def test_median_blast_radius(estate: GraphView) -> None:
     # Downstream of raw 6, of a 4, of b, g, reg and page 2 each, of the other five none.
-    found = blast_radius(told)
+    found = blast_radius(estate)
     assert found == BlastRadius(2, 6, ds("raw"), 11, 11, False)
     assert not found.sampled
     # Without page: 6, 4, 2, 2, 2, and five without dependents.
-    assert blast_radius(told.visible_to(OF_DB)).median == 1.0
+    assert blast_radius(estate.visible_to(OF_DB)).median == 1.0
     # The jobs are hidden: where a path leaves the visible nodes and returns, only the visible nodes
     # count.
-    assert blast_radius(told.visible_to(Visibility(("db",)))).largest == 3
-    assert blast_radius(told, namespace="web") == BlastRadius(2, 2, "dataset:web:page", 1, 1, False)
+    assert blast_radius(estate.visible_to(Visibility(("db",)))).largest == 3
+    assert blast_radius(estate, namespace="web") == BlastRadius(
+        2, 2, "dataset:web:page", 1, 1, False
+    )
 
 
-def test_many_datasets_are_sampled(told: GraphView, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_datasets_are_sampled(estate: GraphView, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "WALKED_MAX", 3)
-    found = blast_radius(told)
+    found = blast_radius(estate)
     assert (found.datasets, found.sample_size, found.sampled) == (11, 3, True)
-    assert found == blast_radius(told)
+    assert found == blast_radius(estate)
 
 
 def test_a_truncated_traversal_is_reported(
-    told: GraphView, monkeypatch: pytest.MonkeyPatch
+    estate: GraphView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "NODES_MAX", 3)
-    found = blast_radius(told)
+    found = blast_radius(estate)
     assert (found.truncated, found.largest) == (True, 2)
-    assert ds("dash") in [path.dataset for path in certified_paths(told).broken]
+    assert ds("dash") in [path.dataset for path in certified_paths(estate).broken]
 
 
-def test_certified_paths(told: GraphView) -> None:
-    found = certified_paths(told)
+def test_certified_paths(estate: GraphView) -> None:
+    found = certified_paths(estate)
     assert (found.datasets, found.sample_size, found.integrity) == (5, 5, 0.6)
     assert found.broken == [BrokenPath(ds("h"), [job("gen")]), BrokenPath(ds("lone"), [ds("lone")])]
 
 
-def test_hidden_consumers_leave_completeness_unknown(told: GraphView) -> None:
-    found = certified_paths(told.visible_to(OF_DB))
+def test_hidden_consumers_leave_completeness_unknown(estate: GraphView) -> None:
+    found = certified_paths(estate.visible_to(OF_DB))
     assert found.broken[-1] == BrokenPath(ds("visits"), [])
     assert found.integrity == 0.4
 
@@ -225,6 +230,6 @@ def test_the_same_sample_every_time() -> None:
     assert sorted(sample(urns[::-1], 10)) == sorted(drawn) != urns[:10]
 
 
-def test_bad_days(told: GraphView) -> None:
+def test_bad_days(estate: GraphView) -> None:
     with pytest.raises(QueryError, match="days"):
-        coverage(told, days=0)
+        coverage(estate, days=0)

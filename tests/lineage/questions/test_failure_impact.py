@@ -290,10 +290,10 @@ def test_a_page_costs_a_few_statements(database: Database) -> None:
     write_events(database, *chain, *failing, answer("last", "t6", minute=300))
     urns = [run_of(f"bad-{n:03d}") for n in range(60)]
     costs = []
-    for asked in (urns[:1], urns):
+    for requested in (urns[:1], urns):
         counted = CountedDatabase(database)
-        found = failure_impact(GraphView(counted), asked)
-        assert found.keys() == set(asked)
+        found = failure_impact(GraphView(counted), requested)
+        assert found.keys() == set(requested)
         assert all(answer_urn("last") in one.stale.answers for one in found.values())
         costs.append(len(counted.queries))
     assert costs[1] <= costs[0] + 3

@@ -23,10 +23,10 @@ class Counted(Database):
 
     def __init__(self, database: Database) -> None:
         self.__dict__.update(database.__dict__)
-        self.asked = 0
+        self.statements = 0
 
     def read(self, name: str, /, **options: Any) -> list[dict[str, Any]]:
-        self.asked += 1
+        self.statements += 1
         return super().read(name, **options)
 
 
@@ -96,8 +96,8 @@ def test_answers_superseded_before_the_failure_are_left_out(
         answer("later", "d", minute=35),
     )
     touched = affected_nodes(view, [run_of("p-3")])[run_of("p-3")]
-    wanted = ("current", "cites-current", "cites-that", "later")
-    assert set(touched.answers) == {answer_urn(answer_id) for answer_id in wanted}
+    expected = ("current", "cites-current", "cites-that", "later")
+    assert set(touched.answers) == {answer_urn(answer_id) for answer_id in expected}
 
 
 def test_each_run_of_a_page_by_its_own_start(database: Database, view: GraphView) -> None:
@@ -156,7 +156,7 @@ def test_a_whole_page_costs_a_few_statements(database: Database, view: GraphView
     began = time.monotonic()
     touched = affected_nodes(GraphView(all_), urns)
     seconds = time.monotonic() - began
-    assert all_.asked <= one.asked + 4
+    assert all_.statements <= one.statements + 4
     assert seconds < 5
     for urn in urns:
         assert touched[urn].datasets == [ds(f"t{n}") for n in range(1, 9)]
@@ -177,15 +177,15 @@ def test_pages_over_equal_times(database: Database, view: GraphView) -> None:
         ),
     )
     write_events(database, run("fine", "p", [], ["d"], minute=30))
-    seen: list[str] = []
+    listed: list[str] = []
     after = None
     while True:
         page = failed_runs(view, first=2, after=after)
-        seen.extend(found.properties["runId"] for found in page.runs)
+        listed.extend(found.properties["runId"] for found in page.runs)
         after = page.runs[-1].cursor
         if not page.has_next:
             break
-    assert seen == ["late", *(f"same-{n}" for n in range(5)), "early-1", "early-2"]
+    assert listed == ["late", *(f"same-{n}" for n in range(5)), "early-1", "early-2"]
 
 
 def test_filters(database: Database, view: GraphView) -> None:

@@ -54,9 +54,9 @@ def updated(minute: int) -> Event:
 
 
 def updating_run(
-    run_id: str, minute: int, source: str, output: str, at_minute: int | None = None
+    run_id: str, minute: int, source: str, output: str, updated_minute: int | None = None
 ) -> Event:
-    usage = None if at_minute is None else updated(at_minute)
+    usage = None if updated_minute is None else updated(updated_minute)
     return run_event(
         run_id,
         minute=minute,
@@ -67,7 +67,7 @@ def updating_run(
 
 
 @pytest.fixture(scope="module")
-def told(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[GraphView]:
+def history(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[GraphView]:
     """Write many small, separate histories."""
     del graph_driver
     empty(database)
@@ -140,7 +140,7 @@ def verdict(view: GraphView, name: str, minutes: int) -> Verdict:
 
 @pytest.mark.neo4j
 @pytest.mark.parametrize(
-    ("name", "made", "sources"),
+    ("name", "newest_minute", "sources"),
     [
         ("b", 21, [source("crm", 0)]),
         ("a", 11, [source("crm", 0)]),
@@ -167,10 +167,10 @@ def verdict(view: GraphView, name: str, minutes: int) -> Verdict:
     ],
 )
 def test_sources_of_each_dataset(
-    told: GraphView, name: str, made: int | None, sources: list[SourceAge]
+    history: GraphView, name: str, newest_minute: int | None, sources: list[SourceAge]
 ) -> None:
-    found = fresh(told, name)
-    assert found.newest_at == (None if made is None else moment(made))
+    found = fresh(history, name)
+    assert found.newest_at == (None if newest_minute is None else moment(newest_minute))
     assert found.sources == sources
     assert found.reason == ""
     assert found.effective_at == (sources[0].newest_at if sources else None)
@@ -178,12 +178,12 @@ def test_sources_of_each_dataset(
 
 
 @pytest.mark.neo4j
-def test_the_newest_data_is_a_version_or_a_capture(told: GraphView) -> None:
-    assert fresh(told, "a").version == version("a", "load-1")
-    assert fresh(told, "crm").version == "source:db:crm"
-    assert freshness(told, [ds("unknown")]) == {}
-    both = freshness(told, [ds("a"), ds("b")])
-    assert both == {ds("a"): fresh(told, "a"), ds("b"): fresh(told, "b")}
+def test_the_newest_data_is_a_version_or_a_capture(history: GraphView) -> None:
+    assert fresh(history, "a").version == version("a", "load-1")
+    assert fresh(history, "crm").version == "source:db:crm"
+    assert freshness(history, [ds("unknown")]) == {}
+    both = freshness(history, [ds("a"), ds("b")])
+    assert both == {ds("a"): fresh(history, "a"), ds("b"): fresh(history, "b")}
 
 
 @pytest.mark.neo4j
@@ -205,9 +205,9 @@ def test_the_newest_data_is_a_version_or_a_capture(told: GraphView) -> None:
     ],
 )
 def test_freshness_and_its_reason(
-    told: GraphView, name: str, minutes: int, state: str, named: list[str]
+    history: GraphView, name: str, minutes: int, state: str, named: list[str]
 ) -> None:
-    found = verdict(told, name, minutes)
+    found = verdict(history, name, minutes)
     assert (found.state, [one.dataset for one in found.causes]) == (
         state,
         [ds(one) for one in named],
@@ -216,10 +216,10 @@ def test_freshness_and_its_reason(
 
 
 @pytest.mark.neo4j
-def test_hidden_sources_are_not_named_and_leave_freshness_unknown(told: GraphView) -> None:
-    everything = fresh(told, "visits")
+def test_hidden_sources_are_not_named_and_leave_freshness_unknown(history: GraphView) -> None:
+    everything = fresh(history, "visits")
     assert [one.dataset for one in everything.sources] == [ds("quick"), "dataset:web:page"]
-    of_db = told.visible_to(Visibility(("db", "etl")))
+    of_db = history.visible_to(Visibility(("db", "etl")))
     found = fresh(of_db, "visits")
     assert ([one.dataset for one in found.sources], found.reason) == ([ds("quick")], "visibility")
     assert verdict(of_db, "visits", 60).state == UNKNOWN
@@ -228,19 +228,19 @@ def test_hidden_sources_are_not_named_and_leave_freshness_unknown(told: GraphVie
     )
     # The middle is hidden: the source is visible, but the run that read it and the time of the read
     # are not.
-    data_only = told.visible_to(Visibility(("db",)))
+    data_only = history.visible_to(Visibility(("db",)))
     assert fresh(data_only, "b").sources == [source("crm", 0)]
     assert fresh(data_only, "copied").sources == [source("bare", None, False)]
     assert verdict(data_only, "b", 10_000).state == UNKNOWN
-    assert freshness(told.visible_to(Visibility(("web",))), [ds("b")]) == {}
+    assert freshness(history.visible_to(Visibility(("web",))), [ds("b")]) == {}
 
 
 @pytest.mark.neo4j
 def test_a_truncated_traversal_leaves_freshness_unknown(
-    told: GraphView, monkeypatch: pytest.MonkeyPatch
+    history: GraphView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "NODES_MAX", 3)
-    found = fresh(told, "joined")
+    found = fresh(history, "joined")
     assert found.reason == "nodes"
     verdict = evaluate(found, max_age=timedelta(days=9), now=NOW)
     assert (verdict.state, verdict.causes) == (UNKNOWN, [])
@@ -266,13 +266,13 @@ SOURCES = st.lists(
 
 @given(MINUTES, SOURCES, st.sampled_from(["", "time", "visibility"]), MINUTES, MINUTES)
 def test_more_time_never_makes_stale_and_nothing_unknown_is_fresh(
-    made: int, sources: list[SourceAge], reason: str, less: int, more: int
+    newest_minute: int, sources: list[SourceAge], reason: str, less: int, more: int
 ) -> None:
-    known = [
+    source_ages = [
         SourceAge(one.dataset, one.newest_at, one.exact and one.newest_at is not None)
         for one in sources
     ]
-    found = Freshness(ds("x"), moment(made), version("x", "r"), known, reason)
+    found = Freshness(ds("x"), moment(newest_minute), version("x", "r"), source_ages, reason)
     short, long = sorted((less, more))
     strict, lenient = (
         evaluate(found, max_age=timedelta(minutes=length), now=NOW).state
@@ -280,12 +280,12 @@ def test_more_time_never_makes_stale_and_nothing_unknown_is_fresh(
     )
     order = [STALE, UNKNOWN, FRESH]
     assert order.index(strict) <= order.index(lenient)
-    if reason or not all(one.exact for one in known):
+    if reason or not all(one.exact for one in source_ages):
         assert lenient != FRESH
     if lenient == FRESH:
         assert all(
             one.newest_at is not None and NOW - one.newest_at <= timedelta(minutes=long)
-            for one in known
+            for one in source_ages
         )
 
 

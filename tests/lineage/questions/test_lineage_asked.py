@@ -174,7 +174,7 @@ def test_a_level_without_nodes(shop: GraphView) -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "reached"),
+    ("node_filter", "reached"),
     [
         (Filter(tags=("tier",)), {"b", "build", "a", "load"}),
         (Filter(tags=("tier=gold",)), {"b", "build", "a", "load"}),
@@ -190,9 +190,9 @@ def test_a_level_without_nodes(shop: GraphView) -> None:
     ],
 )
 def test_filtered_nodes_end_the_traversal(
-    shop: GraphView, where: Filter, reached: set[str]
+    shop: GraphView, node_filter: Filter, reached: set[str]
 ) -> None:
-    assert names(lineage(shop, ds("b"), direction="UPSTREAM", filter=where)) == reached
+    assert names(lineage(shop, ds("b"), direction="UPSTREAM", filter=node_filter)) == reached
 
 
 def test_filters_downstream_and_in_history(shop: GraphView) -> None:
@@ -260,7 +260,7 @@ def test_a_difference_between_two_instants(shop: GraphView) -> None:
 def test_earlier_plus_added_minus_removed_is_later(shop: GraphView) -> None:
     instants = [at(minute) for minute in (0, 1, 61, 71, 81, 91, 111)]
     for start in (ds("b"), job("load")):
-        maps = {instant: lineage(shop, start, as_of=instant) for instant in instants}
+        lineages = {instant: lineage(shop, start, as_of=instant) for instant in instants}
         for before in instants:
             for later in instants:
                 found = lineage(shop, start, between=(before, later)).difference
@@ -268,20 +268,20 @@ def test_earlier_plus_added_minus_removed_is_later(shop: GraphView) -> None:
                 appeared = {node.urn for node in found.added_nodes}
                 vanished = {node.urn for node in found.removed_nodes}
                 assert (
-                    maps[later].distances.keys()
-                    == (maps[before].distances.keys() | appeared) - vanished
+                    lineages[later].distances.keys()
+                    == (lineages[before].distances.keys() | appeared) - vanished
                 )
-                edges = set(maps[before].edges) | set(found.added_edges)
-                assert set(maps[later].edges) == edges - set(found.removed_edges)
+                edges = set(lineages[before].edges) | set(found.added_edges)
+                assert set(lineages[later].edges) == edges - set(found.removed_edges)
 
 
 def test_omitted_nodes_are_counted_and_shown_on_request(shop: GraphView) -> None:
-    asked: dict[str, Any] = {"direction": "DOWNSTREAM", "depth": 1}
-    found = lineage(shop, ds("a"), **asked)
+    options: dict[str, Any] = {"direction": "DOWNSTREAM", "depth": 1}
+    found = lineage(shop, ds("a"), **options)
     assert (names(found), found.reason, found.omitted_count) == ({"a", "build", "b"}, "depth", 3)
     (continuations,) = found.continuations
     assert (continuations.urn, continuations.omitted_count) == (ds("b"), 3)
-    more = lineage(shop, ds("a"), after=continuations.cursor, **asked)
+    more = lineage(shop, ds("a"), after=continuations.cursor, **options)
     assert {node.name: more.distances[node.urn] for node in more.nodes} == {
         "b": 1,
         **dict.fromkeys(["publish", "c", "report", "page", "mask", "safe"], 2),
@@ -290,11 +290,11 @@ def test_omitted_nodes_are_counted_and_shown_on_request(shop: GraphView) -> None
 
 
 def test_a_continuation_shows_only_new_nodes(shop: GraphView) -> None:
-    asked: dict[str, Any] = {"direction": "DOWNSTREAM", "nodes_max": 3}
+    options: dict[str, Any] = {"direction": "DOWNSTREAM", "nodes_max": 3}
     shown: list[set[str]] = []
     after = None
     while True:
-        found = lineage(shop, ds("b"), after=after, **asked)
+        found = lineage(shop, ds("b"), after=after, **options)
         shown.append(names(found) - {"b"})
         ends = [one for one in found.continuations if one.urn == ds("b")]
         if not ends:
@@ -326,9 +326,9 @@ def test_a_reader_of_jobs_only_sees_their_connection(shop: GraphView) -> None:
     }
     stubs = [node for node in found.nodes if node.kind == "HIDDEN"]
     assert {(node.namespace, node.name) for node in stubs} == {(None, "hidden")}
-    said = repr(found)
+    text = repr(found)
     assert not any(
-        ds(name) in said or f"'{name}'" in said
+        ds(name) in text or f"'{name}'" in text
         for name in ("a", "b", "c", "raw", "page", "other", "safe")
     )
     shallow = lineage(jobs, job("load"), direction="DOWNSTREAM", depth=1)
@@ -360,8 +360,12 @@ def test_a_hidden_start_is_not_found(shop: GraphView) -> None:
 def test_a_filter_does_not_apply_to_hidden_nodes(shop: GraphView) -> None:
     jobs = shop.visible_to(Visibility(("etl",)))
     plain = lineage(jobs, job("load"), direction="DOWNSTREAM")
-    for where in (Filter(tags=("tier",)), Filter(namespaces=("x",)), Filter(owners=("nobody",))):
-        assert lineage(jobs, job("load"), direction="DOWNSTREAM", filter=where) == plain
+    for node_filter in (
+        Filter(tags=("tier",)),
+        Filter(namespaces=("x",)),
+        Filter(owners=("nobody",)),
+    ):
+        assert lineage(jobs, job("load"), direction="DOWNSTREAM", filter=node_filter) == plain
 
 
 def test_transformations_of_columns(shop: GraphView) -> None:
@@ -369,31 +373,33 @@ def test_transformations_of_columns(shop: GraphView) -> None:
     assert found.derivations[
         Edge(column_urn("db", "a", "id"), column_urn("db", "b", "id"), "FEEDS")
     ] == [ColumnDerivation(job("build"), ["DIRECT"], dataset_level=False)]
-    (way,) = found.derivations[
+    (derivation,) = found.derivations[
         Edge(column_urn("db", "b", "id"), column_urn("db", "safe", "id"), "FEEDS")
     ]
-    assert (way.job, way.transformations, way.masked) == (
+    assert (derivation.job, derivation.transformations, derivation.masked) == (
         job("mask"),
         ["DIRECT:TRANSFORMATION:masked"],
         True,
     )
     assert found.lineage.distances[column_urn("db", "a", "id")] == 1
     data = column_lineage(shop.visible_to(Visibility(("db",))), "db", "b", "id")
-    assert {way.job for ways in data.derivations.values() for way in ways} == {None}, (
-        "jobs that may not be seen are not named"
-    )
+    assert {
+        derivation.job
+        for column_derivations in data.derivations.values()
+        for derivation in column_derivations
+    } == {None}, "jobs that may not be seen are not named"
     assert data.lineage.distances == found.lineage.distances
     with pytest.raises(NotFoundError):
         column_lineage(shop, "db", "b", "unknown")
 
 
 def test_a_trace_shows_hidden_versions_as_stubs(shop: GraphView) -> None:
-    whole = trace(shop, "page-1")
-    assert {row["version"] for row in whole.runs if row["pipelineName"] == "load"} == {"v2"}
-    assert len(whole.rows) == len({end for edge in whole.edges for end in edge[:2]})
+    complete = trace(shop, "page-1")
+    assert {row["version"] for row in complete.runs if row["pipelineName"] == "load"} == {"v2"}
+    assert len(complete.rows) == len({end for edge in complete.edges for end in edge[:2]})
     part = trace(shop.visible_to(Visibility(("db",))), "page-1")
     assert part.runs == []
-    assert {row["urn"] for row in part.artifacts} == {row["urn"] for row in whole.artifacts}
+    assert {row["urn"] for row in part.artifacts} == {row["urn"] for row in complete.artifacts}
     assert "run:" not in repr(part.edges)
     branches = trace_tree(part.answer["urn"], part.edges)
     kinds = [node.kind for node in node_names_of([branch.urn for branch in branches], part.rows)]

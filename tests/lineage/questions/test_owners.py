@@ -24,7 +24,7 @@ def of(*names: str) -> Event:
 
 
 @pytest.fixture(scope="module")
-def told(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[GraphView]:
+def history(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[GraphView]:
     del graph_driver
     empty(database)
     dropped = {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}}
@@ -45,50 +45,53 @@ def told(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[
     empty(database)
 
 
-def test_owners_of_most_nodes_come_first(told: GraphView) -> None:
-    found = owners(told)
+def test_owners_of_most_nodes_come_first(history: GraphView) -> None:
+    found = owners(history)
     assert found.page.entries == [Owner("ann", 2, 0), Owner("bob", 1, 1), Owner("web-team", 1, 0)]
     assert (found.count, found.unowned_datasets, found.unowned_jobs) == (3, 2, 1)
 
 
-def test_in_pages(told: GraphView) -> None:
-    first = owners(told, first=2)
+def test_in_pages(history: GraphView) -> None:
+    first = owners(history, first=2)
     assert ([one.name for one in first.page.entries], first.page.has_next) == (["ann", "bob"], True)
-    second = owners(told, first=2, after=first.page.cursors[-1])
+    second = owners(history, first=2, after=first.page.cursors[-1])
     assert ([one.name for one in second.page.entries], second.page.has_next) == (
         ["web-team"],
         False,
     )
 
 
-def test_nodes_of_one_owner_and_nodes_without_owner(told: GraphView) -> None:
-    assert [node.urn for node in nodes_of_owner(told, "ann").entries] == [ds("a"), ds("b")]
-    assert [node.urn for node in nodes_of_owner(told, "bob").entries] == [ds("a"), job("load")]
-    first = nodes_of_owner(told, "", first=2)
+def test_nodes_of_one_owner_and_nodes_without_owner(history: GraphView) -> None:
+    assert [node.urn for node in nodes_of_owner(history, "ann").entries] == [ds("a"), ds("b")]
+    assert [node.urn for node in nodes_of_owner(history, "bob").entries] == [ds("a"), job("load")]
+    first = nodes_of_owner(history, "", first=2)
     assert ([node.urn for node in first.entries], first.has_next) == ([ds("c"), ds("d")], True)
-    second = nodes_of_owner(told, "", first=2, after=first.cursors[-1])
+    second = nodes_of_owner(history, "", first=2, after=first.cursors[-1])
     assert ([(node.kind, node.name) for node in second.entries], second.has_next) == (
         [("JOB", "build")],
         False,
     )
-    assert nodes_of_owner(told, "eve").entries == nodes_of_owner(told, "nobody").entries == []
+    assert nodes_of_owner(history, "eve").entries == nodes_of_owner(history, "nobody").entries == []
 
 
-def test_only_visible_nodes_count(told: GraphView) -> None:
-    found = owners(told.visible_to(Visibility(("web",))))
+def test_only_visible_nodes_count(history: GraphView) -> None:
+    found = owners(history.visible_to(Visibility(("web",))))
     assert (found.page.entries, found.unowned_datasets, found.unowned_jobs) == (
         [Owner("web-team", 1, 0)],
         0,
         0,
     )
-    assert nodes_of_owner(told.visible_to(Visibility(("web",))), "ann").entries == []
-    nothing = owners(told.visible_to(Visibility(("nowhere",))))
+    assert nodes_of_owner(history.visible_to(Visibility(("web",))), "ann").entries == []
+    nothing = owners(history.visible_to(Visibility(("nowhere",))))
     assert (nothing.page.entries, nothing.count, nothing.unowned_datasets) == ([], 0, 0)
 
 
-def test_bad_arguments(told: GraphView) -> None:
-    for ask in (lambda: owners(told, first=-1), lambda: nodes_of_owner(told, "ann", first=201)):
+def test_bad_arguments(history: GraphView) -> None:
+    for question in (
+        lambda: owners(history, first=-1),
+        lambda: nodes_of_owner(history, "ann", first=201),
+    ):
         with pytest.raises(QueryError, match="first"):
-            ask()
+            question()
     with pytest.raises(QueryError, match="after"):
-        nodes_of_owner(told, "ann", after="?")
+        nodes_of_owner(history, "ann", after="?")

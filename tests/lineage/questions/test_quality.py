@@ -80,7 +80,7 @@ HISTORY = [
 
 
 @pytest.fixture(scope="module")
-def told(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[GraphView]:
+def history(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[GraphView]:
     """Fold the events in a random order."""
     del graph_driver
     write_in_any_order(database, *HISTORY)
@@ -97,32 +97,32 @@ def moment(minute: int) -> datetime:
 
 
 def result(
-    name: str, column: str | None, success: bool, run: str, made: str, minute: int, **more: Any
+    name: str, column: str | None, success: bool, run: str, run_id: str, minute: int, **more: Any
 ) -> Assertion:
-    said = {"severity": None, "expected": None, "actual": None, **more}
+    details = {"severity": None, "expected": None, "actual": None, **more}
     return Assertion(
         name,
         column,
         success,
-        **said,
+        **details,
         reported_at=moment(minute),
         run=run_of(run),
-        version=version("t", made),
+        version=version("t", run_id),
     )
 
 
-def test_every_check_by_its_newest_result_those_that_failed_first(told: GraphView) -> None:
-    found = of(told, ds("t")).assertions
+def test_every_check_by_its_newest_result_those_that_failed_first(history: GraphView) -> None:
+    found = of(history, ds("t")).assertions
     # If one event has two results of one check, the failed one counts.
     assert found[0] == result("range", None, False, "check-2", "make-2", 30)
     assert found[1] == Assertion("fresh", None, True, None, None, None, moment(40), None, None)
     assert found[2] == result("not_null", "id", True, "check-2", "make-2", 30)
     assert found[3] == result("unique", "id", True, "check-1", "make-1", 10)
-    assert (len(found), of(told, ds("t")).failed) == (4, 1)
+    assert (len(found), of(history, ds("t")).failed) == (4, 1)
 
 
-def test_a_version_has_its_own_results_only(told: GraphView) -> None:
-    first = of(told, version("t", "make-1"))
+def test_a_version_has_its_own_results_only(history: GraphView) -> None:
+    first = of(history, version("t", "make-1"))
     assert first.assertions == [
         result(
             "not_null",
@@ -144,33 +144,33 @@ def test_a_version_has_its_own_results_only(told: GraphView) -> None:
     assert first.measures == [
         Measure(10, 100, None, columns, moment(10), run_of("check-1"), version("t", "make-1"))
     ]
-    assert of(told, version("t", "make-2")).measures == []
+    assert of(history, version("t", "make-2")).measures == []
 
 
-def test_facets_of_the_dataset_apply_from_their_event_time(told: GraphView) -> None:
-    newest, before = of(told, ds("t")).measures
+def test_facets_of_the_dataset_apply_from_their_event_time(history: GraphView) -> None:
+    newest, before = of(history, ds("t")).measures
     assert newest == Measure(11, None, None, [], moment(40), None, None)
     assert (before.row_count, before.run) == (10, run_of("check-1"))
 
 
-def test_measurements_of_the_outputs_of_a_run(told: GraphView) -> None:
+def test_measurements_of_the_outputs_of_a_run(history: GraphView) -> None:
     expected = Measure(3, None, None, [], moment(50), run_of("make-3"), version("u", "make-3"))
-    assert of(told, version("u", "make-3")) == of(told, ds("u")) == Quality([], [expected])
+    assert of(history, version("u", "make-3")) == of(history, ds("u")) == Quality([], [expected])
 
 
-def test_no_checks_unknown_datasets_and_hidden_datasets(told: GraphView) -> None:
-    assert of(told, ds("other")) == of(told, ds("unknown")) == Quality()
-    assert quality(told.visible_to(Visibility(("etl",))), [ds("t")]) == {}
+def test_no_checks_unknown_datasets_and_hidden_datasets(history: GraphView) -> None:
+    assert of(history, ds("other")) == of(history, ds("unknown")) == Quality()
+    assert quality(history.visible_to(Visibility(("etl",))), [ds("t")]) == {}
     # Checks of hidden jobs stay hidden; the dataset's own facets are visible.
-    without_runs = of(told.visible_to(Visibility(("db",))), ds("t"))
+    without_runs = of(history.visible_to(Visibility(("db",))), ds("t"))
     assert [one.name for one in without_runs.assertions] == ["fresh"]
     assert [one.row_count for one in without_runs.measures] == [11]
 
 
 def test_a_complete_and_an_incomplete_version_read_together_are_measured_once(
-    told: GraphView,
+    history: GraphView,
 ) -> None:
-    found = of(told, ds("x"))
+    found = of(history, ds("x"))
     assert [(one.row_count, one.version) for one in found.measures] == [(10, version("x", "w"))]
     assert [(one.name, one.version) for one in found.assertions] == [("ok", version("x", "w"))]
-    assert len(of(told, version("x", "l")).measures) == 1
+    assert len(of(history, version("x", "l")).measures) == 1

@@ -101,8 +101,8 @@ def others() -> list[Story]:
     for event in secret:
         event["job"]["namespace"] = "vault"
         event["outputs"] = [{"namespace": "vault", "name": "h-out"}]
-    seen = run("seen-1", "seen", [], ["s-out"], minute=20)
-    for event in seen:
+    visible_run = run("seen-1", "seen", [], ["s-out"], minute=20)
+    for event in visible_run:
         event["inputs"] = [{"namespace": "vault", "name": "h-out"}]
     return [
         run("split", "split", ["sa", "sb"], ["sx", "sy"], derived={"sx": ["sa"], "sy": ["sb"]}),
@@ -110,7 +110,7 @@ def others() -> list[Story]:
         run("use-y", "use-y", ["sy"], ["uy"], minute=10),
         run("h-1", "h", [], ["h-in"], minute=0),
         secret,
-        seen,
+        visible_run,
         answer("told", {"namespace": "vault", "name": "h-out"}, minute=30),
         run("alone", "alone", ["raw"], ["nothing reads it"], minute=5),
     ]
@@ -120,9 +120,9 @@ def others() -> list[Story]:
 def history(database: Database, view: GraphView) -> GraphView:
     """Write the first events last."""
     empty(database)
-    told = [*nightly(), *shapes(), *circles(), *others()]
-    for start in reversed(range(0, len(told), 5)):
-        write_events(database, *reversed(told[start : start + 5]))
+    stories = [*nightly(), *shapes(), *circles(), *others()]
+    for start in reversed(range(0, len(stories), 5)):
+        write_events(database, *reversed(stories[start : start + 5]))
     return view
 
 
@@ -219,8 +219,8 @@ def test_a_dataset_that_is_corrupt_since(history: GraphView) -> None:
     assert {output.last_good for rerun in plan.steps[0] for output in rerun.outputs} == {
         version("p-out", "p-1")
     }
-    later = replay_plan(history, ds("p-out"), since=datetime(2027, 1, 1, tzinfo=UTC))
-    assert later == ReplayPlan(corrupt_runs=[])
+    later_plan = replay_plan(history, ds("p-out"), since=datetime(2027, 1, 1, tzinfo=UTC))
+    assert later_plan == ReplayPlan(corrupt_runs=[])
 
 
 def test_jobs_that_feed_each_other_are_reported(history: GraphView) -> None:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.neo4j
 Story = list[Event]
 
 
-def typed(story: Story, **columns: str) -> Story:
+def with_schema(story: Story, **columns: str) -> Story:
     """Add the schema of its outputs to a run."""
     fields = [{"name": name, "type": type} for name, type in columns.items()]
     for event in story:
@@ -31,7 +31,7 @@ def typed(story: Story, **columns: str) -> Story:
     return story
 
 
-def that_tested(story: Story, **results: str) -> Story:
+def with_test_results(story: Story, **results: str) -> Story:
     """Add test results of its inputs to a run."""
     tests = [{"name": name, "status": status, "type": "t"} for name, status in results.items()]
     for event in story:
@@ -58,7 +58,7 @@ def nightly(
     columns = {"id": "int", "name": "string"} if code == "v1" else {"id": "string"}
     minute = 60 * hour
     return [
-        *typed(
+        *with_schema(
             run(f"load-{hour}", "load", ["raw"], ["a"], minute=minute, version=code, rows=rows[0]),
             **columns,
         ),
@@ -95,8 +95,10 @@ def late_and_tested() -> list[Story]:
     """
     makes = [run(f"x-{hour}", "make-x", ["raw-x"], ["x"], minute=60 * hour) for hour in range(4)]
     reads = [run(f"y-{hour}", "make-y", ["x"], ["y"], minute=60 * hour + 10) for hour in range(5)]
-    checks = that_tested(run("check", "check", ["y"], [], minute=260), unique="fail", known="pass")
-    reader = that_tested(run("z", "make-z", ["y"], ["z"], minute=270), **{"not-null": "fail"})
+    checks = with_test_results(
+        run("check", "check", ["y"], [], minute=260), unique="fail", known="pass"
+    )
+    reader = with_test_results(run("z", "make-z", ["y"], ["z"], minute=270), **{"not-null": "fail"})
     return [*makes, *reads, checks, reader]
 
 
@@ -141,7 +143,8 @@ def vault() -> list[Story]:
         run("w-1", "w", ["v-out"], ["w-out"], minute=5, version="1"),
         run("w-2", "w", ["v-out"], ["w-out"], minute=20, version="2"),
         within(
-            "vault", that_tested(run("v-check", "v-check", ["w-out"], [], minute=30), secret="fail")
+            "vault",
+            with_test_results(run("v-check", "v-check", ["w-out"], [], minute=30), secret="fail"),
         ),
     ]
 
@@ -153,7 +156,7 @@ def history(database: Database, view: GraphView) -> GraphView:
     return view
 
 
-def shown(found: list[Candidate]) -> list[tuple[str, str, int]]:
+def summaries(found: list[Candidate]) -> list[tuple[str, str, int]]:
     return [(one.kind, one.urn, one.distance) for one in found]
 
 
@@ -169,7 +172,7 @@ BAD_NIGHT = [
 def test_a_bad_version(history: GraphView) -> None:
     found = root_cause(history, version("d", "mart-4"))
     assert found.starts == [version("d", "mart-4")]
-    assert shown(found.candidates) == BAD_NIGHT
+    assert summaries(found.candidates) == BAD_NIGHT
     assert not found.truncated
     failed, drifted, halved, _, coded = found.candidates
     assert failed == Candidate(
@@ -205,10 +208,10 @@ def test_permitted_starts(history: GraphView, urn: str) -> None:
     """
     found = root_cause(history, urn)
     assert found.starts == [version("d", "mart-4") if urn == ds("d") else urn]
-    wanted = [*BAD_NIGHT]
+    expected = [*BAD_NIGHT]
     if urn == run_of("mart-4"):
-        wanted[3] = ("ROW_COUNT_OUTLIER", version("d", "mart-4"), 0)
-    assert shown(found.candidates) == wanted
+        expected[3] = ("ROW_COUNT_OUTLIER", version("d", "mart-4"), 0)
+    assert summaries(found.candidates) == expected
 
 
 def test_a_good_version_has_no_causes(history: GraphView) -> None:
@@ -220,9 +223,9 @@ def test_a_good_version_has_no_causes(history: GraphView) -> None:
 def test_only_since_it_was_good_and_only_the_first(history: GraphView) -> None:
     urn = version("d", "mart-4")
     since = root_cause(history, urn, since=datetime(2026, 1, 1, 4, 10, tzinfo=UTC))
-    assert shown(since.candidates) == [BAD_NIGHT[0], BAD_NIGHT[3]]
+    assert summaries(since.candidates) == [BAD_NIGHT[0], BAD_NIGHT[3]]
     first = root_cause(history, urn, first=2)
-    assert (shown(first.candidates), first.omitted_count) == (BAD_NIGHT[:2], 3)
+    assert (summaries(first.candidates), first.omitted_count) == (BAD_NIGHT[:2], 3)
     nothing = root_cause(history, urn, first=0)
     assert (nothing.candidates, nothing.omitted_count) == ([], 5)
 
@@ -262,7 +265,7 @@ def test_failed_tests(history: GraphView) -> None:
     continued.
     """
     found = root_cause(history, ds("z"))
-    assert shown(found.candidates) == [
+    assert summaries(found.candidates) == [
         ("TESTS_FAILED", version("y", "y-4"), 2),
         ("TESTS_FAILED", run_of("z"), 1),
         ("INPUT_LATE", run_of("y-4"), 2),
@@ -274,12 +277,14 @@ def test_failed_tests(history: GraphView) -> None:
 
 
 def test_a_diamond_lists_its_top_once(history: GraphView) -> None:
-    assert shown(root_cause(history, ds("j")).candidates) == [("CODE_CHANGED", run_of("top-2"), 3)]
+    assert summaries(root_cause(history, ds("j")).candidates) == [
+        ("CODE_CHANGED", run_of("top-2"), 3)
+    ]
 
 
 def test_a_job_that_reads_its_own_output(history: GraphView) -> None:
     """add ran with c0, c0, c1, c1: the change is in its third run, seen from the fourth."""
-    assert shown(root_cause(history, ds("log")).candidates) == [
+    assert summaries(root_cause(history, ds("log")).candidates) == [
         ("CODE_CHANGED", run_of("add-2"), 2)
     ]
     # A new attempt continues from the version before the failed one, so it is not late.
@@ -288,7 +293,7 @@ def test_a_job_that_reads_its_own_output(history: GraphView) -> None:
 
 def test_a_cycle_ends(history: GraphView) -> None:
     found = root_cause(history, version("p", "back-2"))
-    assert shown(found.candidates) == [("FAILED", run_of("there-2"), 2)]
+    assert summaries(found.candidates) == [("FAILED", run_of("there-2"), 2)]
     assert "was aborted (no reason was sent)" in found.candidates[0].reason
 
 
@@ -303,14 +308,16 @@ def test_a_source_that_was_not_captured_again(history: GraphView) -> None:
 
 
 def test_hidden_runs_show_no_sign(history: GraphView) -> None:
-    everything = shown(root_cause(history, ds("w-out")).candidates)
+    everything = summaries(root_cause(history, ds("w-out")).candidates)
     assert everything == [
         ("TESTS_FAILED", version("w-out", "w-2"), 1),
         ("CODE_CHANGED", run_of("v-2"), 2),
         ("CODE_CHANGED", run_of("w-2"), 1),
     ]
     ours = history.visible_to(Visibility(("db", "etl")))
-    assert shown(root_cause(ours, ds("w-out")).candidates) == [("CODE_CHANGED", run_of("w-2"), 1)]
+    assert summaries(root_cause(ours, ds("w-out")).candidates) == [
+        ("CODE_CHANGED", run_of("w-2"), 1)
+    ]
     with pytest.raises(NotFoundError):
         root_cause(ours, run_of("v-2"))
 

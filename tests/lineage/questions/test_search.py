@@ -130,15 +130,15 @@ def test_a_urn_or_a_run_id_finds_its_node(named: GraphView) -> None:
 
 @pytest.mark.neo4j
 def test_pages_list_each_hit_once(named: GraphView) -> None:
-    whole = search(named, "planes")
-    seen: list[str] = []
+    complete = search(named, "planes")
+    listed: list[str] = []
     after = None
     for _ in range(4):
         found = search(named, "planes", first=1, after=after)
-        seen.extend(hit.node.urn for hit in found.page.entries)
+        listed.extend(hit.node.urn for hit in found.page.entries)
         after = found.page.cursors[0]
         assert found.count == 4
-    assert seen == [hit.node.urn for hit in whole.page.entries]
+    assert listed == [hit.node.urn for hit in complete.page.entries]
     assert not found.page.has_next
     with pytest.raises(QueryError, match="after"):
         search(named, "planes", after="x")

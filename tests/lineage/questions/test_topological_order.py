@@ -14,7 +14,7 @@ THINGS = [str(n) for n in range(8)]
 EDGES = st.sets(st.tuples(st.sampled_from(THINGS), st.sampled_from(THINGS)), max_size=24)
 
 
-def onward(edges: set[tuple[str, str]]) -> dict[str, set[str]]:
+def adjacency(edges: set[tuple[str, str]]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for source, target in edges:
         found.setdefault(source, set()).add(target)
@@ -33,7 +33,7 @@ def reached(start: str, edges: set[tuple[str, str]]) -> set[str]:
 
 def test_a_diamond_and_a_circle() -> None:
     edges = {("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("d", "e"), ("e", "d"), ("e", "f")}
-    assert parallel_steps("fedcba", onward(edges)) == [
+    assert parallel_steps("fedcba", adjacency(edges)) == [
         [("a",)],
         [("b",), ("c",)],
         [("d", "e")],
@@ -57,7 +57,7 @@ def test_a_very_long_chain() -> None:
 
 @given(EDGES)
 def test_a_group_is_a_strongly_connected_component(edges: set[tuple[str, str]]) -> None:
-    found = strongly_connected_components(THINGS, onward(edges))
+    found = strongly_connected_components(THINGS, adjacency(edges))
     assert sorted(thing for group in found for thing in group) == THINGS
     for group in found:
         for thing in group:
@@ -67,7 +67,7 @@ def test_a_group_is_a_strongly_connected_component(edges: set[tuple[str, str]]) 
 
 @given(EDGES)
 def test_every_step_is_the_first_possible(edges: set[tuple[str, str]]) -> None:
-    found = parallel_steps(THINGS, onward(edges))
+    found = parallel_steps(THINGS, adjacency(edges))
     step = {
         thing: number
         for number, parallel in enumerate(found)

@@ -65,7 +65,7 @@ def reading(
 
 
 @pytest.fixture(scope="module")
-def told(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[GraphView]:
+def history(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[GraphView]:
     del graph_driver
     empty(database)
     page = dataset("page", namespace="web")
@@ -114,13 +114,13 @@ def told(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[
     empty(database)
 
 
-def used(view: GraphView, name: str) -> Usage:
+def consumers_of(view: GraphView, name: str) -> Usage:
     return usage(view, ds(name), days=1, now=NOW)
 
 
 @pytest.mark.neo4j
-def test_consumers_with_their_share_of_the_seconds(told: GraphView) -> None:
-    found = used(told, "big")
+def test_consumers_with_their_share_of_the_seconds(history: GraphView) -> None:
+    found = consumers_of(history, "big")
     assert found.consumers == [
         # Half of 240 seconds, because it read another dataset too, and 60.
         Consumer(job("sum"), ["ann", "bob"], 2, moment(140), 12, 50, 180.0),
@@ -135,13 +135,13 @@ def test_consumers_with_their_share_of_the_seconds(told: GraphView) -> None:
 
 @pytest.mark.neo4j
 def test_of_too_many_runs_the_newest_count(
-    told: GraphView, monkeypatch: pytest.MonkeyPatch
+    history: GraphView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "RUNS_MAX", 5)
-    assert not used(told, "big").truncated
+    assert not consumers_of(history, "big").truncated
     # The query reads one row more than the limit, to learn whether there are more.
     monkeypatch.setattr(module, "RUNS_MAX", 2)
-    found = used(told, "big")
+    found = consumers_of(history, "big")
     assert [(one.job, one.runs, one.seconds) for one in found.consumers] == [
         (job("look"), 2, 120.0),
         (job("mix"), 1, 30.0),
@@ -150,8 +150,8 @@ def test_of_too_many_runs_the_newest_count(
 
 
 @pytest.mark.neo4j
-def test_charges_of_each_owner(told: GraphView) -> None:
-    charged = chargeback(used(told, "big").consumers)
+def test_charges_of_each_owner(history: GraphView) -> None:
+    charged = chargeback(consumers_of(history, "big").consumers)
     assert charged == [
         CostShare("ann", 2, 120.0),
         CostShare(None, 1, 120.0),
@@ -161,8 +161,8 @@ def test_charges_of_each_owner(told: GraphView) -> None:
 
 
 @pytest.mark.neo4j
-def test_only_visible_use_is_counted_and_divided(told: GraphView) -> None:
-    found = used(told.visible_to(OF_DB), "big")
+def test_only_visible_use_is_counted_and_divided(history: GraphView) -> None:
+    found = consumers_of(history.visible_to(OF_DB), "big")
     # One dataset that `mix` read is hidden; the share of the other does not reveal it.
     assert {one.job: one.seconds for one in found.consumers} == {
         job("sum"): 180.0,
@@ -170,14 +170,14 @@ def test_only_visible_use_is_counted_and_divided(told: GraphView) -> None:
         job("mix"): 60.0,
     }
     assert found.answers == [answer_urn("report")]
-    assert used(told.visible_to(Visibility(("db",))), "big").consumers == []
+    assert consumers_of(history.visible_to(Visibility(("db",))), "big").consumers == []
     with pytest.raises(NotFoundError):
-        used(told.visible_to(Visibility(("etl",))), "big")
+        consumers_of(history.visible_to(Visibility(("etl",))), "big")
 
 
 @pytest.mark.neo4j
-def test_consumers_in_pages(told: GraphView) -> None:
-    found = used(told, "big")
+def test_consumers_in_pages(history: GraphView) -> None:
+    found = consumers_of(history, "big")
     first = consumers_page(found, first=2, after=None)
     assert ([one.job for one in first.entries], first.has_next) == ([job("sum"), job("look")], True)
     second = consumers_page(found, first=2, after=first.cursors[-1])
@@ -185,8 +185,8 @@ def test_consumers_in_pages(told: GraphView) -> None:
 
 
 @pytest.mark.neo4j
-def test_unused_the_largest_first(told: GraphView) -> None:
-    found = unused(told, days=1, now=NOW)
+def test_unused_the_largest_first(history: GraphView) -> None:
+    found = unused(history, days=1, now=NOW)
     assert found.page.entries == [
         # The size of the newest complete version; the failed one does not count.
         Unused(ds("cold"), 500, moment(10)),
@@ -201,26 +201,26 @@ def test_unused_the_largest_first(told: GraphView) -> None:
 
 
 @pytest.mark.neo4j
-def test_unused_in_pages_and_of_one_namespace(told: GraphView) -> None:
-    first = unused(told, days=1, now=NOW, first=1)
+def test_unused_in_pages_and_of_one_namespace(history: GraphView) -> None:
+    first = unused(history, days=1, now=NOW, first=1)
     assert ([one.dataset for one in first.page.entries], first.page.has_next) == (
         [ds("cold")],
         True,
     )
-    second = unused(told, days=1, now=NOW, first=1, after=first.page.cursors[0])
+    second = unused(history, days=1, now=NOW, first=1, after=first.page.cursors[0])
     assert ([one.dataset for one in second.page.entries], second.page.has_next) == (
         [ds("nobody")],
         False,
     )
     assert (second.count, second.bytes) == (2, 500)
-    last = unused(told, days=1, now=NOW, first=1, after=second.page.cursors[0])
+    last = unused(history, days=1, now=NOW, first=1, after=second.page.cursors[0])
     assert (last.page.entries, last.count) == ([], 2)
-    assert unused(told, days=1, now=NOW, namespace="web").count == 0
+    assert unused(history, days=1, now=NOW, namespace="web").count == 0
 
 
 @pytest.mark.neo4j
-def test_later_only_datasets_of_unfinished_runs_are_in_use(told: GraphView) -> None:
-    found = unused(told, days=1, now=NOW + timedelta(days=2))
+def test_later_only_datasets_of_unfinished_runs_are_in_use(history: GraphView) -> None:
+    found = unused(history, days=1, now=NOW + timedelta(days=2))
     names = [one.dataset for one in found.page.entries]
     # `big` is being written by look-2, `stream` by flow; neither has ended.
     assert names == [
@@ -233,37 +233,37 @@ def test_later_only_datasets_of_unfinished_runs_are_in_use(told: GraphView) -> N
         "dataset:web:page",
     ]
     assert (found.bytes, found.unknown_size_count) == (600, 4)
-    assert unused(told.visible_to(OF_DB), days=1, now=NOW + timedelta(days=2)).count == 6
+    assert unused(history.visible_to(OF_DB), days=1, now=NOW + timedelta(days=2)).count == 6
 
 
 @pytest.mark.neo4j
-def test_hidden_readers_count_as_use_without_their_time(told: GraphView) -> None:
-    only_data = told.visible_to(Visibility(("db",)))
+def test_hidden_readers_count_as_use_without_their_time(history: GraphView) -> None:
+    only_data = history.visible_to(Visibility(("db",)))
     found = unused(only_data, days=1, now=NOW)
     assert found.page.entries == [Unused(ds("cold"), 500, None), Unused(ds("nobody"), None, None)]
 
 
 @pytest.mark.neo4j
-def test_an_empty_window_and_an_empty_graph(told: GraphView) -> None:
-    assert used(told, "nobody") == Usage(ds("nobody"), moment(120), NOW, [], [], False)
-    assert unused(told.visible_to(Visibility(("nowhere",))), days=1, now=NOW).bytes == 0
+def test_an_empty_window_and_an_empty_graph(history: GraphView) -> None:
+    assert consumers_of(history, "nobody") == Usage(ds("nobody"), moment(120), NOW, [], [], False)
+    assert unused(history.visible_to(Visibility(("nowhere",))), days=1, now=NOW).bytes == 0
 
 
 @pytest.mark.neo4j
-def test_bad_arguments_are_named(told: GraphView) -> None:
+def test_bad_arguments_are_named(history: GraphView) -> None:
     with pytest.raises(NotFoundError):
-        usage(told, ds("unknown"))
+        usage(history, ds("unknown"))
     with pytest.raises(QueryError, match="urn"):
-        usage(told, job("sum"))
+        usage(history, job("sum"))
     for days in (0, 4_000):
         with pytest.raises(QueryError, match="days"):
-            usage(told, ds("big"), days=days)
+            usage(history, ds("big"), days=days)
         with pytest.raises(QueryError, match="days"):
-            unused(told, days=days)
+            unused(history, days=days)
     with pytest.raises(QueryError, match="first"):
-        unused(told, first=201)
+        unused(history, first=201)
     with pytest.raises(QueryError, match="after"):
-        unused(told, after="x")
+        unused(history, after="x")
 
 
 OWNERS = st.lists(st.sampled_from(["ann", "bob", "eve"]), unique=True)

@@ -18,20 +18,20 @@ BOUNDS = Bounds.within(60, depth=9, nodes_max=99, edges_max=99)
 
 def graph() -> LineageModel:
     """Job j1 reads a and writes b, which derives from a, and c; j1 feeds j2."""
-    made = LineageModel().add("j1", ["a"], ["b", "c"], derived={"b": ["a"]})
-    made.feeds.add((job("j1"), job("j2")))
-    return made
+    sample = LineageModel().add("j1", ["a"], ["b", "c"], derived={"b": ["a"]})
+    sample.feeds.add((job("j1"), job("j2")))
+    return sample
 
 
 def loaded(
-    made: LineageModel,
+    sample: LineageModel,
     layer: Layer,
     *urns: str,
     bounds: Bounds = BOUNDS,
     rows_max: int = 0,
     filter: Filter = EVERY_NODE,
 ) -> Neo4jAdjacency:
-    view = GraphView(cast(Database, made), made.visibility)
+    view = GraphView(cast(Database, sample), sample.visibility)
     request = TraversalRequest(layer, bounds, shared_rows_max=rows_max, filter=filter)
     adjacency = Neo4jAdjacency(view, request)
     adjacency.admit_starts(urns)
@@ -58,8 +58,8 @@ def test_maps_upstream() -> None:
 
 
 def test_filter_never_checks_hidden_nodes() -> None:
-    made = LineageModel().add("h1", ["a"], ["b"]).restricted()
-    filtered = loaded(made, DATASETS_DOWN, ds("a"), filter=Filter(job_types=("OTHER",)))
+    sample = LineageModel().add("h1", ["a"], ["b"]).restricted()
+    filtered = loaded(sample, DATASETS_DOWN, ds("a"), filter=Filter(job_types=("OTHER",)))
     assert (filtered.hidden, filtered.rejected) == ({job("h1")}, set())
     plain = LineageModel().add("j1", ["a"], ["b"])
     filtered = loaded(plain, DATASETS_DOWN, ds("a"), filter=Filter(job_types=("OTHER",)))

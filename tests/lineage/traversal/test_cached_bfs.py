@@ -37,15 +37,15 @@ from tests.run_builders import ds, job
 WIDE = 100
 
 
-class Held(CacheRefresher):
+class CurrentCache(CacheRefresher):
     """A cache that counts as current without Neo4j."""
 
     def __init__(self, database: Database, memory: LineageCache) -> None:
         super().__init__(database)
-        self.held = memory
+        self.content = memory
 
     def current(self) -> LineageCache:
-        return self.held
+        return self.content
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def nowhere() -> Iterator[GraphView]:
 def holding(nowhere: GraphView, parts: dict[str, CacheEntry | None]) -> GraphView:
     cache = LineageCache()
     cache.replace_entries(parts)
-    return replace(nowhere, cache=Held(nowhere.database, cache))
+    return replace(nowhere, cache=CurrentCache(nowhere.database, cache))
 
 
 def named(urn: str) -> Any:
@@ -88,23 +88,29 @@ def quick(
     return run_cached_bfs(engine.cache, layer, starts, bounds)
 
 
-def told(walk: Traversal | CachedTraversal) -> Any:
-    return walk.nodes, walk.edges, walk.truncated, walk.resume_points, walk.omitted_neighbours
+def result_of(traversal: Traversal | CachedTraversal) -> Any:
+    return (
+        traversal.nodes,
+        traversal.edges,
+        traversal.truncated,
+        traversal.resume_points,
+        traversal.omitted_neighbours,
+    )
 
 
 NAMES = st.sampled_from("abcde")
 JOBS = st.sampled_from("jklm")
-PLACES = st.lists(NAMES.map(ds), max_size=3, unique=True).map(tuple)
+DATASET_URNS = st.lists(NAMES.map(ds), max_size=3, unique=True).map(tuple)
 OUTPUTS = st.lists(
-    st.builds(CachedOutput, NAMES.map(ds), PLACES, st.booleans()),
+    st.builds(CachedOutput, NAMES.map(ds), DATASET_URNS, st.booleans()),
     max_size=3,
     unique_by=lambda out: out.dataset,
 )
 PARTS = st.dictionaries(
     JOBS.map(job),
-    st.tuples(PLACES, OUTPUTS.map(tuple), st.lists(JOBS.map(job), max_size=1).map(tuple)),
+    st.tuples(DATASET_URNS, OUTPUTS.map(tuple), st.lists(JOBS.map(job), max_size=1).map(tuple)),
     max_size=4,
-).map(lambda jobs: {urn: CachedJob(named(urn), *said) for urn, said in jobs.items()})
+).map(lambda jobs: {urn: CachedJob(named(urn), *fields) for urn, fields in jobs.items()})
 DATASETS = st.dictionaries(
     NAMES.map(ds), st.lists(NAMES.map(ds), max_size=1).map(tuple), max_size=5
 ).map(lambda datasets: {urn: CachedDataset(named(urn), feeds) for urn, feeds in datasets.items()})
@@ -124,7 +130,7 @@ def test_cached_traversal_equals_the_step_by_step_traversal(
     starts = data.draw(st.lists(st.sampled_from(sorted(parts)), min_size=1, max_size=2))
     for layer in (DATASETS_DOWN, DATASETS_UP):
         found = quick(view, layer, starts, within(depth))
-        assert told(found) == told(
+        assert result_of(found) == result_of(
             traverse(view, TraversalRequest(layer, within(depth)), {0: starts})[0]
         )
     for direction in ("UPSTREAM", "DOWNSTREAM", "BOTH"):
@@ -182,11 +188,11 @@ def test_an_output_is_reached_from_its_derivations_only(nowhere: GraphView) -> N
 
 
 @pytest.mark.parametrize(
-    ("nodes", "edges", "is_told"),
+    ("nodes", "edges", "k_never"),
     [(3, WIDE, True), (2, WIDE, False), (WIDE, 2, True), (WIDE, 1, False)],
 )
 def test_a_reached_bound_needs_the_step_by_step_traversal(
-    nodes: int, edges: int, is_told: bool, nowhere: GraphView
+    nodes: int, edges: int, k_never: bool, nowhere: GraphView
 ) -> None:
     """a -> j -> b has three nodes and two edges."""
     urn, part = makes("j", "a", CachedOutput(ds("b"), (), False))
@@ -196,7 +202,7 @@ def test_a_reached_bound_needs_the_step_by_step_traversal(
     )
     assert (
         quick(view, DATASETS_DOWN, [ds("a")], within(9, nodes=nodes, edges=edges)) is not None
-    ) is is_told
+    ) is k_never
 
 
 def test_restricted_and_filtered_requests_go_step_by_step(nowhere: GraphView) -> None:

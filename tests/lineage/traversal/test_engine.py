@@ -45,15 +45,15 @@ COLUMN = "column:db:a:id"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-class HeldCache(CacheRefresher):
+class CurrentCache(CacheRefresher):
     """A cache that is current without a server."""
 
-    def __init__(self, database: Database, held: LineageCache | None) -> None:
+    def __init__(self, database: Database, content: LineageCache | None) -> None:
         super().__init__(database)
-        self.held = held
+        self.content = content
 
     def current(self) -> LineageCache | None:
-        return self.held
+        return self.content
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def view() -> Iterator[GraphView]:
         }
     )
     cache.has_columns = True
-    yield GraphView(database, cache=HeldCache(database, cache))
+    yield GraphView(database, cache=CurrentCache(database, cache))
     database.close()
 
 
@@ -102,7 +102,7 @@ def test_neo4j_answers_everything_that_the_cache_lacks(view: GraphView) -> None:
     assert kind_of(view, REQUEST, ds("unknown")) is NEO4J
     assert kind_of(view, REQUEST, ds("old")) is NEO4J, "an alias is not canonical"
     assert view.cache is not None
-    stale = replace(view, cache=HeldCache(view.database, None))
+    stale = replace(view, cache=CurrentCache(view.database, None))
     assert kind_of(stale, REQUEST) is NEO4J
     cache = view.cache.current()
     assert cache is not None

@@ -23,7 +23,7 @@ def row(*tags: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("asked", "tags", "passes"),
+    ("requested", "tags", "passes"),
     [
         ("certified", ("certified",), True),
         ("certified=true", ("certified",), True),
@@ -36,5 +36,7 @@ def row(*tags: str) -> dict[str, Any]:
         ("tier", (), False),
     ],
 )
-def test_a_tag_with_or_without_its_value(asked: str, tags: tuple[str, ...], passes: bool) -> None:
-    assert Filter(tags=(asked,)).admits(row(*tags)) is passes
+def test_a_tag_with_or_without_its_value(
+    requested: str, tags: tuple[str, ...], passes: bool
+) -> None:
+    assert Filter(tags=(requested,)).admits(row(*tags)) is passes

@@ -28,14 +28,14 @@ def within(events: list[Event], run_id: str, name: str, kind: str) -> list[Event
             "run": {"runId": run_id},
             "job": {"namespace": "etl", "name": name},
         }
-    told = {
+    facets = {
         "jobType": {**FACET, "jobType": kind, "integration": "AIRFLOW", "processingType": "BATCH"}
     }
     above: dict[str, Any] = {
         "eventTime": events[0]["eventTime"],
         "job": {"namespace": "etl", "name": name},
     }
-    above["job"]["facets"] = told
+    above["job"]["facets"] = facets
     return [*events, above]
 
 
@@ -113,10 +113,10 @@ def test_a_hidden_container_is_passed_over(database: Database, view: GraphView) 
         else:
             event["run"]["facets"]["parent"]["job"]["namespace"] = "secret"
     write_events(database, above)
-    seen = view.visible_to(Visibility(("etl", "db")))
+    visible = view.visible_to(Visibility(("etl", "db")))
     assert lineage(view, job("over"), level="TOP").start == job_urn("secret", "top")
     for level in ("TOP", "DAG"):
-        found = lineage(seen, job("over"), level=level)
+        found = lineage(visible, job("over"), level=level)
         assert (found.start, names(found)) == (job("over"), {job("over")})
 
 
@@ -217,7 +217,11 @@ def test_a_dataset_is_found_by_any_of_its_names(database: Database, view: GraphV
             }
         ]
     write_events(database, event)
-    place = "dataset:s3%3A//lake:warehouse/t"
-    for urn in (place, "dataset:s3a%3A//lake:/warehouse/t/", "dataset:hive%3A//META%3A9083:shop.t"):
+    location = "dataset:s3%3A//lake:warehouse/t"
+    for urn in (
+        location,
+        "dataset:s3a%3A//lake:/warehouse/t/",
+        "dataset:hive%3A//META%3A9083:shop.t",
+    ):
         found = lineage(view, urn, direction="UPSTREAM")
-        assert (found.start, names(found)) == (place, {place, job_urn("etl", "j"), ds("a")})
+        assert (found.start, names(found)) == (location, {location, job_urn("etl", "j"), ds("a")})

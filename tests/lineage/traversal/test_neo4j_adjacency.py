@@ -34,25 +34,26 @@ def history(chance: random.Random) -> Iterator[Event]:
     """
     for number in range(RUNS):
         inputs = chance.sample(range(TABLES), chance.randint(1, 3))
-        told = [
+        reported = [
             source(f"t{one}", namespace=space(one))
             for one in chance.sample(inputs, chance.randint(0, len(inputs)))
         ]
-        facets: Event | None = {"lineage": {"inputs": told}} if chance.random() < 0.3 else None
-        if told and facets is None and chance.random() < 0.4:
+        facets: Event | None = {"lineage": {"inputs": reported}} if chance.random() < 0.3 else None
+        if reported and facets is None and chance.random() < 0.4:
             fields = [
-                {"namespace": one["namespace"], "name": one["name"], "field": "id"} for one in told
+                {"namespace": one["namespace"], "name": one["name"], "field": "id"}
+                for one in reported
             ]
             by_column = {"fields": {"id": {"inputFields": fields}}}
             facets = {"columnLineage": by_column}
-        made = chance.randrange(TABLES)
+        output = chance.randrange(TABLES)
         yield run_event(
             f"r{number:02}",
             chance.choice(["COMPLETE", "COMPLETE", "COMPLETE", "FAIL"]),
             number + 1,
             job=f"j{number % 7}",
             inputs=[dataset(f"t{one}", namespace=space(one)) for one in inputs],
-            outputs=[dataset(f"t{made}", facets, namespace=space(made))],
+            outputs=[dataset(f"t{output}", facets, namespace=space(output))],
         )
 
 
@@ -60,12 +61,12 @@ def space(table: int) -> str:
     return "db" if table % 3 else "secret"
 
 
-def shown(walk: Traversal) -> tuple[object, ...]:
+def shown(traversal: Traversal) -> tuple[object, ...]:
     return (
-        sorted(walk.nodes.items()),
-        sorted(walk.edges),
-        walk.truncated,
-        sorted(walk.resume_points.items()),
+        sorted(traversal.nodes.items()),
+        sorted(traversal.edges),
+        traversal.truncated,
+        sorted(traversal.resume_points.items()),
     )
 
 
@@ -79,36 +80,41 @@ def test_one_statement_equals_hop_by_hop(
     first = answer("first", "t1", "t2", minute=RUNS + 2)
     cites_it = answer("second", "t4", {"answerId": "first"}, minute=RUNS + 3)
     write_events(database, first, cites_it)
-    seen = view.visible_to(visibility)
+    restricted = view.visible_to(visibility)
     starts = [answer_urn("second"), *(run_of(f"r{number:02}") for number in (39, 30))]
     longest = 0
     for start in starts:
         for nodes_max, edges_max in ((9, 100), (1_000, 12), (1_000, 1_000)):
-            for where in (EVERY_NODE, Filter(namespaces=("db",))):
-                walks = [
+            for node_filter in (EVERY_NODE, Filter(namespaces=("db",))):
+                traversals = [
                     traverse(
-                        seen,
+                        restricted,
                         TraversalRequest(
                             RUNS_UP,
                             Bounds.within(20, depth=50, nodes_max=nodes_max, edges_max=edges_max),
                             shared_rows_max=100_000,
-                            filter=where,
-                            prefetch=at_once,
+                            filter=node_filter,
+                            prefetch=prefetch,
                             find_resume_points=ends,
                         ),
                         {0: [start]},
                     )[0]
-                    for at_once, ends in ((False, True), (True, True), (True, False))
+                    for prefetch, ends in ((False, True), (True, True), (True, False))
                 ]
-                assert shown(walks[0]) == shown(walks[1]), (start, nodes_max, edges_max, where)
-                # A traversal without resume points shows the same.
-                assert shown(walks[0])[:3] == shown(walks[2])[:3], (
+                assert shown(traversals[0]) == shown(traversals[1]), (
                     start,
                     nodes_max,
                     edges_max,
-                    where,
+                    node_filter,
                 )
-                longest = max(longest, *walks[1].nodes.values())
+                # A traversal without resume points shows the same.
+                assert shown(traversals[0])[:3] == shown(traversals[2])[:3], (
+                    start,
+                    nodes_max,
+                    edges_max,
+                    node_filter,
+                )
+                longest = max(longest, *traversals[1].nodes.values())
     # The histories have paths of several hops.
     assert longest > 5
 
@@ -119,16 +125,18 @@ def test_node_properties_of_the_traversal_are_those_of_the_nodes(
     write_events(database, [run_event("make", minute=1, job="j", inputs=["raw"], outputs=["made"])])
     write_events(database, [run_event("read", minute=5, job="k", inputs=["made"], outputs=["out"])])
     bounds = Bounds.within(20, depth=50, nodes_max=100, edges_max=100)
-    [walk] = traverse(
+    [traversal] = traverse(
         view, TraversalRequest(RUNS_UP, bounds, prefetch=True), {0: [run_of("read")]}
     ).values()
-    assert set(walk.adjacency.properties) == set(walk.nodes)
+    assert set(traversal.adjacency.properties) == set(traversal.nodes)
     assert {
-        key: str(value) for key, value in walk.adjacency.properties[run_of("make")].items()
+        key: str(value) for key, value in traversal.adjacency.properties[run_of("make")].items()
     } == {
         "urn": run_of("make"),
         "startedAt": at(1).replace("T", " ").replace("Z", "+00:00"),
     }
-    [made] = [row for urn, row in walk.adjacency.properties.items() if urn.startswith("artifact:")]
-    assert (made["dataset"], made["complete"]) == ("dataset:db:made", True)
-    assert str(made["createdAt"]) == "2026-01-01 00:01:00+00:00"
+    [output] = [
+        row for urn, row in traversal.adjacency.properties.items() if urn.startswith("artifact:")
+    ]
+    assert (output["dataset"], output["complete"]) == ("dataset:db:made", True)
+    assert str(output["createdAt"]) == "2026-01-01 00:01:00+00:00"

@@ -27,8 +27,8 @@ def graph(database: Database, view: GraphView) -> GraphView:
 
 
 def reached(view: GraphView, urn: str, **options: Any) -> Reached:
-    asked = request(urn, **options)
-    return reach(view, asked, asked.bounds())
+    traversal_request = request(urn, **options)
+    return reach(view, traversal_request, traversal_request.bounds())
 
 
 def test_both_directions_are_joined(graph: GraphView) -> None:

@@ -23,24 +23,24 @@ def test_omitted_neighbours_are_the_known_nodes_that_are_not_shown() -> None:
 
 
 def test_complete_traversal_has_no_resume_points() -> None:
-    whole = fan().traverse(ds("a"))
-    assert (whole.truncated, whole.resume_points, whole.omitted_neighbours) == ("", {}, {})
+    complete = fan().traverse(ds("a"))
+    assert (complete.truncated, complete.resume_points, complete.omitted_neighbours) == ("", {}, {})
 
 
 @pytest.mark.parametrize("nodes_max", [2, 3, 4, 7, 12])
 def test_parts_together_show_everything(nodes_max: int) -> None:
-    whole = fan().traverse(ds("a"))
+    complete = fan().traverse(ds("a"))
     nodes, edges = set[str](), set[object]()
     waiting = [(ds("a"), ())]
-    asked = 0
+    requests = 0
     while waiting:
         start, point = waiting.pop()
         part = fan().traverse(
-            start, nodes_max=nodes_max + 1, resume_from={start: point} if point else None
+            start, nodes_max=nodes_max + 1, marks={start: point} if point else None
         )
         nodes |= part.nodes.keys()
         edges |= part.edges
         waiting += [(urn, mark) for urn, mark in part.resume_points.items()]  # type: ignore[misc]
-        asked += 1
-        assert asked < 200, "it never ends"
-    assert (nodes, edges) == (set(whole.nodes), whole.edges)
+        requests += 1
+        assert requests < 200, "it never ends"
+    assert (nodes, edges) == (set(complete.nodes), complete.edges)
