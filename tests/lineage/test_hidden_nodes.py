@@ -158,7 +158,7 @@ def test_a_filter_applies_to_visible_nodes_only() -> None:
         .add("h", ["h1"], ["b2", "b3"])
         .add("y2", ["b2"], ["c2"])
     )
-    shown = graph.restricted().traverse(ds("a2"), where=Filter(tags=("even",)))
+    shown = graph.restricted().traverse(ds("a2"), filter=Filter(tags=("even",)))
     hidden = stub_urn("from", job("x"))
     assert shown.nodes == {
         ds("a2"): 0,
