@@ -36,7 +36,7 @@ def test_parts_together_show_everything(nodes_max: int) -> None:
     while waiting:
         start, point = waiting.pop()
         part = fan().traverse(
-            start, nodes_max=nodes_max + 1, marks={start: point} if point else None
+            start, nodes_max=nodes_max + 1, resume_from={start: point} if point else None
         )
         nodes |= part.nodes.keys()
         edges |= part.edges
