@@ -231,8 +231,8 @@ class Headwater:
                 error=error,
             )
         except KeyError as fault:
-            known = ", ".join(native.STATUS_EVENT_TYPES)
-            raise QueryError(f"status {fault} is none of {known}") from fault
+            statuses = ", ".join(native.STATUS_EVENT_TYPES)
+            raise QueryError(f"status {fault} is none of {statuses}") from fault
         self.send(events)
         return Run(run_id, pipeline_name, namespace)
 

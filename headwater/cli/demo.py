@@ -89,9 +89,9 @@ def _empty(home: Path) -> None:
 def _in_use(home: Path) -> bool:
     import fcntl
 
-    with (home / "up.lock").open("a") as held:
+    with (home / "up.lock").open("a") as lock_file:
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             return True
     return False

@@ -129,8 +129,8 @@ def _spool(settings: Settings) -> Check:
     spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
     try:
         spool.check_writable()
-        kept = f"{with_noun(spool.last(), 'event')}, {len(spool.dead_letters()):,} dead-lettered"
-        return Check("spool", True, f"{kept}, at {settings.spool_path}")
+        content = f"{with_noun(spool.last(), 'event')}, {len(spool.dead_letters()):,} dead-lettered"
+        return Check("spool", True, f"{content}, at {settings.spool_path}")
     finally:
         spool.close()
 

@@ -130,8 +130,8 @@ def _print_report(report: Report, *, as_json: bool) -> None:
         print(json.dumps(report_json(report), indent=2))
         return
     for finding in report.findings:
-        place = f"{finding.file}:{finding.line}: " if finding.file else ""
-        print(one_line(f"{finding.level}: {place}{finding.message}"))
+        position = f"{finding.file}:{finding.line}: " if finding.file else ""
+        print(one_line(f"{finding.level}: {position}{finding.message}"))
     print(one_line(f"headwater gate {report.title}"))
 
 

@@ -123,10 +123,10 @@ def rebuild(
         closing(Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)) as spool,
         progress_bar(quiet=as_json, rate=True) as bar,
     ):
-        gone = _lake_of_cut_events(spool)
+        cut_events_lake = _lake_of_cut_events(spool)
         _prepare_graph(database, bar, erase=erase, yes=yes)
-        if gone is not None:
-            _fold_lake(settings, database, gone, bar)
+        if cut_events_lake is not None:
+            _fold_lake(settings, database, cut_events_lake, bar)
         _fold(settings, database, spool, bar, as_json=as_json)
 
 
@@ -163,22 +163,22 @@ def _lake_of_cut_events(spool: Spool) -> str | None:
     """Return the lake with the events that were cut, or None. Raise QueryError if the lake lacks
     some.
     """
-    gone, address = spool.cut_events()
-    if not gone:
+    count, address = spool.cut_events()
+    if not count:
         return None
     hint = "Restore the lake first; without it the graph cannot be rebuilt."
     if find_spec("pyspark") is None or find_spec("pyarrow") is None:
         raise QueryError(
-            f"events 1 to {gone} are in the lake {address}, and Spark is needed to read it",
+            f"events 1 to {count} are in the lake {address}, and Spark is needed to read it",
             hint="pip install 'headwater[pipelines]'",
         )
     from headwater.pipelines.lake import Lake
 
     found = Lake(address).archived(spool.id)
-    if found < gone:
+    if found < count:
         raise QueryError(
             (
-                f"events {found + 1} to {gone} were cut from the spool and are missing in the "
+                f"events {found + 1} to {count} were cut from the spool and are missing in the "
                 f"lake {address}"
             ),
             hint=hint,
@@ -219,16 +219,16 @@ def _fold(
     worker.run(until_done=True)
     seconds = time.monotonic() - began
     done = read_checkpoint(database, spool.id)
-    whole = done.position >= spool.last()
+    is_complete = done.position >= spool.last()
     bar.stop()
     if as_json:
-        said = {
+        summary = {
             "folded": done.folded,
             "dead": done.dead,
             "seconds": round(seconds, 3),
-            "done": whole,
+            "done": is_complete,
         }
-        print(json.dumps(said))
+        print(json.dumps(summary))
     else:
         rate = done.position / max(seconds, 0.001)
         folded = render.with_noun(done.folded, "event")
@@ -236,7 +236,7 @@ def _fold(
             f"{folded} folded, {done.dead:,} dead-lettered, in {seconds:.1f} s ({rate:,.0f} "
             f"a second)"
         )
-    if not whole:
+    if not is_complete:
         print("headwater: interrupted; `headwater worker` continues from here", file=sys.stderr)
         raise typer.Exit(INTERRUPTED)
 

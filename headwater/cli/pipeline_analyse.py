@@ -57,16 +57,18 @@ def analyse(
         if graph:
             _save(settings, found, saved)
     counts = {name: sum(one.table == name for one in saved) for name in found.tables}
-    said = {
+    summary = {
         "until": found.until.isoformat(),
         "events": found.events,
         "out": out,
         "findings": counts,
     }
     if as_json:
-        render.print_json(said)
+        render.print_json(summary)
     else:
-        print(f"{render.with_noun(found.events, 'event')} until {said['until']}; tables in {out}")
+        print(
+            f"{render.with_noun(found.events, 'event')} until {summary['until']}; tables in {out}"
+        )
         for name, count in counts.items():
             if count:
                 print(f"  {_FOUND[name]}: {count:,} (table {name})")

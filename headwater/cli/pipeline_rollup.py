@@ -95,19 +95,20 @@ def _roll_up(database: Database, horizon: Horizon, *, dry_run: bool, as_json: bo
             stopped=stop.is_set,
         )
     if as_json:
-        said = {
+        summary = {
             "old": done.old,
             "summarised": done.summarised,
             "protected": done.protected,
             "done": done.done,
         }
-        print(json.dumps({**said, "dryRun": dry_run}))
+        print(json.dumps({**summary, "dryRun": dry_run}))
     else:
         would = "to be " if dry_run else ""
         print(
             f"{render.with_noun(done.old, 'run')} past their horizon: {done.summarised:,} "
             f"{would}summarised, "
-            f"{done.kept:,} kept ({done.protected:,} for an answer, a failure or the newest data)"
+            f"{done.remaining:,} kept ({done.protected:,} for an answer, a failure or the "
+            f"newest data)"
         )
     if not done.done:
         print("headwater: interrupted; run the same command to continue", file=sys.stderr)
@@ -150,10 +151,10 @@ def _print_sizes(found: GraphCost) -> None:
         )
     render.console().print(table)
     if found.files:
-        whole = sum(found.files.values())
+        total = sum(found.files.values())
         print(
-            f"the store on this disk: {render.with_noun(whole, 'byte')}, "
-            f"{_number(found, whole)} per million events"
+            f"the store on this disk: {render.with_noun(total, 'byte')}, "
+            f"{_number(found, total)} per million events"
         )
 
 

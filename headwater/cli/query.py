@@ -78,7 +78,7 @@ def lineage(
     from headwater.lineage.traversal.filters import Filter
     from headwater.lineage.traversal.request import LineageRequest
 
-    where = Filter(
+    filter_ = Filter(
         namespaces=tuple(namespace or ()),
         tags=tuple(tag or ()),
         owners=tuple(owner or ()),
@@ -95,7 +95,7 @@ def lineage(
             level=level,
             as_of=time_of("--as-of", as_of),
             between=_times("--between", between),
-            filter=where,
+            filter=filter_,
             after=after,
         ),
     )
@@ -110,10 +110,10 @@ def lineage(
 def _times(option: str, pair: tuple[str, str] | None) -> tuple[datetime, datetime] | None:
     if pair is None:
         return None
-    before, later = (time_of(option, text) for text in pair)
-    if before is None or later is None:
+    since, until = (time_of(option, text) for text in pair)
+    if since is None or until is None:
         raise QueryError(f"{option} expects two times")
-    return before, later
+    return since, until
 
 
 def search(

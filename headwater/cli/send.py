@@ -44,14 +44,14 @@ def ingest(
     """
     from headwater.cli import render
 
-    where = api_url(home, url)
+    address = api_url(home, url)
     accepted = 0
     refused: list[dict[str, Any]] = []
     with _bar(as_json) as bar:
         task = bar.add_task("sending", total=None)
         for file in files:
             for number, lines in _batches(file):
-                result = _post(where, lines)
+                result = _post(address, lines)
                 accepted += result["summary"]["successful"]
                 refused += [
                     {"file": file, "event": number + one["index"], **one}
@@ -141,20 +141,20 @@ def _events(stream: io.BufferedIOBase) -> Iterator[bytes]:
         return
     rest = first + stream.read()
     try:
-        whole = json.loads(rest)
+        parsed = json.loads(rest)
     except ValueError:
         # Not JSON as a whole: perhaps one broken line among good ones; the server names it.
         yield from (line.strip() for line in rest.splitlines() if line.strip())
         return
-    for event in whole if isinstance(whole, list) else [whole]:
+    for event in parsed if isinstance(parsed, list) else [parsed]:
         yield json.dumps(event).encode()
 
 
 @contextmanager
 def _opened(file: str) -> Iterator[io.BufferedIOBase]:
     """Open a file or stdin, and unpack gzip whatever the file's name."""
-    where = sys.stdin.fileno() if file == "-" else existing(file)
-    with open(where, "rb", closefd=file != "-") as stream:
+    source = sys.stdin.fileno() if file == "-" else existing(file)
+    with open(source, "rb", closefd=file != "-") as stream:
         if stream.peek(2)[:2] != b"\x1f\x8b":
             yield stream
             return

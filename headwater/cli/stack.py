@@ -103,13 +103,13 @@ class Stack:
 
     def announce(self) -> None:
         """Print the addresses."""
-        say = self._console.print
-        say(f"[bold green]Headwater is up[/]   home {self._settings.home_path}")
-        say(f"  send events   POST {self.url}/api/v1/lineage")
-        say(f"  ask           {self.url}/graphql   (GraphiQL in a browser)")
-        say(f"  Neo4j         {self._environment['HEADWATER_NEO4J_URI']}   user neo4j")
-        say(f"  health        {self.url}/readyz   {self.url}/metrics")
-        say("Ctrl-C ends all three; accepted events are kept.")
+        print_line = self._console.print
+        print_line(f"[bold green]Headwater is up[/]   home {self._settings.home_path}")
+        print_line(f"  send events   POST {self.url}/api/v1/lineage")
+        print_line(f"  ask           {self.url}/graphql   (GraphiQL in a browser)")
+        print_line(f"  Neo4j         {self._environment['HEADWATER_NEO4J_URI']}   user neo4j")
+        print_line(f"  health        {self.url}/readyz   {self.url}/metrics")
+        print_line("Ctrl-C ends all three; accepted events are kept.")
 
     def watch(self) -> None:
         """Keep the API and the worker running until interrupted."""
@@ -231,15 +231,15 @@ def _interrupt(_: int, __: FrameType | None) -> None:
 
 @contextmanager
 def _alone(lock: Path, home: Path) -> Iterator[IO[str]]:
-    with lock.open("w") as held:
+    with lock.open("w") as lock_file:
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise HomeInUseError(
                 f"another `headwater up` runs in {home}",
                 hint="End it, or choose another folder with --home DIR.",
             ) from error
-        yield held
+        yield lock_file
 
 
 def _answers(url: str) -> bool:

@@ -30,8 +30,8 @@ _PYTHON_MODEL = re.compile(r"^def model\(\s*dbt\b", re.MULTILINE)
 
 def kind_of(path: str) -> str:
     """Return the kind of a file, one of the keys of `_READERS`, or "" for any other file."""
-    place = PurePosixPath(path.lower())
-    folders, ending = set(place.parts[:-1]), place.suffix
+    file = PurePosixPath(path.lower())
+    folders, ending = set(file.parts[:-1]), file.suffix
     if ending in {".yml", ".yaml"}:
         return "schema" if folders & (_MODEL_FOLDERS | {"seeds"}) else ""
     if ending == ".csv":

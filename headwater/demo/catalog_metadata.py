@@ -41,7 +41,7 @@ def send_metadata(url: str, api_key: str | None, lake: Path) -> None:
     """Send the metadata of the datasets in the folder `lake`."""
     auth = ApiKeyTokenProvider({"apiKey": api_key}) if api_key else TokenProvider({})
     client = OpenLineageClient(transport=HttpTransport(HttpConfig(url=url, auth=auth)))
-    at = datetime.now(UTC).isoformat()
+    event_time = datetime.now(UTC).isoformat()
     for name, (owner, description, tags) in DATASETS.items():
         facets = {
             "ownership": OwnershipDatasetFacet(owners=[Owner(name=owner, type="OWNER")]),
@@ -54,5 +54,5 @@ def send_metadata(url: str, api_key: str | None, lake: Path) -> None:
             ),
         }
         dataset = StaticDataset(namespace="file", name=str(lake / name), facets=facets)
-        client.emit(DatasetEvent(eventTime=at, producer=PRODUCER, dataset=dataset))
+        client.emit(DatasetEvent(eventTime=event_time, producer=PRODUCER, dataset=dataset))
     client.close()

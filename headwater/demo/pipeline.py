@@ -139,8 +139,8 @@ def worst_carrier(marts: DataFrame) -> str:
 
 
 def worst_sky(marts: DataFrame) -> str:
-    known = marts.where((fn.col("sky") != "unknown") & (fn.col("flights") >= FLIGHTS_MIN))
-    row = _first(known.orderBy(fn.desc("mean_dep_delay"), "month"))
+    classified = marts.where((fn.col("sky") != "unknown") & (fn.col("flights") >= FLIGHTS_MIN))
+    row = _first(classified.orderBy(fn.desc("mean_dep_delay"), "month"))
     return (
         f"The worst skies of 2013 were {row['sky']} in {calendar.month_name[row['month']]}: "
         f"departures were {row['mean_dep_delay']:.0f} minutes late on average."

@@ -18,7 +18,7 @@ from headwater.gate.resolve_datasets import DatasetChange
 from headwater.gate.verdict import BREAKING, WARNING, Affected
 
 # Tables that a branch changes by changing the code that makes them: that code is not affected.
-_MADE_BY_CODE = {MODEL, SEED, VIEW, FILLED, CODE}
+_WRITTEN_BY_CODE = {MODEL, SEED, VIEW, FILLED, CODE}
 
 
 class BranchFixes:
@@ -30,15 +30,15 @@ class BranchFixes:
         self._texts: dict[str, set[str]] = defaultdict(set)
         for change in changes:
             text = texts.get(change.source.file)
-            if change.source.kind in _MADE_BY_CODE and text is not None:
+            if change.source.kind in _WRITTEN_BY_CODE and text is not None:
                 self._texts[change.urn].add(text)
 
     def apply(self, change: DatasetChange, affected: Iterable[Affected]) -> tuple[Affected, ...]:
         """Return the affected assets without producers of the dataset; fixed ones are warnings."""
         remaining = []
-        is_made_by_code = change.source.kind in _MADE_BY_CODE
+        is_written_by_code = change.source.kind in _WRITTEN_BY_CODE
         for one in affected:
-            if is_made_by_code and one.urn in change.producers:
+            if is_written_by_code and one.urn in change.producers:
                 continue
             words = _removed_words(change, one)
             if one.severity == BREAKING and words and self._is_fixed(one, words):

@@ -110,8 +110,8 @@ def _parse_affected(one: Mapping[str, Any]) -> Affected:
 def _render_evidence(evidence: Mapping[str, Any]) -> str:
     """Return an evidence on one line."""
     if evidence["kind"] == "SQL_LINE":
-        place = f"{evidence['file'] or 'its SQL'} line {evidence['line']}"
-        return f"{place}: {evidence['text']}"
+        position = f"{evidence['file'] or 'its SQL'} line {evidence['line']}"
+        return f"{position}: {evidence['text']}"
     path = " → ".join(_short_name(urn) for urn in evidence["path"])
     unknown = "; ".join(evidence["unknown"] or ())
     return f"{path} ({unknown})" if unknown else path

@@ -79,11 +79,11 @@ def merge(files: Mapping[str, FileContents]) -> FileContents:
     merged = FileContents()
     for _, contents in sorted(files.items()):
         for key, table in contents.tables.items():
-            known = merged.tables.get(key)
-            if known is None or (_is_fill(known) and not _is_fill(table)):
+            existing = merged.tables.get(key)
+            if existing is None or (_is_fill(existing) and not _is_fill(table)):
                 merged.tables[key] = table
-            elif known.kind == table.kind and known.kind in {FILLED, CODE, MODEL, SEED}:
-                merged.tables[key] = _merged_table(known, table)
+            elif existing.kind == table.kind and existing.kind in {FILLED, CODE, MODEL, SEED}:
+                merged.tables[key] = _merged_table(existing, table)
         merged.changes += contents.changes
     return merged
 

@@ -165,14 +165,14 @@ class Repository:
 
     def _on_disk(self, path: str) -> FileBytes | None:
         """Return a file of the working tree; None if it is not a plain file within it."""
-        place = self.root / path
+        file = self.root / path
         try:
-            is_inside = place.resolve().is_relative_to(self.root.resolve())
-            if place.is_symlink() or not is_inside or not place.is_file():
+            is_inside = file.resolve().is_relative_to(self.root.resolve())
+            if file.is_symlink() or not is_inside or not file.is_file():
                 return None
-            with place.open("rb") as stream:
+            with file.open("rb") as stream:
                 content = stream.read(FILE_BYTES_MAX + 1)
-            return content if len(content) <= FILE_BYTES_MAX else place.stat().st_size
+            return content if len(content) <= FILE_BYTES_MAX else file.stat().st_size
         except OSError as error:
             raise QueryError(f"{path!r} cannot be read: {error.strerror}") from error
 

@@ -203,11 +203,15 @@ class DatasetResolver:
 
 
 def _missing_columns(
-    known: Iterable[str], defined: Iterable[str], urn: str
+    dataset_columns: Iterable[str], defined: Iterable[str], urn: str
 ) -> list[dict[str, Any]]:
     """Return a drop for each known column that a definition lacks, fields of structs aside."""
-    kept = {fold_case(column) for column in defined}
-    missing = [column for column in known if fold_case(column) not in kept and "." not in column]
+    defined_names = {fold_case(column) for column in defined}
+    missing = [
+        column
+        for column in dataset_columns
+        if fold_case(column) not in defined_names and "." not in column
+    ]
     return [{"type": "column_drop", "column": column, "urn": urn} for column in missing]
 
 

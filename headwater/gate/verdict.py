@@ -81,8 +81,8 @@ class Report:
         worst: dict[str, Affected] = {}
         for assessed in self.assessed:
             for one in assessed.affected:
-                known = worst.get(one.urn)
-                if known is None or (one.severity == BREAKING and known.severity != BREAKING):
+                previous = worst.get(one.urn)
+                if previous is None or (one.severity == BREAKING and previous.severity != BREAKING):
                     worst[one.urn] = one
         return sorted(
             worst.values(), key=lambda one: (one.severity != BREAKING, one.kind, one.name, one.urn)

@@ -118,7 +118,7 @@ class EventCounts(Collector):
         )
         yield _gauge("headwater_neo4j_up", "1 if Neo4j answered this scrape, else 0.", int(up))
         if (cache := self._view.cache) is not None:
-            behind = max(self._revision - cache.revision, 0)
+            lag = max(self._revision - cache.revision, 0)
             yield _gauge(
                 "headwater_cache_staleness_seconds",
                 "Time since the lineage cache was in step with the graph.",
@@ -127,7 +127,7 @@ class EventCounts(Collector):
             yield _gauge(
                 "headwater_cache_revision_lag",
                 "Revisions of the graph that the lineage cache has not read yet.",
-                behind,
+                lag,
             )
             yield _gauge(
                 "headwater_cache_pending_datasets",

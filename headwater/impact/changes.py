@@ -95,14 +95,14 @@ _TYPES: tuple[type[_Change], ...] = (
 CHANGES: dict[str, type[_Change]] = {str(one.__struct_config__.tag): one for one in _TYPES}
 
 
-def parse_change(given: Mapping[str, Any], urn: str | None = None) -> Change:
+def parse_change(body: Mapping[str, Any], urn: str | None = None) -> Change:
     """Parse a change from JSON. `urn` is used if the JSON has none.
 
     Raises QueryError with the field and its expected form."""
-    if not isinstance(given, Mapping):
+    if not isinstance(body, Mapping):
         raise QueryError("a change must be a JSON object", hint=_example_sentence("column_rename"))
-    kind = _parse_type(given)
-    fields = {key: value for key, value in given.items() if value is not None}
+    kind = _parse_type(body)
+    fields = {key: value for key, value in body.items() if value is not None}
     if "urn" not in fields and urn is not None:
         fields["urn"] = urn
     _validate_names(kind, fields)
@@ -117,16 +117,16 @@ def parse_change(given: Mapping[str, Any], urn: str | None = None) -> Change:
     return change
 
 
-def parse_changes(given: Any, urn: str | None = None) -> list[Change]:
+def parse_changes(bodies: Any, urn: str | None = None) -> list[Change]:
     """Parse a JSON array of changes.
 
     Raises QueryError with the position, also for an empty array."""
-    if not isinstance(given, list | tuple) or not given:
+    if not isinstance(bodies, list | tuple) or not bodies:
         raise QueryError(
             "changes must be a list of at least one change", hint=f"For example [{_example()}]."
         )
     changes = []
-    for number, one in enumerate(given):
+    for number, one in enumerate(bodies):
         try:
             changes.append(parse_change(one, urn))
         except QueryError as error:
@@ -134,8 +134,8 @@ def parse_changes(given: Any, urn: str | None = None) -> list[Change]:
     return changes
 
 
-def _parse_type(given: Mapping[str, Any]) -> str:
-    kind = given.get("type")
+def _parse_type(body: Mapping[str, Any]) -> str:
+    kind = body.get("type")
     if not isinstance(kind, str) or kind not in CHANGES:
         raise QueryError(
             f"type {kind!r} is not a type of change", hint=f"Use one of {', '.join(CHANGES)}."
@@ -144,14 +144,14 @@ def _parse_type(given: Mapping[str, Any]) -> str:
 
 
 def _validate_names(kind: str, fields: Mapping[str, Any]) -> None:
-    known = msgspec.structs.fields(CHANGES[kind])
-    names = ["type", *(field.encode_name for field in known)]
+    allowed = msgspec.structs.fields(CHANGES[kind])
+    names = ["type", *(field.encode_name for field in allowed)]
     for name in fields:
         if name not in names:
             raise QueryError(
                 f"{kind} has no field {name!r}", hint=f"Use the fields {', '.join(names)}."
             )
-    for field in known:
+    for field in allowed:
         if field.required and field.encode_name not in fields:
             raise QueryError(
                 f"{kind}: {field.encode_name!r} is missing", hint=_example_sentence(kind)

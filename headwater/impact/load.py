@@ -113,14 +113,14 @@ class _Loader:
         jobs = {urn: self.job(urn) for urn in self.down.rows if urn.startswith("job:")}
         consumers: dict[str, list[Consumer]] = defaultdict(list)
         for table, targets in self.down.reads.items():
-            made_by_jobs: set[str] = set()
+            written_by_jobs: set[str] = set()
             for target in targets:
                 if target in jobs:
-                    made_by_jobs.update(jobs[target].outputs)
+                    written_by_jobs.update(jobs[target].outputs)
             for target in targets:
                 if target in jobs:
                     consumers[table].append(jobs[target])
-                elif target not in made_by_jobs:
+                elif target not in written_by_jobs:
                     consumers[table].append(self._dataset(target))
         self._add_files(consumers, jobs)
         return DependencyModel(self.tables, consumers, edges)
@@ -145,8 +145,8 @@ class _Loader:
 
     def _codes_of_job(self, row: Row, outputs: Iterable[str]) -> list[CodeFile]:
         """Return the files at the path that a job reports, or that make one of its outputs."""
-        made = [self.tables[one] for one in outputs if one in self.tables]
-        names = [table.name for table in made if table.urn not in self.hidden]
+        written = [self.tables[one] for one in outputs if one in self.tables]
+        names = [table.name for table in written if table.urn not in self.hidden]
         reported = str(row.get("codePath") or "").strip("/")
         codes = []
         for code in self.codes:
@@ -173,7 +173,7 @@ class _Loader:
         named = {urn: table for urn, table in self.tables.items() if urn not in self.hidden}
         files = []
         for code in loose:
-            outputs = {_made_table(make, named): None for make in code.makes}
+            outputs = {_written_table(make, named): None for make in code.makes}
             urn = f"file:{code.path}"
             load_code = partial(_references_of, code)
             files.append(Consumer(urn, "FILE", outputs, load_code, path=code.path))
@@ -185,8 +185,8 @@ class _Loader:
 
 
 def _table(urn: str, row: Row, changed: Iterable[str]) -> Table:
-    known = row.get("columns")
-    columns = tuple(known) if known else None
+    reported = row.get("columns")
+    columns = tuple(reported) if reported else None
     if columns is not None:
         names = {fold_case(column) for column in columns}
         columns += tuple(column for column in changed if fold_case(column) not in names)
@@ -252,7 +252,7 @@ def _references_in_short_sql(text: str, dialect: str, near: tuple[Table, ...]) -
     return references_in_sql(text, dialect=dialect, columns=columns_in(near))
 
 
-def _made_table(make: TableName, tables: dict[str, Table]) -> str:
+def _written_table(make: TableName, tables: dict[str, Table]) -> str:
     """Return the urn of the table that a file makes; a table not in the graph is added."""
     name = ".".join(make)
     for urn, table in tables.items():

@@ -118,12 +118,14 @@ class LocalKafka(ManagedServer[RunningKafka]):
         """
         self.home.create()
         with self.home.locked(STALL_SECONDS):
-            known = self._known()
-            if known and self._is_running(known.pid):
-                if _is_ready(known.port):
-                    return RunningKafka(f"{HOST}:{known.port}", known.pid, reused=True)
-                self._terminate(known.pid, STOP_SECONDS_MAX)
-            broker = self._start_new(known)
+            broker_record = self._known()
+            if broker_record and self._is_running(broker_record.pid):
+                if _is_ready(broker_record.port):
+                    return RunningKafka(
+                        f"{HOST}:{broker_record.port}", broker_record.pid, reused=True
+                    )
+                self._terminate(broker_record.pid, STOP_SECONDS_MAX)
+            broker = self._start_new(broker_record)
             self._is_own = True
             return RunningKafka(f"{HOST}:{broker.port}", broker.pid, reused=False)
 
@@ -137,10 +139,10 @@ class LocalKafka(ManagedServer[RunningKafka]):
         if not self.home.folder.exists():
             return
         with self.home.locked(STALL_SECONDS):
-            known = self._known()
-            if known:
-                self._terminate(known.pid, STOP_SECONDS_MAX)
-                self._require_ended(known.pid)
+            broker_record = self._known()
+            if broker_record:
+                self._terminate(broker_record.pid, STOP_SECONDS_MAX)
+                self._require_ended(broker_record.pid)
         self._is_own = False
 
     def _known(self) -> Broker | None:
@@ -149,12 +151,14 @@ class LocalKafka(ManagedServer[RunningKafka]):
         except (OSError, ValueError, TypeError):
             return None
 
-    def _start_new(self, known: Broker | None) -> Broker:
+    def _start_new(self, previous: Broker | None) -> Broker:
         java = self._find_java()
         lock = read_lock("kafka")
         folder = ensure_jars(self._cache, self._progress, lock=lock, java=java)
         # Clients know the old address: reuse it if it is free.
-        port, controller_port = free_ports([known.port, known.controller_port] if known else [0, 0])
+        port, controller_port = free_ports(
+            [previous.port, previous.controller_port] if previous else [0, 0]
+        )
         properties = self.home.folder / "server.properties"
         properties.write_text(_properties(port, controller_port, self.home.folder / "data"))
         (self.home.folder / "log4j2.properties").write_text(_LOG4J)

@@ -215,8 +215,8 @@ class LocalNeo4j(ManagedServer[Running]):
     def _build_in(self, gateway: Any, pid: int) -> Server:
         java = gateway.jvm
         folder = java.java.io.File(str(self.home.folder)).toPath()
-        known, is_new = self.home.password(), self.home.is_new
-        password = known or self.home.new_password()
+        stored, is_new = self.home.password(), self.home.is_new
+        password = stored or self.home.new_password()
         if is_new:
             _set_first_password(gateway, folder, password)
         conf = java.java.io.File(str(self.home.conf)).toPath()
@@ -225,7 +225,7 @@ class LocalNeo4j(ManagedServer[Running]):
             .loadPropertiesFromFile(conf)
             .build()
         )
-        if not known and not is_new:
+        if not stored and not is_new:
             _change_password(java, dbms, password)
         database = dbms.database("neo4j")
         if not database.isAvailable(int(START_SECONDS_MAX * 1000)):

@@ -20,18 +20,18 @@ def free_port() -> int:
     return free_ports([0])[0]
 
 
-def free_ports(wanted: Sequence[int]) -> list[int]:
+def free_ports(preferred: Sequence[int]) -> list[int]:
     """Return the wanted ports, with free ones in place of 0 and of taken ports.
 
     Args:
-        wanted: Ports, 0 for any.
+        preferred: Ports, 0 for any.
 
     Returns:
         As many different ports, in the same order.
     """
-    sockets = [socket.socket() for _ in wanted]
+    sockets = [socket.socket() for _ in preferred]
     try:
-        for one, port in zip(sockets, wanted, strict=True):
+        for one, port in zip(sockets, preferred, strict=True):
             one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 one.bind((HOST, port))

@@ -91,7 +91,7 @@ def is_running(pid: int, mark: str) -> bool:
     return mark in command_line(pid)
 
 
-def wait_until_gone(pid: int, mark: str, timeout_seconds: float) -> bool:
+def wait_until_ended(pid: int, mark: str, timeout_seconds: float) -> bool:
     """Wait until a process has ended.
 
     Args:
@@ -123,5 +123,5 @@ def terminate(pid: int, mark: str, timeout_seconds: float) -> None:
             return
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, number)
-        if wait_until_gone(pid, mark, timeout_seconds):
+        if wait_until_ended(pid, mark, timeout_seconds):
             return

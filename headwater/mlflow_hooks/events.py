@@ -116,10 +116,12 @@ def _run_facets(training: Training) -> dict[str, Any]:
         "mlflow.experiment": training.experiment,
     }
     # MLflow's own tags identify a person and a machine: only tags of users are sent.
-    given = {key: value for key, value in training.tags.items() if not key.startswith("mlflow.")}
+    user_tags = {
+        key: value for key, value in training.tags.items() if not key.startswith("mlflow.")
+    }
     tags = [
         {"key": key, "value": value, "source": "MLFLOW"}
-        for key, value in _truncated({**own, **given}).items()
+        for key, value in _truncated({**own, **user_tags}).items()
         if value
     ]
     facets |= _facet("tags", tags=tags) if tags else {}
@@ -141,5 +143,5 @@ def _truncated(texts: Mapping[str, str]) -> dict[str, str]:
 
 def _numbers(metrics: Mapping[str, float]) -> dict[str, float | str]:
     """Return the first metrics, NaN and infinity as text: JSON has no such numbers."""
-    kept = {key: metrics[key] for key in sorted(metrics)[:VALUES_MAX]}
-    return {key: value if math.isfinite(value) else str(value) for key, value in kept.items()}
+    limited = {key: metrics[key] for key in sorted(metrics)[:VALUES_MAX]}
+    return {key: value if math.isfinite(value) else str(value) for key, value in limited.items()}

@@ -252,7 +252,7 @@ def _training(
 def _attach_events(
     client: MlflowClient, model: Any, read: list[Reference], job: str | None, namespace: str | None
 ) -> list[dict[str, Any]]:
-    made = [_reference(model)]
+    outputs = [_reference(model)]
     if not model.run_id:
         server = namespace or server_namespace(mlflow.get_registry_uri())
         training = Training(
@@ -260,17 +260,23 @@ def _attach_events(
         )
         return [
             run_event(
-                training, "COMPLETE", instant(model.creation_timestamp), inputs=read, outputs=made
+                training,
+                "COMPLETE",
+                instant(model.creation_timestamp),
+                inputs=read,
+                outputs=outputs,
             )
         ]
     run = client.get_run(model.run_id)
     training = _training(client, run, job, namespace)
     read = unique([*read, *_logged(run)])
-    events = [run_event(training, "START", instant(run.info.start_time), inputs=read, outputs=made)]
+    events = [
+        run_event(training, "START", instant(run.info.start_time), inputs=read, outputs=outputs)
+    ]
     if run.info.status in ENDINGS and run.info.end_time:
         ending = ENDINGS[run.info.status]
         events.append(
-            run_event(training, ending, instant(run.info.end_time), inputs=read, outputs=made)
+            run_event(training, ending, instant(run.info.end_time), inputs=read, outputs=outputs)
         )
     return events
 

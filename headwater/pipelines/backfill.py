@@ -55,7 +55,7 @@ CHUNK_BYTES = 8 * 2**20
 EDGE_WEIGHT = 8
 # Spark settings of a backfill: events are large, so batches are small.
 SETTINGS = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1000"}
-_REFUSED_AT_ONCE = 1_000
+_REFUSED_PER_BATCH = 1_000
 
 OnProgress = Callable[[str, int, int], object]
 
@@ -273,7 +273,7 @@ class _DeadLetters:
         letter = msgspec.msgpack.decode(fact, type=RefusedEvent)
         self._waiting.append(letter)
         self.of_spools[spool_of(letter.file)] += 1
-        if len(self._waiting) == _REFUSED_AT_ONCE:
+        if len(self._waiting) == _REFUSED_PER_BATCH:
             self.flush()
 
     def flush(self) -> None:

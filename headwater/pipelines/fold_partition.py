@@ -153,7 +153,7 @@ class PartitionFolder:
         self._counter = _ReceiptCounter(uncounted, rules.future_seconds)
         self._redact = worker_cache.redactor(rules.redaction_key).redact
         self._naming = worker_cache.naming(rules.naming)
-        self._seen: set[bytes] = set()
+        self._digests: set[bytes] = set()
         self._lines = _LineNumbers()
         self.events: list[Event] = []
         self._refused: list[RefusedEvent] = []
@@ -188,12 +188,12 @@ class PartitionFolder:
         elif zlib.crc32(body) != checksum:
             raise EventError("the event is damaged: its checksum differs from the accepted one")
         digest = hashlib.sha1(body, usedforsecurity=False).digest()
-        if digest in self._seen:
+        if digest in self._digests:
             return None
         event = parse(body, received=received)
         # Without an event time, the time of receipt counts: equal bytes may be two events.
         if event.event_time:
-            self._seen.add(digest)
+            self._digests.add(digest)
         else:
             self._counts.undated += 1
         self.events.append(event)
@@ -217,14 +217,14 @@ class PartitionFolder:
     def rows(self) -> Iterator[Row]:
         """Yield the rows of the events since the last call."""
         for refused in self._refused:
-            place = encode((refused.file, refused.start, refused.number))
-            yield Row(Kind.REFUSED, 0, place, encode(refused))
-        yield from digest_rows(self._seen)
+            position = encode((refused.file, refused.start, refused.number))
+            yield Row(Kind.REFUSED, 0, position, encode(refused))
+        yield from digest_rows(self._digests)
         for spool, producer_stats in self._counter.drain().items():
             yield Row(Kind.PRODUCER_STATS, 0, spool.encode(), encode(producer_stats))
         yield Row(Kind.COUNTS, 0, b"", encode(self._counts))
         yield from delta_to_rows(fold(self.events, self._naming))
-        self._refused, self._seen, self._counts, self.events = [], set(), Counts(), []
+        self._refused, self._digests, self._counts, self.events = [], set(), Counts(), []
 
 
 class _ReceiptCounter:

@@ -26,7 +26,7 @@ _SAMPLED = 200
 # Neo4j's record format `aligned`: the bytes of a node, an edge and a record of four property
 # blocks, and the content and size of a record of a long text or list.
 _NODE, _EDGE, _BLOCKS, _BLOCKS_A_RECORD = 16, 34, 41, 4
-_LONG_HELD, _LONG_TAKEN = 120, 128
+_LONG_CONTENT, _LONG_SIZE = 120, 128
 _INLINE_MAX = 24
 
 
@@ -141,7 +141,7 @@ def _value_bytes(value: object) -> tuple[int, int]:
     length = sum(len(text.encode()) + 4 * isinstance(value, list) for text in texts)
     if length <= _INLINE_MAX:
         return 1 + -(-length // 8), 0
-    return 1, -(-length // _LONG_HELD) * _LONG_TAKEN
+    return 1, -(-length // _LONG_CONTENT) * _LONG_SIZE
 
 
 def store_files(store: Path) -> dict[str, int]:
@@ -162,10 +162,10 @@ def estimate_savings(
 ) -> list[Saving]:
     """Estimate the savings of each combination of `DAYS` and `SAMPLES`."""
     least = Horizon(override(rules, days=min(DAYS), sample=0.0), now)
-    kept = rollup.protected_runs(database)
+    protected = rollup.protected_runs(database)
     free: list[Candidate] = []
     for page in rollup.candidates(database, least):
-        unprotected = [one for one in page if one.urn not in kept]
+        unprotected = [one for one in page if one.urn not in protected]
         for start in range(0, len(unprotected), BATCH_SIZE):
             piece = unprotected[start : start + BATCH_SIZE]
             removable = set(rollup.removable_runs(database, piece))

@@ -35,7 +35,7 @@ class RollupReport:
     passes: int = field(default=0)
 
     @property
-    def kept(self) -> int:
+    def remaining(self) -> int:
         """Return the number of old runs that stay."""
         return self.old - self.summarised
 

@@ -89,10 +89,10 @@ def record_horizon(database: Database, horizon: Horizon) -> None:
     with database.write() as transaction:
         acquire_write_lock(transaction, HOLDER)
         rows = transaction.run("read/state/retention")
-        known = msgspec.json.decode(rows[0]["horizons"], type=list[Horizon]) if rows else []
+        horizons = msgspec.json.decode(rows[0]["horizons"], type=list[Horizon]) if rows else []
         transaction.run(
             "write/maintenance/retention",
-            horizons=msgspec.json.encode(add_horizon(known, horizon)).decode(),
+            horizons=msgspec.json.encode(add_horizon(horizons, horizon)).decode(),
         )
 
 
@@ -294,7 +294,7 @@ def _summary(job: str, day: str, status: str, digest: str, rows: list[Row]) -> R
         "first": min(row["startedAt"] for row in rows),
         "last": max(row["startedAt"] for row in rows),
         "errors": sum(row["errors"] for row in rows),
-        **{key: _sum_known(rows, key) for key in _SUMMED},
+        **{key: _sum_present(rows, key) for key in _SUMMED},
     }
 
 
@@ -302,13 +302,13 @@ def _datasets(pairs: Iterable[tuple[str, str]]) -> list[str]:
     return sorted({dataset for dataset, _ in pairs})
 
 
-def _sum_known(rows: list[Row], key: str) -> int:
+def _sum_present(rows: list[Row], key: str) -> int:
     counts = chain.from_iterable(row[key] for row in rows)
     return sum(count for count in counts if count is not None)
 
 
-def _to_instant(at: datetime) -> int:
-    return (at - _EPOCH) // timedelta(microseconds=1)
+def _to_instant(timestamp: datetime) -> int:
+    return (timestamp - _EPOCH) // timedelta(microseconds=1)
 
 
 def to_datetime(instant: int) -> datetime:

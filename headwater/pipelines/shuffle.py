@@ -61,15 +61,15 @@ def bundle_rows(rows: list[Row]) -> Iterator[list[Row]]:
 def merge_bundles(bundles: Iterable[list[Row]]) -> Iterator[Row]:
     """Yield all rows in the order (kind, at, key) from bundles sorted by their first rows."""
     waiting: list[Row] = []
-    at_once = _MERGE_ROWS
+    rows_per_merge = _MERGE_ROWS
     for bundle in bundles:
-        if len(waiting) >= at_once:
+        if len(waiting) >= rows_per_merge:
             # All later rows come behind the first row of this bundle.
             waiting.sort()
             done = bisect_left(waiting, bundle[0])
             yield from waiting[:done]
             del waiting[:done]
-            at_once = max(2 * len(waiting), _MERGE_ROWS)
+            rows_per_merge = max(2 * len(waiting), _MERGE_ROWS)
         waiting += bundle
     waiting.sort()
     yield from waiting

@@ -31,13 +31,13 @@ def task_progress(stages: Iterable[SparkStageInfo | None]) -> TaskProgress | Non
 
     Spark may have dropped a stage (None), and may count a retried task twice.
     """
-    known = [stage for stage in stages if stage is not None]
-    if not known:
+    present = [stage for stage in stages if stage is not None]
+    if not present:
         return None
     return TaskProgress(
-        max(stage.stageId for stage in known) + 1,
-        sum(min(stage.numCompletedTasks, stage.numTasks) for stage in known),
-        sum(stage.numTasks for stage in known),
+        max(stage.stageId for stage in present) + 1,
+        sum(min(stage.numCompletedTasks, stage.numTasks) for stage in present),
+        sum(stage.numTasks for stage in present),
     )
 
 

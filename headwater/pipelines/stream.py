@@ -122,27 +122,27 @@ class Stream:
 
     def _wait(self, query: StreamingQuery, interval: TriggerInterval) -> None:
         """Wait until the query ends, fails or is stopped."""
-        seen = -1
+        batch = -1
         with _translate_spark_errors(self._batches, ""):
             while not query.awaitTermination(POLL_SECONDS):
-                seen = self._record_progress(query, seen)
+                batch = self._record_progress(query, batch)
                 if self._batches.stop.is_set():
                     self._batches.end()
                     return
                 # The runs of replayed events have had no heartbeat for long.
                 if not interval.once:
                     self._sweep()
-            self._record_progress(query, seen)
+            self._record_progress(query, batch)
 
-    def _record_progress(self, query: StreamingQuery, seen: int) -> int:
+    def _record_progress(self, query: StreamingQuery, last_batch: int) -> int:
         """Record the progress of Spark; return the number of the last batch."""
         last = query.lastProgress
         if last is None:
-            return seen
+            return last_batch
         progress: dict[str, Any] = json.loads(last.json)
         self._counts.on_progress(progress)
         number = int(progress["batchId"])
-        if number > seen:
+        if number > last_batch:
             self._failures = 0
         return number
 

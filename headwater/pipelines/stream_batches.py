@@ -120,7 +120,7 @@ class BatchWriter:
         self._database = database
         self.source = source
         self._rules = rules
-        self._events_max = self._events_at_once = events_max
+        self._events_max = self._events_per_commit = events_max
         self._observer = observer
         self._cache = WriteCache()
         self._migrated = False
@@ -197,12 +197,12 @@ class BatchWriter:
             except (UnavailableError, CheckpointMovedError) as error:
                 failures += 1
                 self._cache = WriteCache()  # it may be another graph than before
-                self._events_at_once = max(self._events_at_once // 2, 1)
+                self._events_per_commit = max(self._events_per_commit // 2, 1)
                 pause = min(BACKOFF_SECONDS_MIN * 2 ** min(failures, 10), BACKOFF_SECONDS_MAX)
                 log.warning("retry pause_seconds=%.1f error=%r", pause, _line(error))
                 self.stop.wait(random.uniform(pause / 2, pause))
             else:
-                self._events_at_once = min(self._events_at_once * 8, self._events_max)
+                self._events_per_commit = min(self._events_per_commit * 8, self._events_max)
                 return done
         raise StreamStoppedError("the stream was stopped")
 
@@ -212,7 +212,7 @@ class BatchWriter:
             self._observer.on_checkpoint(checkpoint)
             return
         fits = not batch.refused and len(self._fitting(batch.parts)) == len(batch.parts)
-        if not (fits and self._commit_at_once(batch, checkpoint)):
+        if not (fits and self._commit_together(batch, checkpoint)):
             remaining = batch.parts
             while remaining:
                 parts = self._fitting(remaining)
@@ -221,9 +221,9 @@ class BatchWriter:
             self._commit(batch, GraphDelta(), checkpoint)
 
     def _fitting(self, parts: Sequence[TaskChunk]) -> Sequence[TaskChunk]:
-        return fitting_chunks(parts, self._cache, events_max=self._events_at_once)
+        return fitting_chunks(parts, self._cache, events_max=self._events_per_commit)
 
-    def _commit_at_once(self, batch: _Batch, checkpoint: Checkpoint) -> bool:
+    def _commit_together(self, batch: _Batch, checkpoint: Checkpoint) -> bool:
         try:
             self._commit(batch, _joined(part.chunk.delta for part in batch.parts), checkpoint)
         except (UnavailableError, CheckpointMovedError):
@@ -287,14 +287,14 @@ class BatchWriter:
 
     def _send_dead_letters(self, batch: _Batch) -> None:
         dead = batch.dead
-        if len(dead) == batch.dead_sent:
+        if len(dead) == batch.dead_letters_sent:
             return
         try:
             self.source.send_dead_letters(batch.frame.sparkSession, batch.number, dead)
         # Kafka's errors come as Spark's, a disk's as Python's; all may be temporary.
         except Exception as error:
             raise UnavailableError(f"dead letters cannot be written: {_line(error)}") from error
-        batch.dead_sent = len(dead)
+        batch.dead_letters_sent = len(dead)
         log.warning(
             "dead_letters batch=%d count=%d first_reason=%r",
             batch.number,
@@ -331,7 +331,7 @@ class _Batch:
         self.frame = frame
         self.number = number
         self.refused = False
-        self.dead_sent = 0
+        self.dead_letters_sent = 0
         self.began = time.monotonic()
         self._rules = rules
         rows = frame.mapInArrow(chunk_messages(rules), CHUNK_SCHEMA).collect()
@@ -397,8 +397,8 @@ def sync_plan(checkpoint: str, number: int) -> None:
     folder = address.path if address.scheme == "file" else checkpoint
     if address.scheme not in ("", "file") or not os.path.isdir(folder):
         return
-    for place in ("", "offsets", f"offsets/{number}", "sources", "sources/0"):
-        _sync(os.path.join(folder, place))
+    for subfolder in ("", "offsets", f"offsets/{number}", "sources", "sources/0"):
+        _sync(os.path.join(folder, subfolder))
     sources = os.path.join(folder, "sources", "0")
     if os.path.isdir(sources):
         with os.scandir(sources) as entries:

@@ -111,11 +111,11 @@ class StreamCounts(Collector):
 
 def offset_lag(progress: dict[str, Any]) -> int:
     """Return the number of offsets behind the end of a batch, over all partitions with offsets."""
-    behind = 0
+    lag = 0
     for source in progress["sources"]:
         latest, end = _offsets(source.get("latestOffset")), _offsets(source.get("endOffset"))
-        behind += sum(max(last - end.get(key, last), 0) for key, last in latest.items())
-    return behind
+        lag += sum(max(last - end.get(key, last), 0) for key, last in latest.items())
+    return lag
 
 
 def _offsets(value: Any) -> dict[tuple[str, str], int]:

@@ -27,13 +27,13 @@ _SECRET = re.compile("password|jaas|secret|token(?!.endpoint)|key.pem|keystore.k
 _DEAD_SCHEMA = "key binary, value binary, headers array<struct<key: string, value: binary>>"
 
 
-def read_options(given: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
+def read_options(arguments: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
     """Parse options of the forms NAME=VALUE, NAME=env:VARIABLE and NAME=file:PATH.
 
     Raises SettingsError, whose text contains no value.
     """
     options = {}
-    for text in given:
+    for text in arguments:
         name, equals, value = text.partition("=")
         if not name or not equals:
             raise SettingsError(

@@ -155,15 +155,15 @@ def write_options(
     )
 
 
-def _refuse_unknown(options: Mapping[str, str], known: tuple[str, ...], operation: str) -> None:
-    by_name = {name.lower(): name for name in known}
+def _refuse_unknown(options: Mapping[str, str], allowed: tuple[str, ...], operation: str) -> None:
+    by_name = {name.lower(): name for name in allowed}
     for option in options:
         if option.lower() not in by_name:
             close = difflib.get_close_matches(option.lower(), by_name, n=1)
             meant = (
                 f"Did you mean {by_name[close[0]]!r}?"
                 if close
-                else f"The options are {', '.join(known)}."
+                else f"The options are {', '.join(allowed)}."
             )
             raise SettingsError(f"option {option!r} is not an option of a {operation}. {meant}")
 

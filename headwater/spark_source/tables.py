@@ -136,7 +136,7 @@ def to_ddl(columns: Columns) -> str:
     return ", ".join(f"`{name}` {type}" for name, type in columns.items())
 
 
-def select_columns(kind: str, asked: Iterable[tuple[str, str]]) -> Columns:
+def select_columns(kind: str, requested: Iterable[tuple[str, str]]) -> Columns:
     """Return the columns of a kind that a schema names.
 
     Args:
@@ -146,19 +146,19 @@ def select_columns(kind: str, asked: Iterable[tuple[str, str]]) -> Columns:
     Raises:
         SettingsError: The kind has no such column, or it has another type.
     """
-    known, found = TABLES[kind], {}
-    for name, type in asked:
-        if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
+    columns, found = TABLES[kind], {}
+    for name, type in requested:
+        if name not in columns:
+            close = difflib.get_close_matches(name, columns, n=1)
             meant = (
-                f"Did you mean {close[0]!r}?" if close else f"The columns are {', '.join(known)}."
+                f"Did you mean {close[0]!r}?" if close else f"The columns are {', '.join(columns)}."
             )
             raise SettingsError(f"schema: {kind} have no column {name!r}. {meant}")
-        if type.upper() != known[name]:
+        if type.upper() != columns[name]:
             raise SettingsError(
-                f"schema: the column {name!r} of {kind} is {known[name]}, not {type.upper()}"
+                f"schema: the column {name!r} of {kind} is {columns[name]}, not {type.upper()}"
             )
-        found[name] = known[name]
+        found[name] = columns[name]
     return found
 
 

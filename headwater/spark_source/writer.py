@@ -41,18 +41,18 @@ class HeadwaterWriter(DataSourceWriter):
     """A write of one kind."""
 
     def __init__(self, options: WriteOptions, schema: StructType) -> None:
-        known = WRITABLE_COLUMNS[options.kind]
+        writable = WRITABLE_COLUMNS[options.kind]
         names = schema.fieldNames()
-        for name, is_needed in known.items():
+        for name, is_needed in writable.items():
             if is_needed and name not in names:
                 raise SettingsError(
                     f"a write of {options.kind} needs the column {name!r}; "
                     f"the frame has {', '.join(names)}"
                 )
         for name in names:
-            if name not in known:
+            if name not in writable:
                 raise SettingsError(
-                    f"a write of {options.kind} has no column {name!r}, only {', '.join(known)}"
+                    f"a write of {options.kind} has no column {name!r}, only {', '.join(writable)}"
                 )
         self._options = options
         self._event_time = native.now()
@@ -72,16 +72,19 @@ class HeadwaterWriter(DataSourceWriter):
             api_key=self._options.access_key,
             timeout_seconds=self._options.seconds,
         )
-        sent = 0
+        events_sent = 0
         for batch in batches(events):
             try:
                 api.send([json.loads(event) for event in batch])
             except HeadwaterError as error:
                 raise type(error)(
-                    f"{error.message} ({sent} of {len(events)} {self._options.kind} were sent)",
+                    (
+                        f"{error.message} ({events_sent} of {len(events)} {self._options.kind} "
+                        f"were sent)"
+                    ),
                     hint=error.hint,
                 ) from error
-            sent += len(batch)
+            events_sent += len(batch)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Discard the events: none is sent before the commit."""

@@ -227,7 +227,7 @@ def test_after_kill_9_it_recovers(home: Path) -> None:
     with driver(first) as graph:
         graph.execute_query("UNWIND range(1, 1000) AS n CREATE (:Kept {n: n})")
     os.kill(first.pid, signal.SIGKILL)
-    assert process.wait_until_gone(first.pid, str(home), 10)
+    assert process.wait_until_ended(first.pid, str(home), 10)
     assert not local(home).status().running
     second = local(home).start()
     assert not second.reused
@@ -245,7 +245,7 @@ def test_ctrl_c_while_it_starts_leaves_no_process(home: Path) -> None:
     time.sleep(1)
     os.kill(other.pid, signal.SIGINT)
     other.communicate()
-    assert process.wait_until_gone(server.pid, str(home), 5)
+    assert process.wait_until_ended(server.pid, str(home), 5)
     assert local(home).home.server() is None
 
 

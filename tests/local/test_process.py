@@ -40,7 +40,7 @@ def test_a_program_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     while not (tmp_path / "out").read_text():
         time.sleep(0.02)
     process.terminate(pid, mark, 0.3)
-    assert process.wait_until_gone(pid, mark, 5.0)
+    assert process.wait_until_ended(pid, mark, 5.0)
 
 
 def test_processor_time_grows_with_work() -> None:

@@ -90,8 +90,8 @@ def render(text: str) -> RenderedTemplate:
         tree = _environment().parse(source)
         texts = _expression_texts(source, tree)
         branches = [_branches(node) for node in tree.find_all(nodes.If)]
-        ways = min(max(map(len, branches), default=1), BRANCHES_MAX)
-        for way in range(ways):
+        renderings = min(max(map(len, branches), default=1), BRANCHES_MAX)
+        for way in range(renderings):
             rendered = _Renderer(template, texts, way).render(tree)
             if rendered not in template.texts:
                 template.texts.append(rendered)

@@ -339,8 +339,8 @@ class _ScriptReader:
         default_text = line_text(self._lines, line)
         read = []
         for one in inside.read:
-            at_line = argument.lineno + one.line - 1
-            read.append(replace(one, line=at_line, text=one.text or default_text))
+            script_line = argument.lineno + one.line - 1
+            read.append(replace(one, line=script_line, text=one.text or default_text))
         flows = tuple(flow for flow in inside.flows if flow.target)
         self.found.add(replace(inside, read=tuple(read), flows=flows))
         return Frame(query=inside)
@@ -350,10 +350,10 @@ class _ScriptReader:
         pieces = []
         for part in node.values:
             if isinstance(part, ast.FormattedValue):
-                known = self._literal(part.value) or []
-                if len(known) != 1:
+                names = self._literal(part.value) or []
+                if len(names) != 1:
                     self._note("SQL is put together at run time", node.lineno)
-                pieces.append(known[0] if len(known) == 1 else UNKNOWN_NAME)
+                pieces.append(names[0] if len(names) == 1 else UNKNOWN_NAME)
             else:
                 pieces.append(str(getattr(part, "value", "")))
         return "".join(pieces)

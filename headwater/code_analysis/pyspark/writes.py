@@ -113,12 +113,12 @@ class _WriteReader:
             )
         self._steps = 0
         frame = self._frame_of(call.func, call.lineno)
-        known = self._contents.tables.get(target.lower())
-        if known is not None:
+        table = self._contents.tables.get(target.lower())
+        if table is not None:
             frame = _Frame(
-                {**known.columns, **frame.columns},
-                known.is_open or frame.is_open,
-                {**known.removed, **frame.removed},
+                {**table.columns, **frame.columns},
+                table.is_open or frame.is_open,
+                {**table.removed, **frame.removed},
             )
         self._contents.tables[target.lower()] = TableDefinition(
             target,
@@ -199,9 +199,9 @@ def _selected_frame(call: ast.Call) -> _Frame:
     for argument in call.args:
         items += argument.elts if isinstance(argument, ast.List) else [argument]
     columns = [_selected_column(item) for item in items]
-    known = [column for column in columns if column is not None and column.name != "*"]
-    is_open = len(known) < len(columns)
-    return _Frame({column.name.lower(): column for column in known}, is_open)
+    named = [column for column in columns if column is not None and column.name != "*"]
+    is_open = len(named) < len(columns)
+    return _Frame({column.name.lower(): column for column in named}, is_open)
 
 
 def _selected_column(node: ast.expr) -> ColumnDefinition | None:

@@ -129,9 +129,9 @@ class _StatementReader:
     def _take_earlier_drop(self, name: str) -> bool:
         """Remove an earlier DROP of the same table: DROP and CREATE together replace it."""
         changes = self._contents.changes
-        kept = [one for one in changes if not _drops(one, name)]
-        self._contents.changes = kept
-        return len(kept) < len(changes)
+        remaining = [one for one in changes if not _drops(one, name)]
+        self._contents.changes = remaining
+        return len(remaining) < len(changes)
 
     def _read_drop(self, statement: exp.Drop) -> None:
         kind = str(statement.args.get("kind") or "").upper()
@@ -164,10 +164,10 @@ class _StatementReader:
     def _read_fill(self, statement: exp.Expr, target: Any) -> None:
         """Read a statement that changes the rows of a table: INSERT, MERGE, UPDATE, DELETE."""
         name = _written_name(target)
-        known = self._contents.tables.get(name.lower())
-        if not name or (known is not None and known.kind != FILLED):
+        earlier = self._contents.tables.get(name.lower())
+        if not name or (earlier is not None and earlier.kind != FILLED):
             return
-        before, line = (known.row_logic, known.line) if known else ("", self._line)
+        before, line = (earlier.row_logic, earlier.line) if earlier else ("", self._line)
         row_logic = "\n".join(part for part in (before, self._fill_logic(statement)) if part)
         table = TableDefinition(name, FILLED, {}, True, row_logic, self._path, line)
         self._contents.tables[name.lower()] = table

@@ -159,8 +159,8 @@ class _OutputResolver:
                 outputs.is_open = True
                 continue
             inner = self.outputs(source)
-            kept = {key: one for key, one in inner.columns.items() if key not in excluded}
-            outputs.columns |= kept
+            remaining = {key: one for key, one in inner.columns.items() if key not in excluded}
+            outputs.columns |= remaining
             outputs.spellings |= inner.spellings
             outputs.is_open |= inner.is_open
 
@@ -169,8 +169,8 @@ class _OutputResolver:
         key = column.name.lower()
         source = self._source_of(scope, column)
         if isinstance(source, Scope):
-            known = self.outputs(source).columns.get(key)
-            return known or _Expression(f"({_tables_below(source)}).{key}")
+            output = self.outputs(source).columns.get(key)
+            return output or _Expression(f"({_tables_below(source)}).{key}")
         if isinstance(source, exp.Table):
             return _Expression(f"{_table_name(source)}.{key}")
         return _Expression(column.sql(self._dialect, normalize=True))
@@ -241,8 +241,8 @@ class _OutputResolver:
 
 
 def _text_at(outputs: _ScopeOutputs, position: int, default: str) -> str:
-    known = list(outputs.columns.values())
-    return known[position].text if position < len(known) and not outputs.is_open else default
+    columns = list(outputs.columns.values())
+    return columns[position].text if position < len(columns) and not outputs.is_open else default
 
 
 def _shorten(text: str) -> str:

@@ -74,7 +74,7 @@ def parse_sql(text: str, dialect: str) -> list[exp.Expr]:
         try:
             return _parse_in_dialect(text, guess)
         except SqlglotError as error:
-            reason = f"the SQL cannot be read{_error_place(error)}"
+            reason = f"the SQL cannot be read{_error_position(error)}"
         except (RecursionError, MemoryError) as error:
             raise UnreadableError(_TOO_DEEP) from error
         except ValueError as error:
@@ -86,7 +86,7 @@ def parse_sql(text: str, dialect: str) -> list[exp.Expr]:
     raise UnreadableError(reason)
 
 
-def _error_place(error: SqlglotError) -> str:
+def _error_position(error: SqlglotError) -> str:
     details = getattr(error, "errors", None) or [{}]
     line = details[0].get("line")
     return f": {details[0].get('description')} at line {line}" if line else ""

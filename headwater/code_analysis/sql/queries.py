@@ -209,9 +209,9 @@ class QueryReader:
         inner = node.this if isinstance(node, exp.Lateral) else None
         if isinstance(inner, exp.Subquery):
             return Source(None, rename_outputs(self.query(inner, scope, scope.queries), node))
-        whole = self.output("", node, scope)
+        result = self.output("", node, scope)
         names = [fold_case(name) for name in alias_columns(node)]
-        return Source(None, [replace(whole, name=name) for name in names], is_open=not names)
+        return Source(None, [replace(result, name=name) for name in names], is_open=not names)
 
     def expand_star(self, projection: exp.Expr, scope: SelectScope) -> list[Output]:
         """Return the outputs of `*` or `t.*`."""
@@ -233,8 +233,8 @@ class QueryReader:
                 is_only = len(scope.sources) == 1
                 self._refer_to_star(source, without, projection, is_only=is_only)
         for replacement in as_list(star.args.get("replace") if star else None):
-            made = self.output(fold_case(replacement.alias), replacement, scope)
-            outputs = [made if output.name == made.name else output for output in outputs]
+            replaced = self.output(fold_case(replacement.alias), replacement, scope)
+            outputs = [replaced if output.name == replaced.name else output for output in outputs]
         return outputs
 
     def _refer_to_star(
@@ -369,12 +369,12 @@ class QueryReader:
 
 def _without(outputs: list[Output], names: frozenset[str]) -> list[Output]:
     """Return outputs without some columns."""
-    kept = [output for output in outputs if output.name not in names]
+    remaining = [output for output in outputs if output.name not in names]
     if not names:
-        return kept
+        return remaining
     return [
         replace(output, without=output.without | names) if output.name == ALL else output
-        for output in kept
+        for output in remaining
     ]
 
 

@@ -65,10 +65,10 @@ class Source:
             for output in named:
                 columns |= output.columns
             return columns, all(output.sure for output in named)
-        whole = [output for output in self.by_name.get(ALL, ()) if name not in output.without]
-        if whole:
-            tables = _tables_of(whole)
-            return {(table, name) for table in tables}, len(whole) == 1
+        stars = [output for output in self.by_name.get(ALL, ()) if name not in output.without]
+        if stars:
+            tables = _tables_of(stars)
+            return {(table, name) for table in tables}, len(stars) == 1
         return ({(self.table, name)} if self.table is not None else set()), True
 
     def may_have(self, name: str) -> bool:

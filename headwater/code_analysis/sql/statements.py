@@ -108,8 +108,8 @@ class _StatementReader(QueryReader):
         if not isinstance(node, exp.Insert) or node.args.get("by_name"):
             self._add_flows(table, outputs, names)
             return
-        known = tuple(fold_case(column) for column in self._columns(table) or ())
-        self._add_flows(table, outputs, names or known)
+        columns = tuple(fold_case(column) for column in self._columns(table) or ())
+        self._add_flows(table, outputs, names or columns)
         self.mark_stars_by_position(query)
 
     def _read_change(self, node: exp.Merge | exp.Update | exp.Delete) -> None:

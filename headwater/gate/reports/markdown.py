@@ -48,7 +48,9 @@ def render_markdown(report: Report) -> str:
     lines += _section("Changes", _CHANGE_COLUMNS, changes)
     affected = [_affected_row(one) for one in report.affected]
     lines += _section("Affected assets", _AFFECTED_COLUMNS, affected)
-    problems = [(_place(one.file, one.line), code_span(one.message)) for one in report.problems]
+    problems = [
+        (_render_position(one.file, one.line), code_span(one.message)) for one in report.problems
+    ]
     lines += _section("Not assessed", ("where", "reason"), problems)
     if report.new_tables:
         names = ", ".join(code_span(name) for name in report.new_tables[:ROWS_MAX])
@@ -96,7 +98,7 @@ def _section(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) 
 def _change_row(assessed: AssessedChange) -> Sequence[str]:
     source = assessed.change.source
     return (
-        _place(source.file, source.line),
+        _render_position(source.file, source.line),
         code_span(source.table),
         code_span(assessed.description),
         _join_names(assessed.names(is_breaking=True)),
@@ -121,6 +123,6 @@ def _join_names(names: Iterable[str], limit: int = 5) -> str:
     return ", ".join(code_span(name) for name in unique[:limit]) + more
 
 
-def _place(file: str, number: int) -> str:
-    place = f"{file}:{number}" if file and number else file or "everything"
-    return code_span(place)
+def _render_position(file: str, number: int) -> str:
+    position = f"{file}:{number}" if file and number else file or "everything"
+    return code_span(position)

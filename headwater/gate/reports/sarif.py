@@ -52,9 +52,9 @@ def _render_result(finding: Finding) -> dict[str, Any]:
     if finding.file:
         # Percent-encoded, as a URI relative to the root of the repository.
         path = _LONE_SURROGATE.sub("?", finding.file).encode(errors="surrogateescape")
-        place = {
+        location = {
             "artifactLocation": {"uri": quote(path, safe="/"), "uriBaseId": "%SRCROOT%"},
             "region": {"startLine": max(finding.line, 1)},
         }
-        result["locations"] = [{"physicalLocation": place}]
+        result["locations"] = [{"physicalLocation": location}]
     return result
