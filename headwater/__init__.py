@@ -12,9 +12,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """The small Python API, imported when it is first asked for: most of what is here needs no
-    HTTP client.
-    """
+    """Import a name of the Python API at its first use: most of the package needs no HTTP client."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from headwater import client

@@ -57,39 +57,39 @@ def client(application: Starlette) -> Iterator[TestClient]:
 def ask(client: TestClient) -> Ask:
     """Return a function that posts a query and returns the whole answer."""
 
-    def asked(query: str, **variables: Any) -> dict[str, Any]:
+    def post(query: str, **variables: Any) -> dict[str, Any]:
         response = client.post("/graphql", json={"query": query, "variables": variables})
         assert response.status_code == 200, response.text
         answer: dict[str, Any] = response.json()
         return answer
 
-    return asked
+    return post
 
 
 @pytest.fixture
 def data(ask: Ask) -> Ask:
     """Return a function that posts a query without errors and returns its data."""
 
-    def asked(query: str, **variables: Any) -> dict[str, Any]:
+    def post(query: str, **variables: Any) -> dict[str, Any]:
         answer = ask(query, **variables)
         assert "errors" not in answer, answer["errors"]
         found: dict[str, Any] = answer["data"]
         return found
 
-    return asked
+    return post
 
 
 @pytest.fixture
 def refused(ask: Ask) -> Ask:
     """Return a function that posts a query and returns its one error."""
 
-    def asked(query: str, **variables: Any) -> dict[str, Any]:
+    def post(query: str, **variables: Any) -> dict[str, Any]:
         answer = ask(query, **variables)
         assert len(answer["errors"]) == 1, answer
         error: dict[str, Any] = answer["errors"][0]
         return error
 
-    return asked
+    return post
 
 
 @pytest.fixture

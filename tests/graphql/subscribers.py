@@ -69,7 +69,7 @@ class Served:
             type="connection_init",
             payload={"authorization": f"Bearer {key}"} if key else None,
         )
-        assert heard(client) == {"type": "connection_ack"}
+        assert receive(client) == {"type": "connection_ack"}
         return client
 
 
@@ -77,7 +77,7 @@ def send(client: Connection, **message: Any) -> None:
     client.send(json.dumps(message))
 
 
-def heard(client: Connection, seconds: float = 10.0) -> dict[str, Any]:
+def receive(client: Connection, seconds: float = 10.0) -> dict[str, Any]:
     message: dict[str, Any] = json.loads(client.recv(timeout=seconds))
     return message
 
@@ -86,13 +86,13 @@ def subscribe(client: Connection, query: str = EVENTS, id: str = "1", **variable
     """Subscribe, and wait until later changes are sure to be delivered."""
     send(client, type="subscribe", id=id, payload={"query": query, "variables": variables})
     send(client, type="ping")
-    assert heard(client) == {"type": "pong"}
+    assert receive(client) == {"type": "pong"}
     time.sleep(0.4)
 
 
-def told(client: Connection, count: int) -> list[dict[str, Any]]:
+def receive_data(client: Connection, count: int) -> list[dict[str, Any]]:
     """Return the data of the next messages, in any order."""
-    messages = [heard(client) for _ in range(count)]
+    messages = [receive(client) for _ in range(count)]
     assert {message["type"] for message in messages} == {"next"}, messages
     found = [message["payload"]["data"] for message in messages]
     return sorted((next(iter(data.values())) for data in found), key=str)

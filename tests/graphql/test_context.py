@@ -65,15 +65,15 @@ def history(count: int) -> Iterator[list[Event]]:
             minute=2 * n,
             derived={"hub": [f"raw{n:02d}"]},
         )
-    raws, made = [f"raw{n:02d}" for n in range(count)], [f"made{n:02d}" for n in range(count)]
+    raws, tables = [f"raw{n:02d}" for n in range(count)], [f"made{n:02d}" for n in range(count)]
     for n in range(count):
         yield run(
             f"read{n:02d}",
             f"reader{n:02d}",
             ["hub"],
-            [made[n]],
+            [tables[n]],
             minute=200 + n,
-            derived={made[n]: ["hub"]},
+            derived={tables[n]: ["hub"]},
         )
     yield run("wide", "wide", [*raws, "hub"], ["all"], minute=300, derived={"all": raws})
     yield run("down", "down", ["all"], ["end"], minute=310)
@@ -88,9 +88,9 @@ def history(count: int) -> Iterator[list[Event]]:
             error="disk full",
         )
         yield run(f"part{n:02d}", f"part{n:02d}", [], [], minute=400, parent="dag")
-        yield answer(f"answer{n:02d}", "all", made[n], minute=500 + n)
+        yield answer(f"answer{n:02d}", "all", tables[n], minute=500 + n)
         yield [dataset_event(f"hub{n:02d}", 5, symlinks(f"alias{n:02d}"))]
-    yield answer("report", "end", *made, minute=600)
+    yield answer("report", "end", *tables, minute=600)
 
 
 # A query with a list of each type; %s stands for the selected fields.
@@ -195,24 +195,24 @@ class Counted(Database):
 
     def __init__(self, database: Database) -> None:
         self.__dict__.update(database.__dict__)
-        self.asked: list[str] = []
+        self.statements: list[str] = []
 
     def read(self, name: str, /, **options: Any) -> list[dict[str, Any]]:
-        self.asked.append(name)
+        self.statements.append(name)
         return super().read(name, **options)
 
 
-Asked = dict[str, tuple[Counter[str], str]]
+Costs = dict[str, tuple[Counter[str], str]]
 
 
-def ask_everything(database: Database) -> Asked:
+def run_all_cases(database: Database) -> Costs:
     """Return the statements and the answer of each case."""
 
     async def nothing(*_: object) -> None:
         raise AssertionError("nothing is submitted here")
 
-    async def all_of_it() -> Asked:
-        found: Asked = {}
+    async def all_of_it() -> Costs:
+        found: Costs = {}
         for name in (*ROWS, *QUESTIONS):
             counted = Counted(database)
             context = Context(GraphView(counted), nothing, ANONYMOUS, lambda *_: None)
@@ -221,29 +221,31 @@ def ask_everything(database: Database) -> Asked:
                 case_of(name), variable_values=variables, context_value=context
             )
             assert result.errors is None or name == "schemaDiff", (name, result.errors)
-            found[name] = (Counter(counted.asked), json.dumps(result.data, default=str))
+            found[name] = (Counter(counted.statements), json.dumps(result.data, default=str))
         return found
 
     return asyncio.run(all_of_it())
 
 
 @pytest.fixture(scope="module")
-def both(database: Database, graph_driver: Driver) -> tuple[Asked, Asked]:
+def both(database: Database, graph_driver: Driver) -> tuple[Costs, Costs]:
     """Return the statements for a graph with one node per type, and for one with many."""
     answers = []
     for count in (1, MANY):
         with graph_driver.session() as session:
             session.run(erase).consume()
         write_events(database, *history(count))
-        answers.append(ask_everything(database))
+        answers.append(run_all_cases(database))
     one, many = answers
     return one, many
 
 
 @pytest.mark.parametrize("name", [*ROWS, *QUESTIONS])
-def test_rows_cost_no_statements(name: str, both: tuple[Asked, Asked]) -> None:
+def test_rows_cost_no_statements(name: str, both: tuple[Costs, Costs]) -> None:
     (one, _), (many, _) = both[0][name], both[1][name]
-    per_row = {asked: times for asked, times in many.items() if times - one[asked] >= TURNS_MAX}
+    per_row = {
+        covered: times for covered, times in many.items() if times - one[covered] >= TURNS_MAX
+    }
     assert per_row == {}, f"asked so often for {MANY} rows, and for one {dict(one)}"
 
 
@@ -251,7 +253,7 @@ def test_rows_cost_no_statements(name: str, both: tuple[Asked, Asked]) -> None:
     "name",
     ["Answer", "Artifact", "Dataset", "FailedRun", "Job", "PipelineRun", "Source", "lineage"],
 )
-def test_every_list_has_rows(name: str, both: tuple[Asked, Asked]) -> None:
+def test_every_list_has_rows(name: str, both: tuple[Costs, Costs]) -> None:
     """Without rows the test above shows nothing."""
     assert len(both[1][name][1]) > 5 * len(both[0][name][1])
 
@@ -264,19 +266,19 @@ def test_every_question_is_counted() -> None:
 
 def test_every_type_of_row_is_counted() -> None:
     """Check that every listed type whose resolvers may query has an entry."""
-    listed, asked = set[str](), set[str]()
+    listed, covered = set[str](), set[str]()
     for kind in SCHEMA._schema.type_map.values():
         if isinstance(kind, GraphQLObjectType) and not kind.name.startswith("__"):
             for field in kind.fields.values():
                 if is_list_type(get_nullable_type(field.type)):
                     listed.add(get_named_type(field.type).name)
     for name in (*ROWS, *QUESTIONS):
-        asked |= types_of(case_of(name))
-    asking = {name for name in listed if _asks(name)}
-    assert asking - asked == set(), "reach it in ROWS or QUESTIONS"
+        covered |= types_of(case_of(name))
+    asking = {name for name in listed if _queries_database(name)}
+    assert asking - covered == set(), "reach it in ROWS or QUESTIONS"
 
 
-def _asks(name: str) -> bool:
+def _queries_database(name: str) -> bool:
     kind = SCHEMA.get_type_by_name(name)
     return any(field.base_resolver is not None for field in getattr(kind, "fields", ()))
 

@@ -13,7 +13,7 @@ from headwater.graphql import document_cache
 from headwater.graphql.schema import create_schema
 
 NAMED = 'query($is: Boolean!) { __type(name: "Node") @include(if: $is) { name } }'
-WALK = (
+TRAVERSAL = (
     'query($depth: Int!) { lineage(urn: "x", depth: $depth) { nodes { urn kind } edges { '
     "source } } }"
 )
@@ -65,8 +65,8 @@ def test_a_cached_document_is_refused_when_its_variables_make_it_too_costly() ->
     schema = create_schema(cost_max=100)
     # The schema has no database here, so an accepted query fails when it is resolved.
     for _ in range(2):
-        assert "may hold" not in execute(schema, WALK, depth=1)[1][0]
-        assert "the limit is 100" in execute(schema, WALK, depth=50)[1][0]
+        assert "may hold" not in execute(schema, TRAVERSAL, depth=1)[1][0]
+        assert "the limit is 100" in execute(schema, TRAVERSAL, depth=50)[1][0]
 
 
 def test_a_document_over_a_limit_is_never_validated(validated: list[str]) -> None:

@@ -185,16 +185,16 @@ def test_a_full_spool_is_unavailable(view: GraphView, served: Served) -> None:
 
 
 def test_no_neo4j_is_unavailable(served: Served) -> None:
-    gone = Database("bolt://127.0.0.1:1", "neo4j", "x")
+    unreachable = Database("bolt://127.0.0.1:1", "neo4j", "x")
 
     async def submit(*_: object) -> None:
         pass
 
-    with TestClient(served(graphql_routes(GraphView(gone), submit))) as client:
+    with TestClient(served(graphql_routes(GraphView(unreachable), submit))) as client:
         error = client.post("/graphql", json={"query": '{ run(runId: "x") { runId } }'}).json()[
             "errors"
         ][0]
-    gone.close()
+    unreachable.close()
     assert error["extensions"]["code"] == "UNAVAILABLE"
 
 

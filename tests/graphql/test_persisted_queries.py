@@ -31,26 +31,26 @@ UNKNOWN = "0" * 64
 
 
 def by_hash(hash: str, query: str | None = None, version: int = 1) -> dict[str, Any]:
-    asked = {"extensions": {"persistedQuery": {"version": version, "sha256Hash": hash}}}
-    return asked if query is None else {**asked, "query": query}
+    draws = {"extensions": {"persistedQuery": {"version": version, "sha256Hash": hash}}}
+    return draws if query is None else {**draws, "query": query}
 
 
-def code_of(known: PersistedQueries, request: dict[str, Any]) -> str:
+def code_of(store: PersistedQueries, request: dict[str, Any]) -> str:
     with pytest.raises(PersistedQueryError) as refused:
-        known.resolve(request, store=True)
+        store.resolve(request, store=True)
     return refused.value.code
 
 
 def test_a_query_is_stored_once_sent_with_its_hash() -> None:
-    known, hash = PersistedQueries(), query_hash(SMALL)
+    store, hash = PersistedQueries(), query_hash(SMALL)
     assert hash == "7f56e67dd21ab3f30d1ff8b7bed08893f0a0db86449836189b361dd1e56ddb4b"
-    assert code_of(known, by_hash(hash)) == "PERSISTED_QUERY_NOT_FOUND"
-    assert known.resolve({"query": SMALL}, store=True) == SMALL
-    assert code_of(known, by_hash(hash)) == "PERSISTED_QUERY_NOT_FOUND"
-    assert known.resolve(by_hash(hash, SMALL), store=False) == SMALL
-    assert code_of(known, by_hash(hash)) == "PERSISTED_QUERY_NOT_FOUND"
-    assert known.resolve(by_hash(hash, SMALL), store=True) == SMALL
-    assert known.resolve(by_hash(hash), store=False) == SMALL
+    assert code_of(store, by_hash(hash)) == "PERSISTED_QUERY_NOT_FOUND"
+    assert store.resolve({"query": SMALL}, store=True) == SMALL
+    assert code_of(store, by_hash(hash)) == "PERSISTED_QUERY_NOT_FOUND"
+    assert store.resolve(by_hash(hash, SMALL), store=False) == SMALL
+    assert code_of(store, by_hash(hash)) == "PERSISTED_QUERY_NOT_FOUND"
+    assert store.resolve(by_hash(hash, SMALL), store=True) == SMALL
+    assert store.resolve(by_hash(hash), store=False) == SMALL
 
 
 @pytest.mark.parametrize(
@@ -77,20 +77,20 @@ def test_refused_requests(request_: dict[str, Any], code: str) -> None:
 
 
 def test_a_wrong_hash_stores_nothing() -> None:
-    known = PersistedQueries()
-    assert code_of(known, by_hash(query_hash(OTHER), SMALL)) == "BAD_REQUEST"
-    assert code_of(known, by_hash(query_hash(OTHER))) == "PERSISTED_QUERY_NOT_FOUND"
+    store = PersistedQueries()
+    assert code_of(store, by_hash(query_hash(OTHER), SMALL)) == "BAD_REQUEST"
+    assert code_of(store, by_hash(query_hash(OTHER))) == "PERSISTED_QUERY_NOT_FOUND"
 
 
 def test_the_longest_unused_is_forgotten_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(persisted, "STORED_MAX", 2)
-    known, queries = PersistedQueries(), [f"{{ q{n} }}" for n in range(3)]
+    store, queries = PersistedQueries(), [f"{{ q{n} }}" for n in range(3)]
     for query in queries[:2]:
-        known.resolve(by_hash(query_hash(query), query), store=True)
-    known.resolve(by_hash(query_hash(queries[0])), store=True)
-    known.resolve(by_hash(query_hash(queries[2]), queries[2]), store=True)
-    assert code_of(known, by_hash(query_hash(queries[1]))) == "PERSISTED_QUERY_NOT_FOUND"
-    assert [known.resolve(by_hash(query_hash(queries[n])), store=True) for n in (0, 2)] == [
+        store.resolve(by_hash(query_hash(query), query), store=True)
+    store.resolve(by_hash(query_hash(queries[0])), store=True)
+    store.resolve(by_hash(query_hash(queries[2]), queries[2]), store=True)
+    assert code_of(store, by_hash(query_hash(queries[1]))) == "PERSISTED_QUERY_NOT_FOUND"
+    assert [store.resolve(by_hash(query_hash(queries[n])), store=True) for n in (0, 2)] == [
         queries[0],
         queries[2],
     ]
@@ -98,37 +98,37 @@ def test_the_longest_unused_is_forgotten_first(monkeypatch: pytest.MonkeyPatch) 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=60))
 @settings(max_examples=50, deadline=None)
-def test_the_store_is_bounded_and_correct(asked: list[tuple[int, bool]]) -> None:
+def test_the_store_is_bounded_and_correct(draws: list[tuple[int, bool]]) -> None:
     """Check any order of requests: the store stays bounded, and each hash returns its own query."""
     limit = persisted.STORED_BYTES_MAX
     persisted.STORED_BYTES_MAX = 40
-    known = PersistedQueries()
+    store = PersistedQueries()
     try:
-        for number, with_text in asked:
+        for number, with_text in draws:
             query = "{ " + "é" * number + " }"
             request = by_hash(query_hash(query), query if with_text else None)
-            if with_text or query_hash(query) in known._stored:
-                assert known.resolve(request, store=True) == query
+            if with_text or query_hash(query) in store._stored:
+                assert store.resolve(request, store=True) == query
             else:
-                assert code_of(known, request) == "PERSISTED_QUERY_NOT_FOUND"
-            kept = list(known._stored.values())
-            assert sum(len(text.encode()) for text in kept) == known._stored_bytes <= 40
+                assert code_of(store, request) == "PERSISTED_QUERY_NOT_FOUND"
+            texts = list(store._stored.values())
+            assert sum(len(text.encode()) for text in texts) == store._stored_bytes <= 40
     finally:
         persisted.STORED_BYTES_MAX = limit
 
 
 def test_only_trusted_ones() -> None:
-    known = PersistedQueries({"small": SMALL}, only=True)
-    assert known.resolve({"documentId": "small"}, store=True) == SMALL
-    assert known.resolve(by_hash(query_hash(SMALL)), store=True) == SMALL
-    assert known.resolve({"query": SMALL}, store=True) == SMALL
+    store = PersistedQueries({"small": SMALL}, only=True)
+    assert store.resolve({"documentId": "small"}, store=True) == SMALL
+    assert store.resolve(by_hash(query_hash(SMALL)), store=True) == SMALL
+    assert store.resolve({"query": SMALL}, store=True) == SMALL
     for request in (
         {"query": OTHER},
         by_hash(query_hash(OTHER), OTHER),
         by_hash(query_hash(OTHER)),
         {"query": SMALL + " "},
     ):
-        assert code_of(known, request) == "PERSISTED_QUERY_ONLY", request
+        assert code_of(store, request) == "PERSISTED_QUERY_ONLY", request
 
 
 def test_trusted_documents_are_parsed_and_checked(tmp_path: Path) -> None:
@@ -176,12 +176,12 @@ def test_over_http(nowhere: GraphView, served: Served) -> None:
         served(graphql_routes(nowhere, nothing, persisted=PersistedQueries({"other": OTHER})))
     ) as client:
 
-        def ask(request: dict[str, Any]) -> tuple[int, Any]:
+        def post_request(request: dict[str, Any]) -> tuple[int, Any]:
             answer = client.post("/graphql", json=request)
             found = answer.json()
             return answer.status_code, found.get("data") or found["errors"][0]
 
-        status, error = ask(by_hash(query_hash(SMALL)))
+        status, error = post_request(by_hash(query_hash(SMALL)))
         assert (status, error) == (
             200,
             {
@@ -189,18 +189,21 @@ def test_over_http(nowhere: GraphView, served: Served) -> None:
                 "extensions": {"code": "PERSISTED_QUERY_NOT_FOUND"},
             },
         )
-        assert ask(by_hash(query_hash(SMALL), SMALL)) == (200, {"__typename": "Query"})
-        assert ask(by_hash(query_hash(SMALL))) == (200, {"__typename": "Query"})
-        assert ask({"documentId": "other", "operationName": "Other"}) == (200, {"t": "Query"})
-        assert ask(by_hash(query_hash(OTHER), SMALL))[0] == 400
-        assert ask({})[0] == 400
+        assert post_request(by_hash(query_hash(SMALL), SMALL)) == (200, {"__typename": "Query"})
+        assert post_request(by_hash(query_hash(SMALL))) == (200, {"__typename": "Query"})
+        assert post_request({"documentId": "other", "operationName": "Other"}) == (
+            200,
+            {"t": "Query"},
+        )
+        assert post_request(by_hash(query_hash(OTHER), SMALL))[0] == 400
+        assert post_request({})[0] == 400
         # A stored query passes the same limits as any other.
         large = (
             "{ failedRuns(first: 200) { edges { node { inputs { readBy { outputs { name "
             "} } } } } } }"
         )
         for request in (by_hash(query_hash(large), large), by_hash(query_hash(large))):
-            assert ask(request)[1]["extensions"]["code"] == "TOO_COSTLY"
+            assert post_request(request)[1]["extensions"]["code"] == "TOO_COSTLY"
 
 
 def test_only_trusted_ones_over_http(nowhere: GraphView, served: Served) -> None:

@@ -335,7 +335,7 @@ def test_a_costly_query_does_not_hold_up_the_loop_that_accepts_events(
     validated, went_on = threading.Event(), threading.Event()
     waited: list[bool] = []
 
-    def held(*arguments: Any) -> Size:
+    def delayed(*arguments: Any) -> Size:
         validated.set()
         waited.append(went_on.wait(10))
         return measure(*arguments)
@@ -345,7 +345,7 @@ def test_a_costly_query_does_not_hold_up_the_loop_that_accepts_events(
             await asyncio.sleep(0.01)
         went_on.set()
 
-    monkeypatch.setattr(query_limits, "measure", held)
+    monkeypatch.setattr(query_limits, "measure", delayed)
     with TestClient(served(graphql_routes(view, submit))) as client:
         assert client.portal is not None
         client.portal.start_task_soon(going_on)

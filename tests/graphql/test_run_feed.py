@@ -53,10 +53,10 @@ def test_listeners_share_the_reads(database: Database) -> None:
     class Counted(Database):
         def __init__(self) -> None:
             self.__dict__.update(database.__dict__)
-            self.asked: list[str] = []
+            self.statements: list[str] = []
 
         def read(self, name: str, /, **options: Any) -> list[Row]:
-            self.asked.append(name)
+            self.statements.append(name)
             return super().read(name, **options)
 
     async def listen(counted: Counted) -> list[list[str]]:
@@ -71,8 +71,8 @@ def test_listeners_share_the_reads(database: Database) -> None:
     counted = Counted()
     assert asyncio.run(listen(counted)) == [["a", "b"], ["b"]]
     assert (
-        counted.asked.count("read/state/clock"),
-        counted.asked.count("read/nodes/properties"),
+        counted.statements.count("read/state/clock"),
+        counted.statements.count("read/nodes/properties"),
     ) == (1, 1)
 
 
@@ -114,7 +114,7 @@ def test_without_neo4j_a_subscription_fails(monkeypatch: pytest.MonkeyPatch) -> 
 def test_only_the_newest_state_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(news, "PENDING_MAX", 3)
 
-    async def hear() -> None:
+    async def listen() -> None:
         subscriber = Subscriber(everything)
         for status in ("RUNNING", "COMPLETE"):
             for name in "abc":
@@ -127,4 +127,4 @@ def test_only_the_newest_state_waits(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(TooSlowError):
             await subscriber.next()
 
-    asyncio.run(hear())
+    asyncio.run(listen())

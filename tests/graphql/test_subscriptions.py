@@ -13,11 +13,11 @@ from headwater.graphql import run_feed as news
 from tests.graphql.subscribers import (
     EVENTS,
     Served,
-    heard,
     is_quiet,
+    receive,
+    receive_data,
     send,
     subscribe,
-    told,
     working,
 )
 from tests.run_builders import answer, run, write_events
@@ -33,20 +33,22 @@ def test_runs_are_delivered_in_their_current_state(open_to_all: Served, database
         subscribe(client)
         begun = run("r1", "load", [], ["a"])[:1]
         write_events(database, begun)
-        assert told(client, 1) == [{"runId": "r1", "status": "RUNNING"}]
+        assert receive_data(client, 1) == [{"runId": "r1", "status": "RUNNING"}]
         write_events(database, run("r1", "load", [], ["a"]))
-        assert told(client, 1) == [{"runId": "r1", "status": "COMPLETE"}]
+        assert receive_data(client, 1) == [{"runId": "r1", "status": "COMPLETE"}]
         # Repeated events and events without a change are not delivered.
         write_events(database, run("r1", "load", [], ["a"]), answer("report", "a"))
         assert is_quiet(client)
         # Changes of one transaction are all delivered.
         write_events(database, *(run(f"m{n:02d}", "load", [], ["a"]) for n in range(30)))
-        assert told(client, 30) == [{"runId": f"m{n:02d}", "status": "COMPLETE"} for n in range(30)]
+        assert receive_data(client, 30) == [
+            {"runId": f"m{n:02d}", "status": "COMPLETE"} for n in range(30)
+        ]
         # A change by the end of another run is delivered too.
         write_events(database, run("child", "load", [], ["a"], parent="dag")[:1])
-        assert {row["runId"] for row in told(client, 2)} == {"child", "dag"}
+        assert {row["runId"] for row in receive_data(client, 2)} == {"child", "dag"}
         write_events(database, run("dag", "dag", minute=5))
-        assert {"runId": "child", "status": "ABANDONED"} in told(client, 2)
+        assert {"runId": "child", "status": "ABANDONED"} in receive_data(client, 2)
         send(client, type="complete", id="1")
         write_events(database, run("after", "load", [], ["a"]))
         assert is_quiet(client)
@@ -67,7 +69,7 @@ def test_filters(open_to_all: Served, database: Database) -> None:
             run("ok", "load", [], ["a"]),
             run("bad", "build", ["a"], ["b"], minute=3, status="FAIL", error="disk full"),
         )
-        messages = [heard(client) for _ in range(3)]
+        messages = [receive(client) for _ in range(3)]
         assert sorted(
             ((message["id"], message["payload"]["data"]) for message in messages), key=str
         ) == [
@@ -89,7 +91,7 @@ def test_filters(open_to_all: Served, database: Database) -> None:
             database,
             run("bad", "build", ["a", "c"], ["b"], minute=3, status="FAIL", error="disk full"),
         )
-        assert heard(client)["id"] == "s"
+        assert receive(client)["id"] == "s"
         assert is_quiet(client)
 
 
@@ -97,9 +99,9 @@ def test_delivered_runs_are_read_again(open_to_all: Served, database: Database) 
     with open_to_all.begun() as client:
         subscribe(client, "subscription { runEvents { runId inputs { name description } } }")
         write_events(database, run("r", "load", ["a"], []))
-        assert told(client, 1)[0]["inputs"] == [{"name": "a", "description": None}]
+        assert receive_data(client, 1)[0]["inputs"] == [{"name": "a", "description": None}]
         write_events(database, run("r", "load", ["a", "b"], []))
-        assert [row["name"] for row in told(client, 1)[0]["inputs"]] == ["a", "b"]
+        assert [row["name"] for row in receive_data(client, 1)[0]["inputs"]] == ["a", "b"]
 
 
 def test_hidden_runs_are_not_delivered(keyed: Served, database: Database) -> None:
@@ -115,10 +117,10 @@ def test_hidden_runs_are_not_delivered(keyed: Served, database: Database) -> Non
             json.dumps(run("ours", "mine", ["hidden"], [])).replace('"etl"', '"team-a"')
         )
         write_events(database, theirs, ours)
-        assert [row["runId"] for row in told(everything, 3)] == ["ours", "theirs", "theirs"]
-        (seen,) = told(other, 1)
-        assert (seen["runId"], seen["inputs"], seen["children"]) == ("ours", seen["inputs"], [])
-        assert "hidden" not in json.dumps(seen)
+        assert [row["runId"] for row in receive_data(everything, 3)] == ["ours", "theirs", "theirs"]
+        (row,) = receive_data(other, 1)
+        assert (row["runId"], row["inputs"], row["children"]) == ("ours", row["inputs"], [])
+        assert "hidden" not in json.dumps(row)
         assert is_quiet(other)
 
 
@@ -129,9 +131,9 @@ def test_a_late_subscriber_gets_an_error(
     with open_to_all.begun() as client:
         subscribe(client)
         write_events(database, *(run(f"r{n:02d}", "load") for n in range(60)))
-        messages = [heard(client)]
+        messages = [receive(client)]
         while messages[-1]["type"] != "complete":
-            messages.append(heard(client))
+            messages.append(receive(client))
         assert messages[-2]["payload"]["errors"][0]["extensions"]["code"] == "TOO_SLOW"
 
 
@@ -149,7 +151,7 @@ def test_no_poll_without_a_subscriber(open_to_all: Served) -> None:
 def test_subscriptions_are_not_for_http(open_to_all: Served) -> None:
     body = json.dumps({"query": EVENTS}).encode()
     url = f"http://127.0.0.1:{open_to_all.port}/graphql"
-    asked = urllib.request.Request(url, body, {"content-type": "application/json"})
-    with urllib.request.urlopen(asked) as answered:
+    http_request = urllib.request.Request(url, body, {"content-type": "application/json"})
+    with urllib.request.urlopen(http_request) as answered:
         (error,) = json.load(answered)["errors"]
     assert (error["extensions"]["code"], "WebSocket" in error["message"]) == ("BAD_REQUEST", True)

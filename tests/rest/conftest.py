@@ -67,9 +67,9 @@ class Log:
 
 
 def make_application(database: Database, log: Log) -> Starlette:
-    async def submit(who: Principal, events: list[dict[str, Any]]) -> None:
+    async def submit(principal: Principal, events: list[dict[str, Any]]) -> None:
         for event in events:
-            authorize_event(who, json.dumps(event).encode(), load_naming())
+            authorize_event(principal, json.dumps(event).encode(), load_naming())
         await anyio.to_thread.run_sync(write_events, database, events)
 
     def view_of(request: Request) -> GraphView:

@@ -22,20 +22,23 @@ def test_findings_about_visible_nodes_are_returned(database: Database, client: T
     assert (missing.status_code, missing.json()["error"]["code"]) == (404, "NotFound")
     write_events(database, run("b", "build", ["raw"], ["mart"]))
     slow = Finding("run_times", job("build"), {"slower": True, "recent_seconds": 200.0})
-    told = [
+    expected = [
         slow,
         Finding("row_counts", ds("mart"), {"drifted": True}),
         Finding("summary", "", {"events": 81}),
     ]
     save_analysis(
         database,
-        told,
+        expected,
         newest_event_at=datetime(2026, 3, 31, tzinfo=UTC),
         analysed_at=datetime(2026, 4, 1, tzinfo=UTC),
     )
-    whole = client.get(PATH).json()
-    assert (whole["until"], whole["analysed"]) == ("2026-03-31T00:00:00Z", "2026-04-01T00:00:00Z")
-    assert [one["table"] for one in whole["findings"]] == ["row_counts", "run_times", "summary"]
+    complete = client.get(PATH).json()
+    assert (complete["until"], complete["analysed"]) == (
+        "2026-03-31T00:00:00Z",
+        "2026-04-01T00:00:00Z",
+    )
+    assert [one["table"] for one in complete["findings"]] == ["row_counts", "run_times", "summary"]
     only = {
         "table": "run_times",
         "subject": job("build"),

@@ -18,7 +18,7 @@ NAMES = "abcdef"
 pairs = st.sets(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)), max_size=20)
 
 
-def found(flows: set[tuple[str, str]], reached: set[str]) -> Lineage:
+def lineage_of(flows: set[tuple[str, str]], reached: set[str]) -> Lineage:
     nodes = [NodeName(ds(name), "DATASET", "db", name) for name in sorted(reached)]
     edges = [Edge(ds(a), ds(b), "FEEDS") for a, b in sorted(flows) if a in reached and b in reached]
     return Lineage(nodes, edges, "", ds("a"))
@@ -43,7 +43,7 @@ def test_every_node_is_expanded_once_and_every_edge_occurs_once(
     flows: set[tuple[str, str]],
 ) -> None:
     reached = reachable(flows)
-    root = TreeBuilder(found(flows, reached), {}).build(ds("a"), upstream=False)
+    root = TreeBuilder(lineage_of(flows, reached), {}).build(ds("a"), upstream=False)
     lines = list(all_of(root))
     expanded = Counter([root.name, *(child.name for _, child in lines if child.ref is not True)])
     assert expanded == Counter(reached)
@@ -57,13 +57,17 @@ def test_every_node_is_expanded_once_and_every_edge_occurs_once(
 def test_upstream_is_downstream_of_the_graph_turned_round(flows: set[tuple[str, str]]) -> None:
     turned = {(b, a) for a, b in flows}
     reached = reachable(turned)
-    up = TreeBuilder(found(flows, reached), {}).build(ds("a"), upstream=True)
-    down = TreeBuilder(found(turned, reached), {}).build(ds("a"), upstream=False)
+    up = TreeBuilder(lineage_of(flows, reached), {}).build(ds("a"), upstream=True)
+    down = TreeBuilder(lineage_of(turned, reached), {}).build(ds("a"), upstream=False)
     assert shape(up, "upstream") == shape(down, "downstream")
 
 
-def shape(node: Asset, way: str) -> tuple[str, bool, list[object]]:
-    return node.name, node.ref is True, [shape(child, way) for child in getattr(node, way) or ()]
+def shape(node: Asset, direction: str) -> tuple[str, bool, list[object]]:
+    return (
+        node.name,
+        node.ref is True,
+        [shape(child, direction) for child in getattr(node, direction) or ()],
+    )
 
 
 def test_a_job_and_the_dataset_of_its_name_are_one_asset() -> None:

@@ -41,11 +41,15 @@ def ask(client: TestClient, id: str, direction: str = "downstream", **params: An
     return found
 
 
-def shown(node: Json, way: str = "downstream") -> Any:
+def shown(node: Json, direction: str = "downstream") -> Any:
     """Return a tree as nested (type, name, children); a reference as its name."""
     if node.get("ref"):
         return node["name"]
-    return (node["asset_type"], node["name"], [shown(child, way) for child in node[way]])
+    return (
+        node["asset_type"],
+        node["name"],
+        [shown(child, direction) for child in node[direction]],
+    )
 
 
 def story(client: TestClient) -> Json:
@@ -215,8 +219,8 @@ def test_a_name_that_several_assets_have_is_called_ambiguous(
     assert answer.json()["detail"].startswith(
         "upstream_assets[1]: 2 assets have the name 't': dataset:one:t, dataset:two:t."
     )
-    asked = client.get("/v1/lineage/t")
-    assert (asked.status_code, "2 assets have the name 't'" in asked.json()["detail"]) == (
+    response = client.get("/v1/lineage/t")
+    assert (response.status_code, "2 assets have the name 't'" in response.json()["detail"]) == (
         409,
         True,
     )
@@ -227,8 +231,8 @@ def test_a_name_that_several_assets_have_is_called_ambiguous(
     odd = register(client, "odd", "dataset::x", "dataset:#x", "dataset:y", "job:a:b")
     assert [one["known"] for one in odd["upstream_assets"]] == [False] * 4
     # A reader of one of the two has no ambiguity, and the answer does not name the other.
-    seen = client.get("/v1/lineage/t", headers={"x-visibility": "one"})
-    assert (seen.status_code, seen.json()["id"]) == (200, asset_id("dataset:one:t"))
+    visible = client.get("/v1/lineage/t", headers={"x-visibility": "one"})
+    assert (visible.status_code, visible.json()["id"]) == (200, asset_id("dataset:one:t"))
     # The asset of the own namespace comes before those of others.
     own = register(client, "t")
     assert client.get("/v1/lineage/t").json()["id"] == own["id"]

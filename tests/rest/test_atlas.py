@@ -20,7 +20,7 @@ BASE = "/api/atlas/v2"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def told(database: Database) -> None:
+def history(database: Database) -> None:
     empty(database)
     described = {
         "documentation": {"description": "Clean."},
@@ -43,7 +43,7 @@ def told(database: Database) -> None:
     )
 
 
-def ask(client: TestClient, urn: str, visibility: str = "*", **params: Any) -> Json:
+def get_lineage(client: TestClient, urn: str, visibility: str = "*", **params: Any) -> Json:
     answer = client.get(
         f"{BASE}/lineage/{guid_of(urn)}", params=params, headers={"x-visibility": visibility}
     )
@@ -63,7 +63,7 @@ def relations(found: Json) -> set[tuple[str, str]]:
 
 
 def test_both_directions(client: TestClient) -> None:
-    found = ask(client, ds("clean"))
+    found = get_lineage(client, ds("clean"))
     assert (found["baseEntityGuid"], found["lineageDirection"], found["lineageDepth"]) == (
         guid_of(ds("clean")),
         "BOTH",
@@ -91,14 +91,14 @@ def test_both_directions(client: TestClient) -> None:
 
 
 def test_upstream_and_downstream(client: TestClient) -> None:
-    assert entities(ask(client, ds("clean"), direction="INPUT")) == {
+    assert entities(get_lineage(client, ds("clean"), direction="INPUT")) == {
         ds("raw"),
         job("load"),
         ds("clean"),
     }
-    down = ask(client, ds("raw"), direction="OUTPUT", depth=1)
+    down = get_lineage(client, ds("raw"), direction="OUTPUT", depth=1)
     assert entities(down) == {ds("raw"), job("load"), ds("clean")}
-    assert ds("raw") not in entities(ask(client, job("report"), direction="OUTPUT"))
+    assert ds("raw") not in entities(get_lineage(client, job("report"), direction="OUTPUT"))
 
 
 def test_the_header_of_an_entity(client: TestClient) -> None:
@@ -127,7 +127,7 @@ def test_the_header_of_an_entity(client: TestClient) -> None:
 
 
 def test_a_urn_and_another_name_of_a_dataset_will_do(client: TestClient) -> None:
-    expected = ask(client, ds("clean"))
+    expected = get_lineage(client, ds("clean"))
     assert client.get(f"{BASE}/lineage/{ds('clean')}").json() == expected
     assert client.get(f"{BASE}/lineage/{ds('alias')}").json() == expected
     assert client.get(f"{BASE}/lineage/{guid_of(ds('clean')).upper()}").json() == expected
@@ -163,7 +163,7 @@ def test_wrong_requests(client: TestClient, path: str, status: int, code: str) -
 
 
 def test_hidden_nodes_are_not_found(client: TestClient) -> None:
-    found = ask(client, ds("clean"), visibility="db,etl")
+    found = get_lineage(client, ds("clean"), visibility="db,etl")
     assert entities(found) == {ds("raw"), job("load"), ds("clean"), job("report"), ds("sums")}
     assert "secret" not in str(found)
     hidden = client.get(

@@ -22,22 +22,26 @@ from tests.run_builders import answer, run, write_events
 pytestmark = pytest.mark.neo4j
 
 
-class Asking:
+class RecordedClient:
     """A client of the routes with this visibility; it collects the records."""
 
     def __init__(
-        self, database: Database, visibility: Visibility | None = None, *, keeps: bool = True
+        self,
+        database: Database,
+        visibility: Visibility | None = None,
+        *,
+        stores_records: bool = True,
     ) -> None:
-        self.said: list[tuple[str, str]] = []
-        self._keeps = keeps
+        self.records: list[tuple[str, str]] = []
+        self._stores = stores_records
         view = GraphView(database, visibility or UNRESTRICTED)
         self.client = TestClient(Starlette(routes=routes(lambda _: view, self._record)))
 
-    def _record(self, request: Request, what: str, outcome: str) -> None:
+    def _record(self, request: Request, action: str, outcome: str) -> None:
         assert request.method == "POST"
-        if not self._keeps:
+        if not self._stores:
             raise UnavailableError("the log is full")
-        self.said.append((what, outcome))
+        self.records.append((action, outcome))
 
     def post(self, path: str, body: Any) -> tuple[int, dict[str, Any]]:
         answered = self.client.post(path, json=body)
@@ -45,7 +49,7 @@ class Asking:
 
 
 @pytest.fixture(scope="module")
-def told(database: Database) -> Database:
+def history(database: Database) -> Database:
     empty(database)
     write_events(
         database,
@@ -56,8 +60,8 @@ def told(database: Database) -> Database:
     return database
 
 
-def test_the_library_is_listed(told: Database) -> None:
-    found = Asking(told).client.get("/cypher").json()["queries"]
+def test_the_library_is_listed(history: Database) -> None:
+    found = RecordedClient(history).client.get("/cypher").json()["queries"]
     assert [one["name"] for one in found] == sorted(
         name.removeprefix("audit/") for name in load_queries() if name.startswith("audit/")
     )
@@ -71,9 +75,9 @@ def test_the_library_is_listed(told: Database) -> None:
     assert cost["columns"] == ["startedAt", "pipeline", "runId", "engine", "status"]
 
 
-def test_a_query_by_name_is_answered_and_recorded(told: Database) -> None:
-    asking = Asking(told)
-    assert asking.post("/cypher/failed_runs", {"since": "2026-01-01", "limit": 5}) == (
+def test_a_query_by_name_is_answered_and_recorded(history: Database) -> None:
+    recorded = RecordedClient(history)
+    assert recorded.post("/cypher/failed_runs", {"since": "2026-01-01", "limit": 5}) == (
         200,
         {
             "columns": ["failedAt", "pipeline", "runId", "error", "wrote"],
@@ -89,40 +93,42 @@ def test_a_query_by_name_is_answered_and_recorded(told: Database) -> None:
             "truncated": False,
         },
     )
-    what = 'failed_runs {"since":"2026-01-01","limit":5}'
-    assert asking.said == [(what, "asked"), (what, "answered with 1 rows")]
-    empty_body = asking.client.post("/cypher/dense_nodes")
+    action = 'failed_runs {"since":"2026-01-01","limit":5}'
+    assert recorded.records == [(action, "asked"), (action, "answered with 1 rows")]
+    empty_body = recorded.client.post("/cypher/dense_nodes")
     assert empty_body.status_code == 200
     assert len(empty_body.json()["rows"]) > 3
-    assert asking.post("/cypher/failed_runs", {"limit": None})[0] == 200
+    assert recorded.post("/cypher/failed_runs", {"limit": None})[0] == 200
 
 
-def test_a_statement_is_answered_and_recorded(told: Database) -> None:
-    asking = Asking(told)
+def test_a_statement_is_answered_and_recorded(history: Database) -> None:
+    recorded = RecordedClient(history)
     text = (
         "MATCH (r:PipelineRun {runId: $id}) "
         "RETURN r.status AS status, duration('PT1M') AS d, date('2026-01-31') AS day"
     )
-    status, found = asking.post("/cypher", {"query": text, "parameters": {"id": "c1"}})
+    status, found = recorded.post("/cypher", {"query": text, "parameters": {"id": "c1"}})
     assert (status, found["columns"], found["truncated"]) == (200, ["status", "d", "day"], False)
     assert found["rows"] == [{"status": "COMPLETE", "d": "PT1M", "day": "2026-01-31"}]
-    assert asking.said == [
+    assert recorded.records == [
         (f'{text} {{"id":"c1"}}', "asked"),
         (f'{text} {{"id":"c1"}}', "answered with 1 rows"),
     ]
-    assert asking.post("/cypher", {"query": "UNWIND range(1, 5000) AS x RETURN x"})[1]["truncated"]
+    assert recorded.post("/cypher", {"query": "UNWIND range(1, 5000) AS x RETURN x"})[1][
+        "truncated"
+    ]
 
 
-def test_refusals_are_returned_and_recorded(told: Database) -> None:
-    asking = Asking(told)
-    status, found = asking.post("/cypher", {"query": "MATCH (n) DETACH DELETE n"})
+def test_refusals_are_returned_and_recorded(history: Database) -> None:
+    recorded = RecordedClient(history)
+    status, found = recorded.post("/cypher", {"query": "MATCH (n) DETACH DELETE n"})
     assert (status, found["error"]["code"]) == (400, "Query")
     assert "refused" in found["error"]["message"]
     assert found["error"]["hint"]
-    (first, second) = asking.said
+    (first, second) = recorded.records
     assert first == ("MATCH (n) DETACH DELETE n", "asked")
     assert second[1].startswith("failed: refused")
-    assert told.ask("MATCH (n:Job) RETURN count(n) AS n", {}) == [{"n": 1}]
+    assert history.ask("MATCH (n:Job) RETURN count(n) AS n", {}) == [{"n": 1}]
 
 
 @pytest.mark.parametrize(
@@ -147,29 +153,31 @@ def test_refusals_are_returned_and_recorded(told: Database) -> None:
     ],
 )
 def test_bad_arguments_are_reported(
-    told: Database, path: str, body: Any, status: int, words: str
+    history: Database, path: str, body: Any, status: int, words: str
 ) -> None:
-    found = Asking(told).post(path, body)
+    found = RecordedClient(history).post(path, body)
     assert found[0] == status, found
     assert words in found[1]["error"]["message"]
 
 
 @pytest.mark.parametrize("body", [b"{", b"\xff", b'"\\ud800"', b"[" * 10_000])
-def test_malformed_json_is_reported(told: Database, body: bytes) -> None:
+def test_malformed_json_is_reported(history: Database, body: bytes) -> None:
     for path in ("/cypher", "/cypher/failed_runs"):
-        assert Asking(told).client.post(path, content=body).status_code == 400
+        assert RecordedClient(history).client.post(path, content=body).status_code == 400
 
 
-def test_keys_of_some_namespaces_are_refused(told: Database) -> None:
-    asking = Asking(told, Visibility(("db",)))
+def test_keys_of_some_namespaces_are_refused(history: Database) -> None:
+    recorded = RecordedClient(history, Visibility(("db",)))
     for path, body in itertools.product(
         ("/cypher", "/cypher/failed_runs"), ({"query": "RETURN 1 AS x"},)
     ):
-        status, found = asking.post(path, body)
+        status, found = recorded.post(path, body)
         assert (status, found["error"]["code"]) == (403, "Forbidden")
-    assert asking.said == []
+    assert recorded.records == []
 
 
-def test_queries_that_cannot_be_recorded_do_not_run(told: Database) -> None:
-    status, found = Asking(told, keeps=False).post("/cypher", {"query": "RETURN 1 AS x"})
+def test_queries_that_cannot_be_recorded_do_not_run(history: Database) -> None:
+    status, found = RecordedClient(history, stores_records=False).post(
+        "/cypher", {"query": "RETURN 1 AS x"}
+    )
     assert (status, found["error"]["message"]) == (503, "the log is full")

@@ -22,7 +22,7 @@ PATH = "/api/v1/map/lineage"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def told(database: Database) -> None:
+def history(database: Database) -> None:
     """Write a -> first -> b -> second -> c, and beside it b -> third -> d."""
     empty(database)
     write_events(
@@ -33,7 +33,7 @@ def told(database: Database) -> None:
     )
 
 
-def asked(client: TestClient, **question: Any) -> dict[str, Any]:
+def get_table(client: TestClient, **question: Any) -> dict[str, Any]:
     response = client.get(PATH, params=question)
     assert response.status_code == 200, response.text
     found: dict[str, Any] = response.json()
@@ -41,7 +41,7 @@ def asked(client: TestClient, **question: Any) -> dict[str, Any]:
 
 
 def test_columns(client: TestClient) -> None:
-    found = asked(client, urn=ds("a"), direction="downstream", depth=1)
+    found = get_table(client, urn=ds("a"), direction="downstream", depth=1)
     assert {
         key: found[key] for key in ("starts", "nodes", "edges", "truncated", "omitted_count")
     } == {
@@ -66,8 +66,8 @@ def test_columns(client: TestClient) -> None:
 
 def test_the_table_continues_from_a_cursor(client: TestClient) -> None:
     question: dict[str, Any] = {"urn": ds("a"), "direction": "downstream", "depth": 1}
-    (cursor,) = asked(client, **question)["continuations"]["cursor"]
-    found = asked(client, **question, after=cursor)
+    (cursor,) = get_table(client, **question)["continuations"]["cursor"]
+    found = get_table(client, **question, after=cursor)
     assert found["nodes"]["urn"] == [ds("b"), ds("c"), ds("d"), job("second"), job("third")]
     assert found["truncated"] is None
 
@@ -81,7 +81,7 @@ def test_hidden_nodes_are_stubs(client: TestClient) -> None:
 
 def test_the_table_equals_the_lineage(client: TestClient, view: GraphView) -> None:
     for direction in ("upstream", "downstream", "both"):
-        found = asked(client, urn=ds("b"), direction=direction, fresh=True)
+        found = get_table(client, urn=ds("b"), direction=direction, fresh=True)
         expected = lineage(view, ds("b"), direction=direction.upper())
         nodes, edges = found["nodes"], found["edges"]
         assert nodes["urn"] == [node.urn for node in expected.nodes]
@@ -98,7 +98,7 @@ def test_arrow(client: TestClient) -> None:
     assert response.headers["content-type"] == ARROW
     source = pyarrow.BufferReader(response.content)
     nodes, edges = (ipc.open_stream(source).read_all() for _ in range(2))
-    plain = asked(client, **question)
+    plain = get_table(client, **question)
     assert (nodes.to_pydict(), edges.to_pydict()) == (plain["nodes"], plain["edges"])
     assert b'"truncated":"depth"' in nodes.schema.metadata[b"headwater"]
 
@@ -106,12 +106,12 @@ def test_arrow(client: TestClient) -> None:
 def test_a_missing_arrow_package_is_reported(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = builtins.__import__
+    original_import = builtins.__import__
 
     def without(name: str, *rest: Any, **named: Any) -> Any:
         if name == "pyarrow":
             raise ImportError(name)
-        return whole(name, *rest, **named)
+        return original_import(name, *rest, **named)
 
     monkeypatch.setattr(builtins, "__import__", without)
     response = client.get(PATH, params={"urn": ds("a")}, headers={"Accept": ARROW})
@@ -120,7 +120,7 @@ def test_a_missing_arrow_package_is_reported(
 
 
 @pytest.mark.parametrize(
-    ("question", "status", "said"),
+    ("question", "status", "message"),
     [
         ({}, 400, "urn"),
         ({"urn": "dataset:db:nowhere"}, 404, "there is no dataset"),
@@ -131,8 +131,8 @@ def test_a_missing_arrow_package_is_reported(
     ],
 )
 def test_wrong_requests_are_reported(
-    client: TestClient, question: dict[str, Any], status: int, said: str
+    client: TestClient, question: dict[str, Any], status: int, message: str
 ) -> None:
     response = client.get(PATH, params=question)
     assert response.status_code == status
-    assert said in response.text
+    assert message in response.text

@@ -51,7 +51,7 @@ CHECKS = [
 
 
 @pytest.fixture(scope="module")
-def whole(
+def application(
     neo4j_server: Neo4jServer, database: Database, tmp_path_factory: pytest.TempPathFactory
 ) -> Starlette:
     """Return the real application without a worker: registrations stay on disk."""
@@ -67,20 +67,20 @@ def whole(
 
 
 @pytest.fixture(scope="module")
-def described_at(whole: Starlette) -> Iterator[str]:
-    with serving(whole) as address:
+def description_url(application: Starlette) -> Iterator[str]:
+    with serving(application) as address:
         yield f"{address}/openapi.json"
 
 
 @pytest.fixture(scope="module")
-def described(described_at: str) -> dict[str, Any]:
-    found: dict[str, Any] = requests.get(described_at, timeout=10).json()
+def described(description_url: str) -> dict[str, Any]:
+    found: dict[str, Any] = requests.get(description_url, timeout=10).json()
     return found
 
 
-def test_every_route_is_described(whole: Starlette, described: dict[str, Any]) -> None:
+def test_every_route_is_described(application: Starlette, described: dict[str, Any]) -> None:
     routes = set()
-    for route in whole.routes:
+    for route in application.routes:
         if not isinstance(route, Route) or route.path.endswith("/") or route.path in ELSEWHERE:
             continue
         routes |= {(method, route.path) for method in (route.methods or set()) - {"HEAD"}}
@@ -120,9 +120,9 @@ def test_every_operation_has_a_name_of_its_own(described: dict[str, Any]) -> Non
     assert len(ids) == len(set(ids))
 
 
-def test_every_answer_conforms_to_its_description(described_at: str) -> None:
-    asked = 0
-    for result in schemathesis.openapi.from_url(described_at).get_all_operations():
+def test_every_answer_conforms_to_its_description(description_url: str) -> None:
+    requests_sent = 0
+    for result in schemathesis.openapi.from_url(description_url).get_all_operations():
         assert isinstance(result, Ok)
         operation = result.ok()
         if operation.path.startswith(("/lineage/", "/cypher")):
@@ -136,10 +136,10 @@ def test_every_answer_conforms_to_its_description(described_at: str) -> None:
             suppress_health_check=list(HealthCheck),
         )
         @given(case=operation.as_strategy())
-        def keeps_to_it(case: Any) -> None:
-            nonlocal asked
-            asked += 1
+        def check_case(case: Any) -> None:
+            nonlocal requests_sent
+            requests_sent += 1
             case.call_and_validate(checks=CHECKS)
 
-        keeps_to_it()
-    assert asked > 100
+        check_case()
+    assert requests_sent > 100

@@ -69,13 +69,13 @@ def test_parameters_are_read_as_their_type() -> None:
     assert read_params(Page, {"limit": "7", "deep": "true", "name": "12", "more": "x"}) == Page(
         7, True, "12"
     )
-    for sent, field in (
+    for query_string, field in (
         ({"limit": "11"}, "limit"),
         ({"limit": ""}, "limit"),
         ({"deep": "perhaps"}, "deep"),
     ):
         with pytest.raises(ArgumentError) as caught:
-            read_params(Page, sent)
+            read_params(Page, query_string)
         assert caught.value.field == field
 
 

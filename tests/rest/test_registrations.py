@@ -29,7 +29,7 @@ class Disk:
         self._database = database
         self._events: list[dict[str, Any]] = []
 
-    async def keep(self, _: Principal, events: list[dict[str, Any]]) -> None:
+    async def store(self, _: Principal, events: list[dict[str, Any]]) -> None:
         self._events.extend(events)
 
     def fold(self) -> None:
@@ -43,7 +43,7 @@ def disk(database: Database) -> Disk:
 
 @pytest.fixture
 def client(view: GraphView, disk: Disk) -> Iterator[TestClient]:
-    application = Starlette(routes=rest_routes(lambda _: view, disk.keep, Log()))
+    application = Starlette(routes=rest_routes(lambda _: view, disk.store, Log()))
     with TestClient(HeaderPrincipal(application)) as client:
         yield client
 

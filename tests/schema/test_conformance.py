@@ -49,7 +49,7 @@ def output(**facets: Any) -> dict[str, Any]:
     return {**DATASET, "facets": {key: {**SIGNED, **value} for key, value in facets.items()}}
 
 
-def found_in(event: object, future_seconds: int = 60) -> list[tuple[str, str]]:
+def findings_of(event: object, future_seconds: int = 60) -> list[tuple[str, str]]:
     body = json.dumps(event).encode()
     found = findings(
         body,
@@ -167,12 +167,12 @@ FINE: list[tuple[str, dict[str, Any]]] = [
     ("rule", "field", "event"), CASES, ids=[f"{i}-{case[0]}" for i, case in enumerate(CASES)]
 )
 def test_a_rule_fires_and_no_other(rule: str, field: str, event: dict[str, Any]) -> None:
-    assert found_in(event) == [(rule, field)]
+    assert findings_of(event) == [(rule, field)]
 
 
 @pytest.mark.parametrize("event", [event for _, event in FINE], ids=[name for name, _ in FINE])
 def test_correct_events_have_no_findings(event: dict[str, Any]) -> None:
-    assert found_in(event) == []
+    assert findings_of(event) == []
 
 
 def test_every_rule_is_tried_and_explained() -> None:
@@ -186,19 +186,19 @@ def test_every_rule_is_tried_and_explained() -> None:
 
 def test_how_far_ahead_is_the_future_is_a_setting() -> None:
     event = run_event(eventTime="2026-01-31T12:02:00Z")
-    assert found_in(event, future_seconds=121) == []
-    assert found_in(event, future_seconds=0) == [("event-from-the-future", "eventTime")]
+    assert findings_of(event, future_seconds=121) == []
+    assert findings_of(event, future_seconds=0) == [("event-from-the-future", "eventTime")]
 
 
 def test_a_job_or_a_dataset_alone_has_no_state_to_miss() -> None:
     dressed = {"eventTime": TIME, "producer": "https://a", "schemaURL": "https://b"}
-    assert found_in({**dressed, "job": JOB}) == []
-    assert found_in({**dressed, "dataset": DATASET}) == []
+    assert findings_of({**dressed, "job": JOB}) == []
+    assert findings_of({**dressed, "dataset": DATASET}) == []
 
 
 def test_the_findings_of_one_event_are_bounded() -> None:
     facets = {f"f{number}": 7 for number in range(10 * FINDINGS_MAX)}
-    assert len(found_in(run_event(run={"runId": "r", "facets": facets}))) == FINDINGS_MAX
+    assert len(findings_of(run_event(run={"runId": "r", "facets": facets}))) == FINDINGS_MAX
 
 
 def test_broken_facets_are_those_that_break_their_schema() -> None:
@@ -216,13 +216,13 @@ def test_broken_facets_are_those_that_break_their_schema() -> None:
 
 @pytest.mark.parametrize("capture", sorted(CAPTURES.glob("*.jsonl")), ids=lambda path: path.stem)
 def test_real_producers_break_the_specification_in_known_ways_only(capture: Path) -> None:
-    seen: set[str] = set()
+    rules: set[str] = set()
     for line in capture.read_bytes().splitlines():
         for finding in findings(
             line, parse(line, received=RECEIVED), received=2**60, future_seconds=60
         ):
-            seen |= {finding.rule} if RULES[finding.rule].severity == "error" else set()
-    assert seen <= {"facet-breaks-its-schema"}
+            rules |= {finding.rule} if RULES[finding.rule].severity == "error" else set()
+    assert rules <= {"facet-breaks-its-schema"}
 
 
 VALUES = st.recursive(

@@ -20,8 +20,8 @@ def test_a_run_is_first_seen_at_its_start_and_last_seen_at_its_end() -> None:
 
 
 def test_stored_properties_of_a_run_win() -> None:
-    kept = {"finishedAt": ENDED, "lastSeen": LATER, "attempts": 2}
-    assert with_derived_properties("PipelineRun", kept) == kept
+    texts = {"finishedAt": ENDED, "lastSeen": LATER, "attempts": 2}
+    assert with_derived_properties("PipelineRun", texts) == texts
 
 
 def test_a_run_that_was_only_named_has_no_observations() -> None:
@@ -41,15 +41,15 @@ def test_a_version_has_a_run_once_an_event_named_it() -> None:
 
 
 def test_a_version_derives_from_its_edges_and_its_stored_inputs() -> None:
-    kept = {"derivedFrom": ["dataset:c"]}
-    assert with_derived_properties("Artifact", kept, ["dataset:b", "dataset:a", "dataset:b"])[
+    texts = {"derivedFrom": ["dataset:c"]}
+    assert with_derived_properties("Artifact", texts, ["dataset:b", "dataset:a", "dataset:b"])[
         "derivedFrom"
     ] == [
         "dataset:a",
         "dataset:b",
         "dataset:c",
     ]
-    assert with_derived_properties("Artifact", kept) == kept
+    assert with_derived_properties("Artifact", texts) == texts
     assert with_derived_properties("Artifact", {}, []) == {}
 
 

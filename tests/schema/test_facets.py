@@ -32,24 +32,26 @@ def test_unknown_facets_break_nothing() -> None:
     assert is_valid("run", "spark_properties", b'{"properties": 7}')
 
 
-def _sent(event: Event) -> set[tuple[Entity, str, bytes]]:
-    held: list[tuple[Entity, Any]] = [
+def _facets_of(event: Event) -> set[tuple[Entity, str, bytes]]:
+    containers: list[tuple[Entity, Any]] = [
         ("run", event.run and event.run.facets),
         ("job", event.job and event.job.facets),
     ]
-    held += [("dataset", dataset.facets) for dataset in (*event.inputs, *event.outputs)]
-    held += [("input", dataset.input_facets) for dataset in event.inputs]
-    held += [("output", dataset.output_facets) for dataset in event.outputs]
+    containers += [("dataset", dataset.facets) for dataset in (*event.inputs, *event.outputs)]
+    containers += [("input", dataset.input_facets) for dataset in event.inputs]
+    containers += [("output", dataset.output_facets) for dataset in event.outputs]
     return {
-        (entity, key, bytes(raw)) for entity, found in held for key, raw in (found or {}).items()
+        (entity, key, bytes(raw))
+        for entity, found in containers
+        for key, raw in (found or {}).items()
     }
 
 
 @pytest.mark.parametrize("capture", sorted(CAPTURES.glob("*.jsonl")), ids=lambda path: path.stem)
 def test_of_real_producers_only_the_local_data_source_breaks_its_schema(capture: Path) -> None:
-    sent: set[tuple[Entity, str, bytes]] = set()
+    facets: set[tuple[Entity, str, bytes]] = set()
     for line in capture.read_bytes().splitlines():
-        sent |= _sent(parse(line, received=0))
-    broken = {(entity, key) for entity, key, raw in sent if not is_valid(entity, key, raw)}
+        facets |= _facets_of(parse(line, received=0))
+    broken = {(entity, key) for entity, key, raw in facets if not is_valid(entity, key, raw)}
     assert broken <= {("dataset", "dataSource")}
-    assert {entity for entity, _, _ in sent} <= set(get_args(Entity))
+    assert {entity for entity, _, _ in facets} <= set(get_args(Entity))

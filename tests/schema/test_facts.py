@@ -113,10 +113,10 @@ def test_datasets_jobs_and_flows() -> None:
 
 
 def test_an_answer_that_was_only_cited_takes_its_later_facts() -> None:
-    said = AnswerFacts("a", LwwRegister(1, 1, "{}"))
-    assert join_answers(AnswerFacts("a"), said) == said
-    assert join_answers(said, AnswerFacts("a")) == said
-    assert join_answers(said, AnswerFacts("a", LwwRegister(2, 1, ""))) == AnswerFacts(
+    answer_facts = AnswerFacts("a", LwwRegister(1, 1, "{}"))
+    assert join_answers(AnswerFacts("a"), answer_facts) == answer_facts
+    assert join_answers(answer_facts, AnswerFacts("a")) == answer_facts
+    assert join_answers(answer_facts, AnswerFacts("a", LwwRegister(2, 1, ""))) == AnswerFacts(
         "a", LwwRegister(2, 1, "")
     )
 

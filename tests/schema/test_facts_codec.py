@@ -48,8 +48,8 @@ def test_concurrent_threads() -> None:
 
 
 @pytest.mark.parametrize(
-    "kept", [b"", b"facts", b'{"facets": {}}', pack_json(b"a text that is cut")[:-3]]
+    "malformed", [b"", b"facts", b'{"facets": {}}', pack_json(b"a text that is cut")[:-3]]
 )
-def test_malformed_facts_are_refused(kept: bytes) -> None:
+def test_malformed_facts_are_refused(malformed: bytes) -> None:
     with pytest.raises(ValueError, match="the bytes are no packed facts"):
-        unpack_json(kept)
+        unpack_json(malformed)

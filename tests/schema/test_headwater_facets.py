@@ -79,8 +79,13 @@ def test_an_answer_reads_back() -> None:
         "a", cites=cites, type="report", content="42", generated_at=NOON, generated_by="me"
     )
     text = json.dumps(event["dataset"]["facets"]["headwater_answer"])
-    said = read_answer(text)
-    assert (said.type, said.content, said.generated_at, said.generated_by) == (
+    answer_facet = read_answer(text)
+    assert (
+        answer_facet.type,
+        answer_facet.content,
+        answer_facet.generated_at,
+        answer_facet.generated_by,
+    ) == (
         "report",
         "42",
         NOON,

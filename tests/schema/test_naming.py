@@ -16,7 +16,7 @@ from headwater.schema.naming import load_naming, normalise
 from headwater.spark_hooks.naming import dataset_name
 
 # (namespace, name) as stored, and its other spellings
-ONE: dict[tuple[str, str], list[tuple[str, str]]] = {
+NORMAL_AND_OTHERS: dict[tuple[str, str], list[tuple[str, str]]] = {
     ("file", "/a/b"): [
         ("file", "/a/b/"),
         ("file", "//a///b"),
@@ -85,7 +85,11 @@ ONE: dict[tuple[str, str], list[tuple[str, str]]] = {
     ("snowflake://org-acc", "D.S.T"): [("snowflake://ORG-ACC/", "D.S.T")],
     ("azurecosmos://host/dbs/Main", "colls/T"): [("azurecosmos://HOST/dbs/Main/", "colls/T")],
 }
-DRESSED = [(sent, kept) for kept, others in ONE.items() for sent in [kept, *others]]
+SPELLINGS = [
+    (spelling, normal)
+    for normal, others in NORMAL_AND_OTHERS.items()
+    for spelling in [normal, *others]
+]
 
 # Each of these stays unchanged.
 UNTOUCHED = [
@@ -187,11 +191,11 @@ PATH_NAMESPACES = [
 ]
 
 
-@pytest.mark.parametrize(("sent", "kept"), DRESSED)
+@pytest.mark.parametrize(("spelling", "normal"), SPELLINGS)
 def test_spellings_of_one_location_are_one_dataset(
-    sent: tuple[str, str], kept: tuple[str, str]
+    spelling: tuple[str, str], normal: tuple[str, str]
 ) -> None:
-    assert normalise(*sent) == Name(*kept)
+    assert normalise(*spelling) == Name(*normal)
 
 
 @pytest.mark.parametrize("name", UNTOUCHED)
@@ -215,7 +219,7 @@ def test_a_possible_dataset_is_no_partition(folder: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "kept"),
+    ("name", "normal"),
     [
         ("2026-01-31", "2026-01-31"),
         ("dt=1", "dt=1"),
@@ -225,9 +229,9 @@ def test_a_possible_dataset_is_no_partition(folder: str) -> None:
         ("2026-01-31/orders/dt=1", "2026-01-31/orders"),
     ],
 )
-def test_a_folder_always_remains(name: str, kept: str) -> None:
-    assert normalise("s3://lake", name) == Name("s3://lake", kept)
-    assert normalise("file", f"/{name}") == Name("file", f"/{kept}")
+def test_a_folder_always_remains(name: str, normal: str) -> None:
+    assert normalise("s3://lake", name) == Name("s3://lake", normal)
+    assert normalise("file", f"/{name}") == Name("file", f"/{normal}")
 
 
 @pytest.mark.parametrize("partition", PARTITIONS)
@@ -242,7 +246,11 @@ def test_a_location_of_spark_is_the_dataset_of_other_producers(partition: str) -
 
 
 def test_no_two_of_the_tables_above_are_one() -> None:
-    names = [*ONE, *UNTOUCHED, *(("file", f"/marts/{folder}") for folder in NO_PARTITIONS)]
+    names = [
+        *NORMAL_AND_OTHERS,
+        *UNTOUCHED,
+        *(("file", f"/marts/{folder}") for folder in NO_PARTITIONS),
+    ]
     assert len({normalise(*name) for name in names}) == len(names)
 
 

@@ -200,7 +200,7 @@ def test_a_file_may_be_empty_or_begin_with_a_mark(tmp_path: Path) -> None:
 
 
 def test_every_builtin_rule_is_listed() -> None:
-    rules, told = read_rules(), page("docs/reference/naming.md")
+    rules, documented = read_rules(), page("docs/reference/naming.md")
     for one in (
         *rules.schemes,
         *rules.ports,
@@ -209,4 +209,4 @@ def test_every_builtin_rule_is_listed() -> None:
         *rules.words,
         *rules.partitions.values(),
     ):
-        assert f"`{one}`" in told, one
+        assert f"`{one}`" in documented, one

@@ -89,12 +89,12 @@ def test_a_sampled_run_is_kept_longer_or_for_ever() -> None:
 def test_detail_removed_by_one_horizon_stays_removed(
     drawn: list[tuple[int, int]], last: int
 ) -> None:
-    kept: list[Horizon] = []
+    horizons: list[Horizon] = []
     base = Rules({"*": 1}, {"*": 0}, {"*": 0})
     all_of_them = [Horizon(override(base, days=days), moment * DAY) for days, moment in drawn]
     for horizon in all_of_them:
-        kept = add_horizon(kept, horizon)
-    assert is_expired(kept, "x", ["n"], last * DAY) == any(
+        horizons = add_horizon(horizons, horizon)
+    assert is_expired(horizons, "x", ["n"], last * DAY) == any(
         is_expired([one], "x", ["n"], last * DAY) for one in all_of_them
     )
-    assert len(kept) == len({days for days, _ in drawn})
+    assert len(horizons) == len({days for days, _ in drawn})

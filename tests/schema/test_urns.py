@@ -91,7 +91,7 @@ def test_urns_are_spelled_as_documented() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "kept"),
+    ("spelling", "canonical"),
     [
         (UUID, UUID),
         (UUID.upper(), UUID),
@@ -106,9 +106,9 @@ def test_urns_are_spelled_as_documented() -> None:
         ("Run-1", "Run-1"),
     ],
 )
-def test_one_spelling_per_run(sent: str, kept: str) -> None:
-    assert canonical_run_id(sent) == kept
-    assert run_urn(sent) == run_urn(kept)
+def test_one_spelling_per_run(spelling: str, canonical: str) -> None:
+    assert canonical_run_id(spelling) == canonical
+    assert run_urn(spelling) == run_urn(canonical)
 
 
 @given(st.uuids())

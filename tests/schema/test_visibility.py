@@ -13,7 +13,7 @@ from headwater.schema.visibility import UNRESTRICTED, Visibility
 
 
 @pytest.mark.parametrize(
-    ("patterns", "seen", "unseen"),
+    ("patterns", "included", "excluded"),
     [
         (("spark",), ["spark"], ["Spark", "spark2", "aspark", "", "spark\n"]),
         (("team-a*",), ["team-a", "team-a/b", "team-a\nb"], ["team-b", "xteam-a"]),
@@ -29,10 +29,10 @@ from headwater.schema.visibility import UNRESTRICTED, Visibility
     ],
 )
 def test_a_pattern_and_its_namespaces(
-    patterns: tuple[str, ...], seen: list[str], unseen: list[str]
+    patterns: tuple[str, ...], included: list[str], excluded: list[str]
 ) -> None:
     visibility = Visibility(patterns)
-    assert [name for name in seen + unseen if visibility.includes(name)] == seen
+    assert [name for name in included + excluded if visibility.includes(name)] == included
 
 
 def test_nodes_without_namespace_need_full_visibility() -> None:
@@ -55,19 +55,19 @@ def test_the_expressions_for_neo4j_agree(namespace: str, patterns: list[str]) ->
 
 def test_json_without_hidden_entries() -> None:
     own, theirs = {"namespace": "own", "name": "a"}, {"namespace": "theirs", "name": "b"}
-    sent = {
+    document = {
         "columnLineage": {
             "fields": {"x": {"inputFields": [{**own, "field": "f"}, {**theirs, "field": "f"}]}}
         },
         "parent": {"job": theirs, "run": {"runId": "r"}},
         "numbers": [1, None, "theirs", [theirs, own]],
     }
-    assert Visibility(("own",)).prune(sent) == {
+    assert Visibility(("own",)).prune(document) == {
         "columnLineage": {"fields": {"x": {"inputFields": [{**own, "field": "f"}]}}},
         "parent": {"run": {"runId": "r"}},
         "numbers": [1, None, "theirs", [own]],
     }
-    assert UNRESTRICTED.prune(sent) == sent
+    assert UNRESTRICTED.prune(document) == document
 
 
 def test_a_pattern_of_many_stars_takes_no_longer_to_fail() -> None:

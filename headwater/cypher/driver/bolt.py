@@ -99,7 +99,7 @@ def connect(session: neo4j.Session, access: str) -> None:
 
 
 def bound_answers(opened: neo4j.Transaction | neo4j.Session, timeout_seconds: float) -> None:
-    """Have the driver give up a connection without an answer, and read answers quickly.
+    """Set the timeout after which the driver gives up a connection, and read answers quickly.
 
     The driver has no setting for this time, only a hint that the server may send; the shorter of
     the two counts.
@@ -136,7 +136,7 @@ class ByteCounter:
 
     @property
     def is_exceeded(self) -> bool:
-        """True after more than `bytes_max` bytes."""
+        """Return True after more than `bytes_max` bytes."""
         return self._left < 0
 
     @contextmanager

@@ -59,7 +59,7 @@ class Token(NamedTuple):
 
     @property
     def word(self) -> str:
-        """The text in small letters, as Cypher reads words; empty for any other token."""
+        """Return a word in small letters, as Cypher reads it; empty for any other token."""
         return self.text.lower() if self.kind == "word" else ""
 
 

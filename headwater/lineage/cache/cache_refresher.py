@@ -73,18 +73,17 @@ class CacheRefresher:
 
     @property
     def revision(self) -> int:
-        """The revision of the graph up to which the cache has every change; 0 before it is
-        loaded."""
+        """Return the revision up to which the cache has every change; 0 before it is loaded."""
         return self._revision
 
     @property
     def staleness_seconds(self) -> float:
-        """The seconds since the cache was known to be up to date; infinite before it is loaded."""
+        """Return the seconds since the cache was last up to date; infinite before it is loaded."""
         return time.monotonic() - self._up_to_date_at if self._cache is not None else float("inf")
 
     @property
     def pending_datasets(self) -> int:
-        """The number of datasets whose columns are not loaded yet."""
+        """Return the number of datasets whose columns are not loaded yet."""
         return len(self._datasets_without_columns)
 
     def current(self) -> LineageCache | None:

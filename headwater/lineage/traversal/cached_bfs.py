@@ -38,7 +38,7 @@ class CachedTraversal:
 
     @property
     def edges(self) -> set[Edge]:
-        """The edges as objects, made at each call."""
+        """Build the edges as objects at each call."""
         return set(self._edges())
 
     def _edges(self) -> Iterator[Edge]:

@@ -70,12 +70,12 @@ class Filter:
 
     @property
     def checks_nodes(self) -> bool:
-        """True if a node can fail to pass."""
+        """Return True if a node can fail to pass."""
         return any(self._dataset_conditions) or any(self._job_conditions) or self.checks_time
 
     @property
     def checks_time(self) -> bool:
-        """True if the filter has a period of time."""
+        """Return True if the filter has a period of time."""
         return self.since is not None or self.until is not None
 
     def admits_period(self, first: int | None, last: int | None) -> bool:

@@ -31,7 +31,7 @@ class Layer:
 
     @property
     def has_hops(self) -> bool:
-        """True unless the layer consists of citations only."""
+        """Return True unless the layer consists of citations only."""
         return bool(self.producers_or_consumers or self.direct_neighbours)
 
 

@@ -63,7 +63,7 @@ class Reached:
 
     @property
     def edges(self) -> set[Edge]:
-        """The edges as objects."""
+        """Return the edges as objects."""
         return self.found if isinstance(self.found, set) else _all_edges(self.found)
 
     def continuations(self, limit: int | None = None) -> list[Continuation]:

@@ -80,7 +80,7 @@ class TraversalRequest:
 
     @property
     def rows_max(self) -> int:
-        """The number of rows that all traversals together may read."""
+        """Return the number of rows that all traversals together may read."""
         return self.shared_rows_max or int(self.bounds.edges_max * _ROWS_PER_EDGE)
 
 
@@ -130,20 +130,18 @@ class LineageRequest:
 
     @cached_property
     def canonical_level(self) -> str:
-        """The level in capitals, without spaces around it."""
+        """Return the level in capitals, without spaces around it."""
         return self.level.strip().upper()
 
     @cached_property
     def hash(self) -> str:
-        """A hash of everything that makes two requests one question: not of the cursor and the
-        bounds."""
+        """Return the hash that equal questions share; it leaves out the cursor and the bounds."""
         filter = tuple(vars(self.filter)[name] for name in Filter.__dataclass_fields__)
         key = (self.urns, self.direction, self.depth, self.canonical_level, self.as_of, filter)
         return hashlib.sha256(repr(key).encode()).hexdigest()[:_HASH_CHARACTERS]
 
     @property
     def is_plain(self) -> bool:
-        """True for the current lineage graph at its own level, without filter, cursor or
-        freshness."""
+        """Return True for the current lineage graph at its own level, without further options."""
         options = (self.canonical_level, self.as_of, self.between, self.after, self.fresh)
         return not any(options) and self.filter == EVERY_NODE

@@ -12,7 +12,7 @@ PRODUCER_COLUMNS = [{"name": "id", "type": "int"}, {"name": "name", "type": "str
 
 
 @pytest.fixture
-def told(database: Database, clean_graph: object) -> Database:
+def history(database: Database, clean_graph: object) -> Database:
     """Write raw -> load -> a -> build -> b -> publish -> d, cited by `report`; then build fails."""
     load = run("load-1", "load", ["raw"], ["a"], minute=0, version="v7", rows=3_000_000_000)
     load[1]["outputs"][0]["facets"] = {

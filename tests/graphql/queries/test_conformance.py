@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
 TIME = "2026-01-31T12:00:00Z"
 RECEIVED = parse_instant(TIME) + 2_000_000
-SENT: dict[str, Any] = {
+EVENT_BODY: dict[str, Any] = {
     "eventTime": TIME,
     "eventType": "complete",
     "producer": "https://example.com/etl",
@@ -34,7 +34,7 @@ QUERY = """query ($producer: String! = "") { conformance(producer: $producer) { 
 
 
 def test_producers_and_the_findings_in_their_events(database: Database, data: Ask) -> None:
-    body = json.dumps(SENT).encode()
+    body = json.dumps(EVENT_BODY).encode()
     once = count_event(RECEIVED, 7, body, parse(body, received=RECEIVED), future_seconds=60)
     with database.write() as transaction:
         write_producer_stats(transaction, join(once, once))

@@ -17,7 +17,7 @@ from tests.event_builders import dataset, dataset_event, run_event
 from tests.graphql.conftest import Ask
 from tests.run_builders import answer, at, ds, job, run_of, version, write_events
 
-pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("told")]
+pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("estate")]
 
 # All events are older than a day, so this window holds all of them and a day holds none.
 EVER = 3_650
@@ -34,7 +34,7 @@ MEASURED = {
 
 
 @pytest.fixture(scope="module")
-def told(database: Database) -> Iterator[Database]:
+def estate(database: Database) -> Iterator[Database]:
     empty(database)
     checked = dataset(
         "a",
@@ -87,16 +87,18 @@ def test_freshness(data: Ask) -> None:
     assert (stale["state"], stale["causes"]) == ("STALE", [raw])
 
 
-def test_freshness_and_quality_of_many_cost_no_statement_per_row(told: Database, data: Ask) -> None:
+def test_freshness_and_quality_of_many_cost_no_statement_per_row(
+    estate: Database, data: Ask
+) -> None:
     query = """query ($urn: ID!) {
       job(urn: $urn) { outputs { name freshness { exact sources { urn } } quality { failed } } }
       }"""
     statements: list[str] = []
-    told._on_query = lambda name, _: statements.append(name)
+    estate._on_query = lambda name, _: statements.append(name)
     try:
         found = data(query, urn=job("load"))["job"]["outputs"]
     finally:
-        told._on_query = lambda *_: None
+        estate._on_query = lambda *_: None
     assert found == [
         {
             "name": "a",

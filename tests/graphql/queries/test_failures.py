@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
 
 @pytest.fixture
-def told(database: Database, clean_graph: object) -> Database:
+def history(database: Database, clean_graph: object) -> Database:
     """Write raw -> load -> a -> build -> b -> publish -> d, cited by `report`; then build fails."""
     del clean_graph
     write_events(
@@ -32,7 +32,7 @@ def told(database: Database, clean_graph: object) -> Database:
     return database
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("history")
 def test_failed_runs(data: Ask) -> None:
     query = """{ failedRuns { edges { cursor node { runId status failedAt error downstream {
       datasets { namespace name } jobs { namespace name } answers { answerId content }
@@ -71,15 +71,15 @@ def test_failed_runs_in_pages(database: Database, data: Ask) -> None:
     query = """query ($after: String, $pipeline: String, $since: DateTime, $until: DateTime) {
       failedRuns(first: 4, after: $after, pipeline: $pipeline, since: $since, until: $until) {
         edges { node { runId } } pageInfo { hasNextPage hasPreviousPage endCursor } } }"""
-    seen: list[str] = []
+    listed: list[str] = []
     pages: list[tuple[bool, bool]] = []
     after = None
     for _ in range(3):
         page = data(query, after=after)["failedRuns"]
-        seen.extend(edge["node"]["runId"] for edge in page["edges"])
+        listed.extend(edge["node"]["runId"] for edge in page["edges"])
         pages.append((page["pageInfo"]["hasPreviousPage"], page["pageInfo"]["hasNextPage"]))
         after = page["pageInfo"]["endCursor"]
-    assert seen == ["f6", "f7", "f8", "f3", "f4", "f5", "f0", "f1", "f2"]
+    assert listed == ["f6", "f7", "f8", "f3", "f4", "f5", "f0", "f1", "f2"]
     assert pages == [(False, True), (True, True), (True, False)]
 
     def ids(**variables: Any) -> list[str]:
@@ -91,7 +91,7 @@ def test_failed_runs_in_pages(database: Database, data: Ask) -> None:
     assert ids(until="2026-01-01T02:02:00+02:00") == ["f0", "f1", "f2"]
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("history")
 def test_two_lists_and_the_owners_to_notify(database: Database, data: Ask) -> None:
     ownership = {**FACET, "owners": [{"name": "pia", "type": "OWNER"}]}
     named = {"namespace": "etl", "facets": {"ownership": ownership}}
@@ -144,7 +144,7 @@ def test_two_lists_and_the_owners_to_notify(database: Database, data: Ask) -> No
     }
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("history")
 def test_a_resolved_failure(database: Database, data: Ask) -> None:
     write_events(database, run("build-3", "build", ["a"], ["b"], minute=50))
     found = data(
@@ -213,12 +213,12 @@ def test_a_list_costs_no_statement_per_row(
     async def submit(*_: object) -> None:
         raise AssertionError("nothing is submitted here")
 
-    asked: list[str] = []
+    queries: list[str] = []
     counted = Database(
         neo4j_server.uri,
         neo4j_server.user,
         neo4j_server.password,
-        on_query=lambda name, _: asked.append(name),
+        on_query=lambda name, _: queries.append(name),
     )
     lists = (
         "{ datasets { name } jobs { name } runs { runId } artifacts { name } answers { "
@@ -234,14 +234,14 @@ def test_a_list_costs_no_statement_per_row(
     costs = []
     with TestClient(served(graphql_routes(GraphView(counted), submit))) as client:
         for rows in (2, 40):
-            asked.clear()
+            queries.clear()
             answered = client.post(
                 "/graphql", json={"query": query, "variables": {"n": rows}}
             ).json()
             found = answered["data"]["failedRuns"]["edges"]
             assert len(found) == rows
             assert found[0]["node"]["inputs"] == [{"name": "i39"}]
-            costs.append(len(asked))
+            costs.append(len(queries))
     counted.close()
     # Loaders batch per turn of the loop, so the number may vary by one: one statement
     # more or less.

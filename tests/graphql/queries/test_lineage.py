@@ -22,7 +22,7 @@ from tests.run_builders import ds, job, run, run_of, version, write_events
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("history")
 def test_trace(data: Ask) -> None:
     query = """{ trace(answerId: "report") {
       answer { answerId type content generatedAt generatedBy citations { urn artifact { name } } }
@@ -58,7 +58,7 @@ def test_trace(data: Ask) -> None:
     assert found["truncated"] is False
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("history")
 def test_a_trace_as_a_tree(data: Ask) -> None:
     fields = "{ urn kind name depth parentIndex type repeated status codeVersion rowCount }"
     found = data('{ trace(answerId: "report") { tree ' + fields + " } }")["trace"]["tree"]
@@ -82,18 +82,18 @@ def test_a_trace_as_a_tree(data: Ask) -> None:
     )
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("history")
 def test_starts_filters_and_continuations(data: Ask, refused: Ask) -> None:
-    asked = (
+    query = (
         "query ($u: [ID!], $after: String, $filter: LineageFilter) { lineage(urns: $u, "
         "direction: DOWNSTREAM, "
     )
-    asked += (
+    query += (
         "depth: 1, after: $after, filter: $filter) { starts nodes { urn distance } "
         "truncatedBy omittedCount "
     )
-    asked += "continuations { urn cursor omittedCount } } }"
-    found = data(asked, u=[ds("a")])["lineage"]
+    query += "continuations { urn cursor omittedCount } } }"
+    found = data(query, u=[ds("a")])["lineage"]
     assert [(node["urn"], node["distance"]) for node in found["nodes"]] == [
         (ds("a"), 0),
         (ds("b"), 1),
@@ -102,21 +102,21 @@ def test_starts_filters_and_continuations(data: Ask, refused: Ask) -> None:
     assert (found["starts"], found["truncatedBy"], found["omittedCount"]) == ([ds("a")], "depth", 1)
     (continuations,) = found["continuations"]
     assert (continuations["urn"], continuations["omittedCount"]) == (ds("b"), 1)
-    more = data(asked, u=[ds("a")], after=continuations["cursor"])["lineage"]
+    more = data(query, u=[ds("a")], after=continuations["cursor"])["lineage"]
     assert {(node["urn"], node["distance"]) for node in more["nodes"]} == {
         (ds("b"), 1),
         (job("publish"), 2),
         (ds("d"), 2),
     }
-    none = data(asked, u=[ds("a")], filter={"jobTypes": ["DAG"]})["lineage"]
+    none = data(query, u=[ds("a")], filter={"jobTypes": ["DAG"]})["lineage"]
     assert [node["urn"] for node in none["nodes"]] == [ds("a")]
-    assert "cursor" in refused(asked, u=[ds("a")], after="nonsense")["message"]
+    assert "cursor" in refused(query, u=[ds("a")], after="nonsense")["message"]
     assert (
-        "another question" in refused(asked, u=[ds("b")], after=continuations["cursor"])["message"]
+        "another question" in refused(query, u=[ds("b")], after=continuations["cursor"])["message"]
     )
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("history")
 def test_the_lineage_graph_between_two_instants(data: Ask) -> None:
     times = '{from: "2025-01-01T00:00:00Z", to: "2027-01-01T00:00:00Z"}'
     fields = (
@@ -148,12 +148,12 @@ def test_column_lineage(database: Database, data: Ask) -> None:
         "{ nodes { name distance } truncated omittedCount "
         "edges { source target derivations { jobUrn transformations datasetLevel masked } } }"
     )
-    asked = (
+    query = (
         '{ columnLineage(dataset: {namespace: "db", name: "b"}, column: "id", direction: UPSTREAM) '
         + fields
         + " }"
     )
-    assert data(asked)["columnLineage"] == {
+    assert data(query)["columnLineage"] == {
         "nodes": [{"name": "b.id", "distance": 0}, {"name": "a.id", "distance": 1}],
         "edges": [
             {
@@ -174,7 +174,7 @@ def test_column_lineage(database: Database, data: Ask) -> None:
     }
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("history")
 def test_lineage(data: Ask) -> None:
     fields = (
         "{ nodes { urn kind namespace name } edges { source target type } truncated truncatedBy }"
@@ -216,23 +216,23 @@ def test_lineage(data: Ask) -> None:
     ]
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("history")
 def test_a_small_cached_lineage_is_answered_without_a_thread(
     database: Database, data: Ask, served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = (
+    query = (
         "query($urn: ID!, $fresh: Boolean) { lineage(urn: $urn, fresh: $fresh) { nodes "
         "{ urn } edges { type } } }"
     )
-    before = data(asked, urn=ds("raw"))
+    before = data(query, urn=ds("raw"))
     handed: list[object] = []
-    ask = Context.run_in_thread
+    run_in_thread = Context.run_in_thread
 
     async def counted(
         self: Context, function: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> Any:
         handed.append(function)
-        return await ask(self, function, *args, **kwargs)
+        return await run_in_thread(self, function, *args, **kwargs)
 
     monkeypatch.setattr(Context, "run_in_thread", counted)
     monkeypatch.setattr(cache_refresher, "STALE_SECONDS_MAX", 60.0)
@@ -246,7 +246,7 @@ def test_a_small_cached_lineage_is_answered_without_a_thread(
     with TestClient(served(graphql_routes(cached, submit))) as client:
 
         def post(**variables: Any) -> Any:
-            request = {"query": asked, "variables": variables}
+            request = {"query": query, "variables": variables}
             return client.post("/graphql", json=request).json()["data"]
 
         assert post(urn=ds("raw")) == before

@@ -15,7 +15,7 @@ from tests.run_builders import ds, run, write_events
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("history")
 def test_run(data: Ask, missing: Callable[[str], None]) -> None:
     query = """query ($id: ID!) { run(runId: $id) {
       runId urn status startedAt finishedAt inputs { namespace name } outputs { namespace name }
@@ -81,7 +81,7 @@ def test_a_failed_grandchild_shows(database: Database, data: Ask) -> None:
     }
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("history")
 def test_dataset_and_job_and_answer(data: Ask, missing: Callable[[str], None]) -> None:
     query = """query ($urn: ID) { dataset(urn: $urn) {
       urn namespace name firstSeen lastSeen type columns fields { name type } producedBy { name }
@@ -135,7 +135,7 @@ def test_names_of_any_kind(database: Database, data: Ask) -> None:
     )
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("history")
 def test_siblings_of_a_missing_node_are_answered(ask: Ask) -> None:
     found = ask(
         '{ run(runId: "nope") { runId } trace(answerId: "nope") { truncated } '

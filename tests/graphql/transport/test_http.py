@@ -76,17 +76,17 @@ def test_in_a_browser(
         run("ok", "load", ["raw"], ["a"]),
         run("bad", "load", ["raw"], ["a"], minute=5, status="FAIL"),
     )
-    asked: list[str] = []
-    said: list[str] = []
+    requested: list[str] = []
+    errors: list[str] = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = browser.new_page(viewport={"width": 1400, "height": 900})
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("request", lambda request: requested.append(request.url))
         page.on(
             "console",
-            lambda message: said.append(message.text) if message.type == "error" else None,
+            lambda message: errors.append(message.text) if message.type == "error" else None,
         )
-        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(f"{socket_url}/graphql")
         page.get_by_role("button", name=re.compile("Execute query")).click()
         page.get_by_role("menuitem", name="FailedRuns").click()
@@ -100,5 +100,5 @@ def test_in_a_browser(
         expect(page.locator(".result-window")).to_contain_text("dataset:db:raw")
         browser.close()
     assert "bad" in result
-    assert said == []
-    assert [url for url in asked if not url.startswith((socket_url, "data:", "blob:"))] == []
+    assert errors == []
+    assert [url for url in requested if not url.startswith((socket_url, "data:", "blob:"))] == []

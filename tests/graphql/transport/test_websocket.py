@@ -17,10 +17,10 @@ from tests.graphql.subscribers import (
     Serve,
     Served,
     closed_with,
-    heard,
+    receive,
+    receive_data,
     send,
     subscribe,
-    told,
     working,
 )
 from tests.run_builders import run, write_events
@@ -49,7 +49,7 @@ def test_keys(keyed: Served) -> None:
     keyed.begun(reader).close()
     with keyed.connect(additional_headers={"authorization": f"Bearer {reader}"}) as client:
         send(client, type="connection_init")
-        assert heard(client) == {"type": "connection_ack"}
+        assert receive(client) == {"type": "connection_ack"}
 
 
 def test_a_key_that_ends_cuts_its_connections(keyed: Served, monkeypatch: Patch) -> None:
@@ -71,7 +71,7 @@ def test_a_key_that_ends_cuts_its_connections(keyed: Served, monkeypatch: Patch)
         assert time.monotonic() - began < 2
         assert closed_with(second) == 4401
         send(third, type="ping")
-        assert heard(third) == {"type": "pong"}
+        assert receive(third) == {"type": "pong"}
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_refused_subscriptions(open_to_all: Served) -> None:
         }
         for query, code in refused.items():
             send(client, type="subscribe", id="1", payload={"query": query})
-            message = heard(client)
+            message = receive(client)
             assert (message["type"], message["id"]) == ("error", "1"), query
             assert {error["extensions"]["code"] for error in message["payload"]} == {code}, query
         # The id is free again, and the connection goes on.
@@ -166,7 +166,7 @@ def test_numbers_are_bounded(keyed: Served, monkeypatch: Patch) -> None:
     for n in range(3):
         subscribe(first, id=str(n))
     send(first, type="subscribe", id="3", payload={"query": EVENTS})
-    assert heard(first)["payload"][0]["message"] == "the connection has 3 subscriptions already"
+    assert receive(first)["payload"][0]["message"] == "the connection has 3 subscriptions already"
     send(first, type="complete", id="0")
     time.sleep(0.2)
     subscribe(first, id="4")
@@ -224,7 +224,7 @@ def test_a_client_that_does_not_read_is_dropped(
         write_events(
             database, *(run(f"r{n:02d}", "load", status="FAIL", error=large) for n in range(80))
         )
-        assert len(told(reader, 80)) == 80
+        assert len(receive_data(reader, 80)) == 80
         time.sleep(2)
         # The close frame may not arrive: the client reads nothing.
         assert closed_with(stalled) in (1006, 1013)

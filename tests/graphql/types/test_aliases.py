@@ -25,13 +25,13 @@ def test_other_names_and_why(database: Database, data: Ask) -> None:
         aliases { edges { cursor node { name { name } dataset { name } declaredBy since via { name
         } } } } }""")
     assert found["dataset"] == {"aliases": [{"namespace": "db", "name": "u"}]}
-    told = {
+    alias = {
         "name": {"name": "u"},
         "dataset": {"name": "t"},
         "declaredBy": "manual",
         "since": "2026-01-01T00:09:00Z",
     }
-    assert found["aliases"]["edges"] == [{"cursor": "dataset:db:u", "node": {**told, "via": None}}]
+    assert found["aliases"]["edges"] == [{"cursor": "dataset:db:u", "node": {**alias, "via": None}}]
     after = (
         '{ aliases(after: "dataset:db:u") { edges { cursor } pageInfo { hasNextPage endCursor } } }'
     )

@@ -26,7 +26,7 @@ LISTS = {
 
 
 @pytest.fixture
-def told(database: Database) -> None:
+def history(database: Database) -> None:
     """Write five runs, ten minutes apart, the last two at the same instant, and an answer for each."""
     empty(database)
     minutes = [0, 10, 20, 30, 30]
@@ -66,7 +66,7 @@ def pages(data: Ask, field: str, first: int) -> list[list[str]]:
         after = page["pageInfo"]["endCursor"]
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("history")
 @pytest.mark.parametrize("field", LISTS)
 def test_all_pages_together_are_the_list(data: Ask, field: str) -> None:
     newest_first = [3, 4, 2, 1, 0]
@@ -81,7 +81,7 @@ def test_all_pages_together_are_the_list(data: Ask, field: str) -> None:
     assert pages(data, field, 1) == [[urn] for urn in urns]
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("history")
 def test_new_entries_between_pages_neither_repeat_nor_skip_others(
     database: Database, data: Ask
 ) -> None:
@@ -93,7 +93,7 @@ def test_new_entries_between_pages_neither_repeat_nor_skip_others(
     assert [one["runId"] for one in (*first["nodes"], *second["nodes"])] == ["r3", "r4", "r2", "r1"]
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("history")
 @pytest.mark.parametrize("after", ["x", "", "W10=", "WyJ4IiwgInkiXQ==", "WzEsIDJd"])
 def test_a_cursor_that_is_none(refused: Ask, data: Ask, after: str) -> None:
     query = "query ($u: ID!, $a: String) { job(urn: $u) { runs(after: $a) { nodes { runId } } } }"
@@ -142,7 +142,7 @@ def test_fields_of_connections_take_first_and_after() -> None:
     assert checked > 10
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("history")
 def test_first_is_optional_and_never_negative(data: Ask, refused: Ask) -> None:
     query = "query ($first: Int) { owners(first: $first) { edges { cursor } } }"
     assert data(query) == data(query, first=None) == data(query, first=20)

@@ -46,7 +46,7 @@ def history() -> list[Event]:
     ]
 
 
-def ask(client: TestClient, path: str, visibility: str = "", **params: Any) -> Json:
+def get_json(client: TestClient, path: str, visibility: str = "", **params: Any) -> Json:
     answer = client.get(
         f"/api/v1{path}", params=params, headers={"x-visibility": visibility} if visibility else {}
     )

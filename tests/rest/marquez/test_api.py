@@ -9,7 +9,7 @@ pytestmark = pytest.mark.neo4j
 
 
 @pytest.mark.parametrize(
-    ("path", "status", "said"),
+    ("path", "status", "message"),
     [
         ("/namespaces?limit=many", 400, "limit: expected `int`, got `str`"),
         ("/namespaces?limit=-1", 400, "limit: expected `int` >= 0"),
@@ -38,12 +38,12 @@ pytestmark = pytest.mark.neo4j
     ],
 )
 def test_a_wrong_request_names_the_field(
-    client: TestClient, path: str, status: int, said: str
+    client: TestClient, path: str, status: int, message: str
 ) -> None:
     answer = client.get(f"/api/v1{path}")
-    told = answer.json()
-    assert (answer.status_code, told["code"], told["message"].startswith(said)) == (
+    error = answer.json()
+    assert (answer.status_code, error["code"], error["message"].startswith(message)) == (
         status,
         status,
         True,
-    ), told
+    ), error

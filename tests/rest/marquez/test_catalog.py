@@ -8,7 +8,7 @@ from marquez_client.errors import APIError  # type: ignore[import-untyped]
 from starlette.testclient import TestClient
 
 from headwater.schema.urns import artifact_urn, guid_of, job_urn
-from tests.rest.marquez.run_history import BUCKET, FAILED, FIRST, ask, names
+from tests.rest.marquez.run_history import BUCKET, FAILED, FIRST, get_json, names
 from tests.run_builders import at
 
 pytestmark = pytest.mark.neo4j
@@ -86,27 +86,31 @@ def test_the_runs_of_a_job(marquez: MarquezClient) -> None:
 
 
 def test_all_jobs_newest_first_and_by_the_state_of_their_newest_run(client: TestClient) -> None:
-    found = ask(client, "/jobs")
+    found = get_json(client, "/jobs")
     assert (names(found["jobs"]), found["totalCount"]) == (["spy", "report", "load"], 3)
-    failed = ask(client, "/jobs", lastRunStates="FAILED,NEW")
+    failed = get_json(client, "/jobs", lastRunStates="FAILED,NEW")
     assert (names(failed["jobs"]), failed["totalCount"]) == (["report"], 1)
-    assert names(ask(client, "/namespaces/etl/jobs", lastRunStates="completed")["jobs"]) == ["load"]
-    page = ask(client, "/jobs", limit=1, offset=1)
+    assert names(get_json(client, "/namespaces/etl/jobs", lastRunStates="completed")["jobs"]) == [
+        "load"
+    ]
+    page = get_json(client, "/jobs", limit=1, offset=1)
     assert (names(page["jobs"]), page["totalCount"]) == (["report"], 3)
 
 
 def test_the_one_version_of_a_job(client: TestClient) -> None:
-    found = ask(client, "/namespaces/etl/jobs/load/versions")
+    found = get_json(client, "/namespaces/etl/jobs/load/versions")
     (version,) = found["versions"]
     assert found["totalCount"] == 1
-    assert ask(client, f"/namespaces/etl/jobs/load/versions/{version['version']}") == version
+    assert get_json(client, f"/namespaces/etl/jobs/load/versions/{version['version']}") == version
     assert client.get("/api/v1/namespaces/etl/jobs/load/versions/other").status_code == 404
 
 
 def test_the_facets_of_a_run_and_of_its_job(client: TestClient) -> None:
-    assert set(ask(client, f"/jobs/runs/{FAILED}/facets", type="run")["facets"]) == {"errorMessage"}
+    assert set(get_json(client, f"/jobs/runs/{FAILED}/facets", type="run")["facets"]) == {
+        "errorMessage"
+    }
     assert (
-        ask(client, f"/jobs/runs/{FIRST}/facets", type="job")["facets"]["sql"]["query"]
+        get_json(client, f"/jobs/runs/{FIRST}/facets", type="job")["facets"]["sql"]["query"]
         == "SELECT 1"
     )
 

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from headwater.schema.urns import guid_of
 from tests.rest.conftest import Log
-from tests.rest.marquez.run_history import BUCKET, SECRET, Json, ask, names
+from tests.rest.marquez.run_history import BUCKET, SECRET, Json, get_json, names
 from tests.run_builders import at
 
 pytestmark = pytest.mark.neo4j
@@ -34,8 +34,8 @@ def test_the_lineage_of_a_node(client: TestClient) -> None:
         "dataset:db:sums",
     )
     spy, hidden = "job:secret:spy", "dataset:secret:hidden"
-    seen = ask(client, "/lineage", nodeId=raw)
-    assert graph(seen) == {
+    visible = get_json(client, "/lineage", nodeId=raw)
+    assert graph(visible) == {
         raw: ([], [load]),
         load: ([raw], [orders]),
         orders: ([load], [report, spy]),
@@ -44,34 +44,36 @@ def test_the_lineage_of_a_node(client: TestClient) -> None:
         spy: ([orders], [hidden]),
         hidden: ([spy], []),
     }
-    assert [node["id"] for node in seen["graph"]] == sorted(node["id"] for node in seen["graph"])
-    for node in seen["graph"]:
+    assert [node["id"] for node in visible["graph"]] == sorted(
+        node["id"] for node in visible["graph"]
+    )
+    for node in visible["graph"]:
         assert all(edge["destination"] == node["id"] for edge in node["inEdges"])
-    types = {node["id"]: (node["type"], node["data"]["name"]) for node in seen["graph"]}
+    types = {node["id"]: (node["type"], node["data"]["name"]) for node in visible["graph"]}
     assert types[load] == ("JOB", "load")
     assert types[raw] == ("DATASET", "raw/orders")
-    whole = graph(ask(client, "/lineage", nodeId=quote(orders, safe=":/"), depth=1))
-    assert set(whole) == {raw, load, orders, report, sums, spy, hidden}
-    assert graph(ask(client, "/lineage", nodeId=orders, depth=0)) == {orders: ([], [])}
-    assert set(graph(ask(client, "/lineage", nodeId=f"{orders}#{guid_of('any')}", depth=0))) == {
-        orders
-    }
-    assert set(graph(ask(client, "/lineage", nodeId="dataset:colons:here:a:b"))) == {
+    complete = graph(get_json(client, "/lineage", nodeId=quote(orders, safe=":/"), depth=1))
+    assert set(complete) == {raw, load, orders, report, sums, spy, hidden}
+    assert graph(get_json(client, "/lineage", nodeId=orders, depth=0)) == {orders: ([], [])}
+    assert set(
+        graph(get_json(client, "/lineage", nodeId=f"{orders}#{guid_of('any')}", depth=0))
+    ) == {orders}
+    assert set(graph(get_json(client, "/lineage", nodeId="dataset:colons:here:a:b"))) == {
         "dataset:colons:here:a:b"
     }
 
 
 def test_a_hidden_node_is_not_in_the_lineage(client: TestClient) -> None:
-    seen = ask(client, "/lineage", "db,etl,s3*", nodeId="dataset:db:orders")
-    assert set(graph(seen)) == {
+    visible = get_json(client, "/lineage", "db,etl,s3*", nodeId="dataset:db:orders")
+    assert set(graph(visible)) == {
         "dataset:db:orders",
         "dataset:db:sums",
         f"dataset:{BUCKET}:raw/orders",
         "job:etl:load",
         "job:etl:report",
     }
-    assert graph(seen)["dataset:db:orders"] == (["job:etl:load"], ["job:etl:report"])
-    assert "secret" not in str(seen)
+    assert graph(visible)["dataset:db:orders"] == (["job:etl:load"], ["job:etl:report"])
+    assert "secret" not in str(visible)
 
 
 def test_column_lineage(marquez: MarquezClient) -> None:
@@ -98,7 +100,7 @@ def test_column_lineage(marquez: MarquezClient) -> None:
 
 
 def test_search(client: TestClient) -> None:
-    found = ask(client, "/search/", q="orders")
+    found = get_json(client, "/search/", q="orders")
     assert found["totalCount"] == 2
     assert found["results"] == [
         {
@@ -116,34 +118,34 @@ def test_search(client: TestClient) -> None:
             "nodeId": f"dataset:{BUCKET}:raw/orders",
         },
     ]
-    assert names(ask(client, "/search", q="rep", filter="JOB", sort="UPDATED_AT")["results"]) == [
-        "report"
-    ]
-    assert names(ask(client, "/search", q="orders", namespace="db")["results"]) == ["orders"]
-    assert names(ask(client, "/search", q="orders", after=at(3))["results"]) == ["orders"]
-    assert ask(client, "/search", q="")["results"] == []
+    assert names(
+        get_json(client, "/search", q="rep", filter="JOB", sort="UPDATED_AT")["results"]
+    ) == ["report"]
+    assert names(get_json(client, "/search", q="orders", namespace="db")["results"]) == ["orders"]
+    assert names(get_json(client, "/search", q="orders", after=at(3))["results"]) == ["orders"]
+    assert get_json(client, "/search", q="")["results"] == []
 
 
 def test_events_are_returned_unchanged(client: TestClient, log: Log) -> None:
-    found = ask(client, "/events/lineage")
+    found = get_json(client, "/events/lineage")
     assert found["events"] == log.events[::-1]
     assert found["totalCount"] == len(log.events)
-    page = ask(client, "/events/lineage", limit=2, offset=1, sortDirection="asc")
+    page = get_json(client, "/events/lineage", limit=2, offset=1, sortDirection="asc")
     assert (page["events"], page["totalCount"]) == (log.events[1:3], len(log.events))
-    between = ask(client, "/events/lineage", after=at(2), before=at(4))
+    between = get_json(client, "/events/lineage", after=at(2), before=at(4))
     assert (between["events"], between["totalCount"]) == (log.events[2:0:-1], 2)
 
 
 def test_a_hidden_namespace_occurs_in_no_answer(client: TestClient) -> None:
-    seen = "db,etl,s3*"
-    assert names(ask(client, "/namespaces", seen)["namespaces"]) == ["db", "etl", BUCKET]
-    assert ask(client, "/jobs", seen)["totalCount"] == 2
-    assert "secret" not in names(ask(client, "/sources", seen)["sources"])
-    assert ask(client, "/search", seen, q="hidden")["totalCount"] == 0
-    events = ask(client, "/events/lineage", seen)
+    visible = "db,etl,s3*"
+    assert names(get_json(client, "/namespaces", visible)["namespaces"]) == ["db", "etl", BUCKET]
+    assert get_json(client, "/jobs", visible)["totalCount"] == 2
+    assert "secret" not in names(get_json(client, "/sources", visible)["sources"])
+    assert get_json(client, "/search", visible, q="hidden")["totalCount"] == 0
+    events = get_json(client, "/events/lineage", visible)
     assert (len(events["events"]), events["totalCount"]) == (4, 4)
     assert "secret" not in str(events)
-    counted = client.get("/api/v1/stats/jobs", headers={"x-visibility": seen}).json()
+    counted = client.get("/api/v1/stats/jobs", headers={"x-visibility": visible}).json()
     assert counted[-1]["count"] == 2
     for path in (
         "/namespaces/secret",
@@ -156,9 +158,9 @@ def test_a_hidden_namespace_occurs_in_no_answer(client: TestClient) -> None:
         "/lineage?nodeId=dataset:secret:hidden",
         "/sources/secret",
     ):
-        hidden = client.get(f"/api/v1{path}", headers={"x-visibility": seen})
+        hidden = client.get(f"/api/v1{path}", headers={"x-visibility": visible})
         missing = client.get(
-            f"/api/v1{path.replace('secret', 'nowhere')}", headers={"x-visibility": seen}
+            f"/api/v1{path.replace('secret', 'nowhere')}", headers={"x-visibility": visible}
         )
         assert hidden.status_code == 404, path
         assert hidden.json()["message"] == missing.json()["message"].replace("nowhere", "secret")

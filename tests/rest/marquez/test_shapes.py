@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from headwater.cypher.driver.database import Database
 from headwater.schema.urns import artifact_urn, guid_of
-from tests.rest.marquez.run_history import BUCKET, FIRST, ask
+from tests.rest.marquez.run_history import BUCKET, FIRST, get_json
 from tests.run_builders import at
 
 pytestmark = pytest.mark.neo4j
@@ -77,17 +77,17 @@ def test_the_versions_of_a_dataset(marquez: MarquezClient) -> None:
 def test_a_page_costs_equally_many_statements_whatever_its_length(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
+    statements: list[str] = []
     plain = Database.ask
 
     def counted(self: Database, text: str, *args: Any, **kwargs: Any) -> Any:
-        asked.append(text)
+        statements.append(text)
         return plain(self, text, *args, **kwargs)
 
     monkeypatch.setattr(Database, "ask", counted)
     for path in ("/jobs", "/namespaces/db/datasets"):
-        asked.clear()
-        ask(client, path, limit=1)
-        one = len(asked)
-        ask(client, path, limit=50)
-        assert 2 * one == len(asked) < 24, path
+        statements.clear()
+        get_json(client, path, limit=1)
+        one = len(statements)
+        get_json(client, path, limit=50)
+        assert 2 * one == len(statements) < 24, path

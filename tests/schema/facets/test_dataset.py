@@ -95,8 +95,8 @@ def test_a_valid_facet_passes_and_a_fault_is_reported_at_its_path(example: Examp
 
 def test_fields_are_flattened_by_their_path_parents_first() -> None:
     inner = [{"name": "city", "type": "string"}, {"name": " "}]
-    sent = {"fields": [{"name": "id", "type": "int"}, {"name": "home", "fields": inner}]}
-    schema = salvage(dataset.Schema, json.dumps(sent))
+    facet = {"fields": [{"name": "id", "type": "int"}, {"name": "home", "fields": inner}]}
+    schema = salvage(dataset.Schema, json.dumps(facet))
     assert schema is not None
     flat = dataset.flatten_fields(schema.fields)
     assert list(flat.items()) == [("id", "int"), ("home", None), ("home.city", "string")]

@@ -28,7 +28,7 @@ def test_messages_name_the_format_and_not_its_pattern() -> None:
 
 
 @pytest.mark.parametrize(
-    ("entity", "key", "sent", "attribute", "value"),
+    ("entity", "key", "values", "attribute", "value"),
     [
         ("run", "errorMessage", {"message": "no"}, "message", "no"),
         ("run", "nominalTime", {"nominalStartTime": "today"}, "nominal_start_time", "today"),
@@ -47,9 +47,9 @@ def test_messages_name_the_format_and_not_its_pattern() -> None:
     ],
 )
 def test_salvage_reads_a_facet_that_breaks_its_schema(
-    entity: Entity, key: str, sent: dict[str, Any], attribute: str, value: object
+    entity: Entity, key: str, values: dict[str, Any], attribute: str, value: object
 ) -> None:
-    raw = json.dumps(sent).encode()
+    raw = json.dumps(values).encode()
     assert not is_valid(entity, key, raw)
     facet = salvage(FACETS[entity, key], raw)
     assert getattr(facet, attribute) == value

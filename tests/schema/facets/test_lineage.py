@@ -54,13 +54,13 @@ def test_only_unreadable_parts_of_a_column_lineage_are_skipped() -> None:
     raw = json.dumps(
         {"fields": {"a": {"inputFields": inputs}, "x": None}, "dataset": {"no": "list"}}
     )
-    kept = salvage(ColumnLineage, raw)
-    assert kept is not None
-    assert list(kept.fields) == ["a"]
-    first, second = kept.fields["a"].input_fields
+    salvaged = salvage(ColumnLineage, raw)
+    assert salvaged is not None
+    assert list(salvaged.fields) == ["a"]
+    first, second = salvaged.fields["a"].input_fields
     assert [step.masking for step in first.transformations or ()] == [True]
     assert second.transformations is None
-    assert kept.dataset is None
+    assert salvaged.dataset is None
 
 
 def test_a_lineage_input_without_a_type_is_nobodys() -> None:
@@ -72,9 +72,9 @@ def test_a_lineage_input_without_a_type_is_nobodys() -> None:
             ]
         }
     )
-    kept = salvage(JobLineage, raw)
-    assert kept is not None
-    assert [len(entry.inputs or ()) for entry in kept.entries] == [2]
+    salvaged = salvage(JobLineage, raw)
+    assert salvaged is not None
+    assert [len(entry.inputs or ()) for entry in salvaged.entries] == [2]
 
 
 WORDS = st.sampled_from(
@@ -90,10 +90,10 @@ SCALARS = st.none() | st.booleans() | st.integers() | st.text()
     )
 )
 def test_salvage_never_fails_and_returns_valid_facets(value: object) -> None:
-    kept = salvage(ColumnLineage, json.dumps(value))
-    if kept is not None:
+    salvaged = salvage(ColumnLineage, json.dumps(value))
+    if salvaged is not None:
         assert all(
             type(field.field) is str
-            for output in kept.fields.values()
+            for output in salvaged.fields.values()
             for field in output.input_fields
         )

@@ -70,10 +70,10 @@ PARENTS: list[tuple[str, dict[str, Any], Parent | None]] = [
 
 
 @pytest.mark.parametrize(
-    ("sent", "parent"), [case[1:] for case in PARENTS], ids=[case[0] for case in PARENTS]
+    ("facets", "parent"), [case[1:] for case in PARENTS], ids=[case[0] for case in PARENTS]
 )
-def test_a_parent_is_read_in_every_spelling(sent: dict[str, Any], parent: Parent | None) -> None:
-    assert read_parent({key: json.dumps(value).encode() for key, value in sent.items()}) == parent
+def test_a_parent_is_read_in_every_spelling(facets: dict[str, Any], parent: Parent | None) -> None:
+    assert read_parent({key: json.dumps(value).encode() for key, value in facets.items()}) == parent
 
 
 def test_no_facets_name_no_parent() -> None:

@@ -1,4 +1,4 @@
-// Set of which outputs of a job a lineage facet lists the origins: on a run (explicit) or in the
+// Mark the outputs of a job whose origins a lineage facet lists: on a run (explicit) or in the
 // newest declaration (declared: a list, or null without such a declaration).
 // access: write
 // params: $rows LIST<MAP>
