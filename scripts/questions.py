@@ -58,14 +58,16 @@ RETURN v.runId AS id ORDER BY v.createdAt DESC LIMIT 1
 
 HEAD = """# Every question, in every form
 
-*Written by `python -m scripts.questions` from [questions/](questions): everything below was really asked.*
+*Written by `python -m scripts.questions` from [questions/](questions), which sends each question and records its answer.*
 
-What was asked is the graph of a real `headwater demo --home /demo`, served by `headwater up --home /demo` with
-`HEADWATER_HOME=/demo` set for the commands. That demo knew no owners, tags, tests, personal data or history of weeks,
-so it was first told of a made-up evening report that reads one of its marts, in {count} events
-([events.jsonl](questions/events.jsonl), sent by `headwater ingest`). Answers are as they came, those in JSON indented;
-an answer that is cut ends in "…" and says how much is left out. GraphQL goes to `/graphql`, Cypher to
-`headwater cypher -` or `POST /cypher`; a query that is called by its name is of the [library](cypher.md).
+The graph is that of `headwater demo --home /demo`, served by `headwater up --home /demo`. `HEADWATER_HOME=/demo` is set
+for the commands. The demo alone has no owners, tags, tests, personal data, or history of several weeks. So {count} events
+of an invented evening report, which reads one of its marts, were sent first ([events.jsonl](questions/events.jsonl), with
+`headwater ingest`).
+
+JSON answers are indented; no other answer is edited. A long answer ends in "…" and the number of omitted lines. Send
+GraphQL to `/graphql`, and Cypher to `headwater cypher -` or `POST /cypher`. `headwater cypher NAME` runs a query of the
+[library](cypher.md).
 """
 
 
@@ -74,7 +76,7 @@ class Question:
     """A question in plain words and in each form. `without` gives the reason for a missing form."""
 
     title: str
-    who: str
+    audience: str
     note: str = ""
     graphql: str = ""
     cypher: str = ""
@@ -129,7 +131,7 @@ class Asker:
 
     def section(self, question: Question) -> str:
         print(question.title, file=sys.stderr)
-        blocks = [f"## {question.title}", f"*{question.who}*"]
+        blocks = [f"## {question.title}", f"*{question.audience}*"]
         if question.note:
             blocks.append(question.note.strip())
         blocks += self._answers(question)
