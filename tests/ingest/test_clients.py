@@ -1,4 +1,4 @@
-"""The official OpenLineage clients of Python against the real server: sync and async, gzip and
+"""The official Python clients of OpenLineage against the real server: sync and async, gzip and
 plain.
 """
 
@@ -23,7 +23,7 @@ COMPRESSIONS = [None, HttpCompression.GZIP]
 
 
 def a_run(count: int = 2, columns: int = 2) -> list[RunEvent]:
-    """A START, some RUNNING, and a COMPLETE of one run."""
+    """Return a START, some RUNNING and a COMPLETE event of one run."""
     run, job = Run(str(uuid.uuid4())), Job("etl", "load")
     fields = [
         schema_dataset.SchemaDatasetFacetFields(f"column {i}", "string") for i in range(columns)
@@ -68,7 +68,7 @@ def test_the_async_client(api: Api, compression: HttpCompression | None) -> None
         for event in a_run(4):
             client.emit(event)
     assert client.close(timeout=20)
-    # It holds back only until START is answered: the order of the others is not theirs.
+    # The client waits only for the response to START; the order of the other events is not fixed.
     assert sorted(kept_types(api, before)) == ["COMPLETE"] * 5 + ["RUNNING"] * 10 + ["START"] * 5
 
 
@@ -83,8 +83,8 @@ def test_an_endpoint_with_a_trailing_slash(api: Api) -> None:
 
 
 def test_the_client_gets_a_refusal_and_sends_the_event_once(api: Api) -> None:
-    """An event far above the limit: the client must hear 413 and not a broken connection, which
-    it would repeat.
+    """The event is far above the limit. The client must receive 413, because it would retry after a
+    broken connection.
     """
     before = api.last()
     large = a_run(columns=EVENT_BYTES_MAX // 4)[0]

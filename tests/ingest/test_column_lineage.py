@@ -1,4 +1,4 @@
-"""Column lineage: field by field and of the whole dataset, with how each column came to be."""
+"""Column lineage of fields and of whole datasets, with the transformations of each edge."""
 
 from __future__ import annotations
 
@@ -44,29 +44,29 @@ def field(name: str, field: str, *steps: Event) -> Event:
     }
 
 
-def told(fields: Event, whole: list[Event] | None = None) -> Event:
+def facet_of(fields: Event, dataset_inputs: list[Event] | None = None) -> Event:
     return {
         "columnLineage": {
             "fields": {name: {"inputFields": of} for name, of in fields.items()},
-            "dataset": whole,
+            "dataset": dataset_inputs,
         }
     }
 
 
 def test_a_column_edge_has_the_transformations_of_its_facet(database: Database) -> None:
-    ways = [
+    transformations = [
         step("DIRECT", "IDENTITY"),
         step("INDIRECT", "FILTER"),
         step("DIRECT", "TRANSFORMATION", masking=True),
     ]
-    said = told(
+    facet = facet_of(
         {
-            "total": [field("a", "price", *ways), field("b", "tax")],
+            "total": [field("a", "price", *transformations), field("b", "tax")],
             "id": [field("a", "id", step("DIRECT"))],
         }
     )
     write_in_any_order(
-        database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=[dataset("x", said)])
+        database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=[dataset("x", facet)])
     )
     assert {(s, t) for s, _, t in edges(database, "FEEDS") if s.startswith("column:")} == {
         (column("a", "price"), column("x", "total")),
@@ -100,9 +100,9 @@ def test_the_older_shape_is_read_as_well(database: Database) -> None:
 
 
 def test_dependencies_of_the_whole_dataset_are_edges_into_the_dataset(database: Database) -> None:
-    said = told({"id": [field("a", "id")]}, [field("b", "flag", step("INDIRECT", "JOIN"))])
+    facet = facet_of({"id": [field("a", "id")]}, [field("b", "flag", step("INDIRECT", "JOIN"))])
     write_in_any_order(
-        database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=[dataset("x", said)])
+        database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=[dataset("x", facet)])
     )
     assert edge(database, column("b", "flag"), "FEEDS", ds("x"))["transformations"] == [
         "INDIRECT:JOIN"
@@ -112,7 +112,8 @@ def test_dependencies_of_the_whole_dataset_are_edges_into_the_dataset(database: 
 
 def test_transformations_add_up_over_runs(database: Database) -> None:
     one, two = (
-        told({"id": [field("a", "id", step("DIRECT", way))]}) for way in ("IDENTITY", "AGGREGATION")
+        facet_of({"id": [field("a", "id", step("DIRECT", way))]})
+        for way in ("IDENTITY", "AGGREGATION")
     )
     write_in_any_order(
         database,
@@ -127,11 +128,11 @@ def test_transformations_add_up_over_runs(database: Database) -> None:
 
 
 def test_two_jobs_are_two_edges(database: Database) -> None:
-    said = columns(id=[("a", "id")])
+    facet = columns(id=[("a", "id")])
     write_in_any_order(
         database,
-        run_event("r1", "COMPLETE", 1, job="one", inputs=["a"], outputs=[dataset("x", said)]),
-        run_event("r2", "COMPLETE", 2, job="two", inputs=["a"], outputs=[dataset("x", said)]),
+        run_event("r1", "COMPLETE", 1, job="one", inputs=["a"], outputs=[dataset("x", facet)]),
+        run_event("r2", "COMPLETE", 2, job="two", inputs=["a"], outputs=[dataset("x", facet)]),
     )
     rows = database.ask("MATCH (:Column)-[e:FEEDS]->(:Column) RETURN e.job AS job ORDER BY job", {})
     assert [row["job"] for row in rows] == [job("one"), job("two")]
@@ -194,9 +195,9 @@ def test_a_column_named_only_by_an_edge_is_not_current(database: Database) -> No
 def test_a_malformed_source_is_left_out_and_the_others_stay(
     database: Database, broken: Any
 ) -> None:
-    said = {"columnLineage": {"fields": {"id": {"inputFields": [broken, field("a", "id")]}}}}
+    facet = {"columnLineage": {"fields": {"id": {"inputFields": [broken, field("a", "id")]}}}}
     write_in_any_order(
-        database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", said)])
+        database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", facet)])
     )
     assert edge(database, column("a", "id"), "FEEDS", column("x", "id"))["transformations"] == [
         "DIRECT"

@@ -1,4 +1,4 @@
-"""What becomes of datasets: dropped, renamed, truncated, altered, overwritten, created."""
+"""Lifecycle changes of datasets: drop, rename, truncate, alter, overwrite, create."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def change(kind: str, previous: str | None = None) -> Event:
 
 
 def reached(view: GraphView, urn: str, direction: str) -> set[str]:
-    return {found.urn for found in lineage(view, urn, direction=direction).nodes} - {urn}
+    return {node.urn for node in lineage(view, urn, direction=direction).nodes} - {urn}
 
 
 def test_a_drop_produces_no_version(database: Database) -> None:
@@ -158,8 +158,8 @@ def test_a_rename_to_the_same_name_is_ignored(database: Database) -> None:
 def test_the_invented_path_of_a_missing_table_is_not_merged_with_the_real_one(
     database: Database,
 ) -> None:
-    """Spark names the table that it did not find by a path it made up, with the table's name as
-    a symlink.
+    """Spark invents a path for a table that it does not find, and adds the name of the table as a
+    symlink.
     """
     real = dataset("/lake/shop/t", symlinks("shop.t", namespace="catalog"), namespace="file")
     phantom = dataset(
@@ -172,8 +172,12 @@ def test_the_invented_path_of_a_missing_table_is_not_merged_with_the_real_one(
         run_event("w", "COMPLETE", 2, job="load", outputs=[real]),
         run_event("x", "COMPLETE", 3, job="other", outputs=[elsewhere]),
     )
-    places = {"dataset:file:/lake/shop/t", "dataset:db:/spark-warehouse/t", "dataset:file:/other/t"}
-    assert urns(database, "Dataset") == places
+    expected = {
+        "dataset:file:/lake/shop/t",
+        "dataset:db:/spark-warehouse/t",
+        "dataset:file:/other/t",
+    }
+    assert urns(database, "Dataset") == expected
     assert edges(database, "SYMLINK_OF") == {
         ("dataset:catalog:shop.t", "SYMLINK_OF", "dataset:file:/lake/shop/t"),
         ("dataset:other-catalog:shop.t", "SYMLINK_OF", "dataset:file:/other/t"),

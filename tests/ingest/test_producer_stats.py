@@ -1,6 +1,4 @@
-"""ProducerStats: they add up in any order and any pieces, examples stay, and the graph counts
-each receipt once.
-"""
+"""Producer statistics add up in any order, keep their examples, and count each receipt once."""
 
 from __future__ import annotations
 
@@ -33,28 +31,30 @@ from headwater.schema.urns import finding_urn, producer_urn
 
 UUID = "0198c2f4-7a3b-7c11-9d5e-6f1a2b3c4d5e"
 TIME = "2026-01-31T12:00:00Z"
-AT = parse_instant(TIME)
+RECEIVED = parse_instant(TIME)
 SECOND = 1_000_000
 SENDER = "https://example.com/etl"
-# A busy machine is no fault of what is tried.
+# A busy machine must not fail these examples.
 PATIENT = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 
 
 def event(**fields: Any) -> dict[str, Any]:
     job = {"namespace": "etl", "name": "load"}
     run = {"runId": UUID}
-    sent = {
+    content = {
         "eventTime": TIME,
         "eventType": "START",
         "producer": SENDER,
         "schemaURL": "https://a",
         "run": run,
     }
-    return {**sent, "job": job, **fields}
+    return {**content, "job": job, **fields}
 
 
-def tallied(sent: dict[str, Any], received: int = AT + SECOND, seq: int = 1) -> ProducerStats:
-    body = json.dumps(sent).encode()
+def tallied(
+    content: dict[str, Any], received: int = RECEIVED + SECOND, seq: int = 1
+) -> ProducerStats:
+    body = json.dumps(content).encode()
     parsed: Event | None
     reason = ""
     try:
@@ -76,7 +76,10 @@ EVENTS = st.sampled_from(
     ]
 )
 RECEIPTS = st.builds(
-    tallied, EVENTS, st.integers(AT - 3600 * SECOND, AT + 3600 * SECOND), st.integers(1, 9)
+    tallied,
+    EVENTS,
+    st.integers(RECEIVED - 3600 * SECOND, RECEIVED + 3600 * SECOND),
+    st.integers(1, 9),
 )
 TALLIES = st.lists(RECEIPTS, max_size=4).map(lambda several: reduce(join, several, ProducerStats()))
 
@@ -110,12 +113,12 @@ def test_joining_changes_neither_side() -> None:
 
 
 def test_a_producer_is_counted_with_its_clock() -> None:
-    both = join(tallied(event(), AT + SECOND), tallied(event(), AT - 120 * SECOND))
+    both = join(tallied(event(), RECEIVED + SECOND), tallied(event(), RECEIVED - 120 * SECOND))
     found = both.producers[producer_urn(SENDER)]
     assert (found.events, found.first, found.last, found.future) == (
         2,
-        AT - 120 * SECOND,
-        AT + SECOND,
+        RECEIVED - 120 * SECOND,
+        RECEIVED + SECOND,
         1,
     )
     assert found.skews is not None
@@ -130,13 +133,13 @@ def test_a_refused_event_is_counted_for_its_producer() -> None:
     found = tallied({"producer": SENDER, "run": {}}).findings[finding_urn(SENDER, "refused", "")]
     assert found.count == 1
     assert "runId" in found.example.detail
-    garbage = count_event(AT, 1, b"\xff{", None, future_seconds=60, reason="not JSON")
+    garbage = count_event(RECEIVED, 1, b"\xff{", None, future_seconds=60, reason="not JSON")
     assert list(garbage.producers) == [producer_urn("")]
 
 
 def test_the_example_is_the_first_receipt_that_shows_it() -> None:
-    sent = event(eventType="start")
-    both = join(tallied(sent, seq=7), tallied(sent, seq=3))
+    content = event(eventType="start")
+    both = join(tallied(content, seq=7), tallied(content, seq=3))
     found = both.findings[finding_urn(SENDER, "lower-case-event-type", "eventType")]
     assert (found.count, found.example.receipt) == (2, 3)
     assert '"eventType": "start"' in found.example.snippet
@@ -150,13 +153,13 @@ def test_the_example_is_the_first_receipt_that_shows_it() -> None:
 )
 def test_a_median_has_an_error_of_a_fifth_at_most(skews: list[int]) -> None:
     produced = (
-        reduce(join, (tallied(event(), AT + skew) for skew in skews))
+        reduce(join, (tallied(event(), RECEIVED + skew) for skew in skews))
         .producers[producer_urn(SENDER)]
         .skews
     )
     assert produced is not None
-    wanted = true_median(skews)
-    assert abs(median(produced) - wanted) <= 0.2 * abs(wanted) + 1_000
+    expected = true_median(skews)
+    assert abs(median(produced) - expected) <= 0.2 * abs(expected) + 1_000
 
 
 def test_no_observations_have_no_median() -> None:
@@ -174,12 +177,12 @@ def test_no_observations_have_no_median() -> None:
     ],
 )
 def test_a_snippet_is_the_text_around_the_field(field: str, shows: str) -> None:
-    sent = {
+    content = {
         "run": {"runId": UUID},
         "filler": "ä" * 5_000,
         "outputs": [{"facets": {"dataSource": {"uri": "file"}}}],
     }
-    found = snippet(json.dumps(sent, ensure_ascii=False).encode(), field)
+    found = snippet(json.dumps(content, ensure_ascii=False).encode(), field)
     assert shows in found
     assert len(found) <= EXAMPLE_CHARACTERS_MAX
 
@@ -191,7 +194,7 @@ def test_a_snippet_of_any_bytes_is_text(body: bytes, field: str) -> None:
 
 
 def test_the_number_of_listed_producers_is_bounded() -> None:
-    # Nobody listens there: it is refused before anything is asked.
+    # Nothing listens at this address; the refusal precedes any query.
     with (
         closing(Database("bolt://127.0.0.1:1", "", "")) as nowhere,
         pytest.raises(QueryError, match="first"),

@@ -1,4 +1,4 @@
-"""ProducerStats in the graph: they add up, in the transaction that writes them."""
+"""Producer statistics add up in the graph, in the transaction that writes them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headwater.ingest.producer_stats_writer import write_producer_stats
 from headwater.lineage.questions import conformance
 from headwater.lineage.view import GraphView
 from headwater.schema.events import to_datetime
-from tests.ingest.test_producer_stats import AT, SECOND, SENDER, event, tallied
+from tests.ingest.test_producer_stats import RECEIVED, SECOND, SENDER, event, tallied
 
 
 def _write(database: Database, producer_stats: Sequence[ProducerStats]) -> None:
@@ -29,16 +29,19 @@ def _write(database: Database, producer_stats: Sequence[ProducerStats]) -> None:
 def test_the_graph_sums_partial_stats(database: Database, view: GraphView) -> None:
     source = {"_producer": "https://a", "_schemaURL": "https://b", "name": "file", "uri": "file"}
     local = event(outputs=[{"namespace": "db", "name": "t", "facets": {"dataSource": source}}])
-    _write(database, [tallied(local, AT + 2 * SECOND, seq=5), ProducerStats()])
+    _write(database, [tallied(local, RECEIVED + 2 * SECOND, seq=5), ProducerStats()])
     _write(
         database,
-        [tallied(local, AT + SECOND, seq=9), tallied(event(producer="b:x"), AT - 90 * SECOND)],
+        [
+            tallied(local, RECEIVED + SECOND, seq=9),
+            tallied(event(producer="b:x"), RECEIVED - 90 * SECOND),
+        ],
     )
     first, second = conformance.producers(view)
     assert (first.producer, first.events, first.future_events) == (SENDER, 2, 0)
     assert (first.first_received_at, first.last_received_at) == (
-        to_datetime(AT + SECOND),
-        to_datetime(AT + 2 * SECOND),
+        to_datetime(RECEIVED + SECOND),
+        to_datetime(RECEIVED + 2 * SECOND),
     )
     assert first.skew is not None
     assert (first.skew.min, first.skew.max) == (1.0, 2.0)

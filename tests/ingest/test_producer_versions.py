@@ -1,6 +1,4 @@
-"""Versions by the names that producers give them, and what began after what whatever the clocks
-say.
-"""
+"""Versions with the names of their producers, and job dependencies that outweigh wrong clocks."""
 
 from __future__ import annotations
 
@@ -97,10 +95,10 @@ def test_a_version_may_be_a_number(database: Database) -> None:
 
 
 def after(job_name: str, run_id: str | None = None, side: str = "upstream") -> Event:
-    one: Event = {"job": {"namespace": "etl", "name": job_name}}
+    dependency: Event = {"job": {"namespace": "etl", "name": job_name}}
     if run_id:
-        one["run"] = {"runId": run_id}
-    return {"jobDependencies": {side: [one]}}
+        dependency["run"] = {"runId": run_id}
+    return {"jobDependencies": {side: [dependency]}}
 
 
 def test_job_dependencies_are_edges_between_jobs_and_runs(database: Database) -> None:
@@ -120,8 +118,8 @@ def test_job_dependencies_are_edges_between_jobs_and_runs(database: Database) ->
     assert edges(database, "FEEDS") == set(), "no data flows along it"
 
 
-def behind(run_id: str, *, then: str, of: str) -> list[Event]:
-    """A reader whose clock says that it began before what it ran after ended."""
+def with_slow_clock(run_id: str, *, then: str, of: str) -> list[Event]:
+    """Return a reader whose clock has it start before the end of its trigger."""
     return [
         run_event(run_id, "START", 5, job="report", inputs=["t"], facets=after(of, then)),
         run_event(run_id, "COMPLETE", 6, job="report", inputs=["t"]),
@@ -129,32 +127,47 @@ def behind(run_id: str, *, then: str, of: str) -> list[Event]:
 
 
 def test_a_reader_with_a_slow_clock_read_the_version_of_its_trigger(database: Database) -> None:
-    write_in_any_order(database, write("w1", 1), write("w2", 9), *behind("r", then="w2", of="load"))
+    write_in_any_order(
+        database, write("w1", 1), write("w2", 9), *with_slow_clock("r", then="w2", of="load")
+    )
     assert read_by(database, run_of("r")) == {version("t", "w2")}
 
 
 def test_a_trigger_may_itself_be_triggered_by_the_writer(database: Database) -> None:
-    """In every order: what is last heard of may be the writer, the reader, or what ran between
-    them.
+    """In every order: the last event to arrive may be that of the writer, the reader or the run
+    between.
     """
     between = run_event("check", "COMPLETE", 10, job="check", facets=after("load", "w2"))
     write_in_any_order(
-        database, write("w1", 1), write("w2", 9), between, *behind("r", then="check", of="check")
+        database,
+        write("w1", 1),
+        write("w2", 9),
+        between,
+        *with_slow_clock("r", then="check", of="check"),
     )
     assert read_by(database, run_of("r")) == {version("t", "w2")}
     write_in_any_order(
-        database, between, write("w1", 1), write("w2", 9), *behind("r", then="check", of="check")
+        database,
+        between,
+        write("w1", 1),
+        write("w2", 9),
+        *with_slow_clock("r", then="check", of="check"),
     )
     assert read_by(database, run_of("r")) == {version("t", "w2")}
 
 
 def test_a_correct_clock_is_used(database: Database) -> None:
-    write_in_any_order(database, write("w1", 1), write("w2", 4), *behind("r", then="w1", of="load"))
+    write_in_any_order(
+        database, write("w1", 1), write("w2", 4), *with_slow_clock("r", then="w1", of="load")
+    )
     assert read_by(database, run_of("r")) == {version("t", "w2")}
 
 
 def test_a_failed_writer_is_not_linked_by_its_trigger(database: Database) -> None:
     write_in_any_order(
-        database, write("w1", 1), write("w2", 9, state="FAIL"), *behind("r", then="w2", of="load")
+        database,
+        write("w1", 1),
+        write("w2", 9, state="FAIL"),
+        *with_slow_clock("r", then="w2", of="load"),
     )
     assert read_by(database, run_of("r")) == {version("t", "w1")}

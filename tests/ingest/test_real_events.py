@@ -152,7 +152,7 @@ def test_column_lineage(graph: Database) -> None:
         ),
         {},
     )
-    ways = {(row["a"], row["b"]): row["ways"] for row in rows}
+    transformations = {(row["a"], row["b"]): row["ways"] for row in rows}
     for source, target, way in [
         (("raw/airlines", "carrier"), ("clean/airlines", "carrier"), "DIRECT:IDENTITY"),
         (("raw/airlines", "name"), ("clean/airlines", "airline"), "DIRECT:TRANSFORMATION"),
@@ -166,8 +166,11 @@ def test_column_lineage(graph: Database) -> None:
             "DIRECT:AGGREGATION",
         ),
     ]:
-        assert way in ways[column(*source), column(*target)]
-    assert (column("raw/airlines", "name"), column("clean/airlines", "carrier")) not in ways
+        assert way in transformations[column(*source), column(*target)]
+    assert (
+        column("raw/airlines", "name"),
+        column("clean/airlines", "carrier"),
+    ) not in transformations
 
 
 def test_the_failed_run(graph: Database) -> None:
@@ -181,13 +184,17 @@ def test_the_failed_run(graph: Database) -> None:
         == "[USER_RAISED_EXCEPTION] implausible arrival delay: 878 minutes SQLSTATE: P0001"
     )
     assert run["engine"] == "spark 4.1.4"
-    left = node(graph, version("marts/december_arrivals", FAILED))
-    assert (left["status"], left["complete"], left["rowCount"]) == ("FAIL", False, 0)
+    incomplete = node(graph, version("marts/december_arrivals", FAILED))
+    assert (incomplete["status"], incomplete["complete"], incomplete["rowCount"]) == (
+        "FAIL",
+        False,
+        0,
+    )
 
 
 def test_no_other_run_failed(graph: Database) -> None:
     rows = graph.ask("MATCH (r:PipelineRun) RETURN r.status AS status, count(*) AS n", {})
-    # RDD jobs send START only, and their application ends without them; everything else ends.
+    # Jobs on RDDs send only START, and their application ends without them; every other run ends.
     found = {row["status"]: row["n"] for row in rows}
     started_only = sum(
         json.loads(b)["job"]["name"].endswith("map_partitions_parallel_collection") for b in BODIES
@@ -213,7 +220,7 @@ def test_runs_are_linked_to_versions(graph: Database) -> None:
     assert joined == {
         version(f"clean/{t}", WRITTEN[f"clean/{t}"][0]) for t in ("flights", "weather", "planes")
     }
-    # The ranking was made from the punctuality of the first application, not of the later one.
+    # The ranking reads the punctuality of the first application, not of the later one.
     ranking = {source for source, run in feeds if run == run_urn(RANKING)}
     assert ranking == {version("marts/airport_punctuality", PUNCTUALITY[0])}
     assert (version("joined/flights", JOINED), run_urn(FAILED)) in feeds
@@ -232,16 +239,16 @@ def test_the_lineage_graph(graph: Database) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_any_order_and_any_batches_make_the_same_graph(database: Database, seed: int) -> None:
     fold_into(database, BODIES)
-    whole = canonical(database)
+    expected = canonical(database)
     chance = random.Random(seed)
-    again = BODIES + chance.choices(BODIES, k=10)
-    chance.shuffle(again)
-    fold_into(database, again[:20], again[20:21], again[21:])
-    assert canonical(database) == whole
+    shuffled = BODIES + chance.choices(BODIES, k=10)
+    chance.shuffle(shuffled)
+    fold_into(database, shuffled[:20], shuffled[20:21], shuffled[21:])
+    assert canonical(database) == expected
 
 
 def test_a_late_complete_after_the_failure_changes_nothing(graph: Database) -> None:
-    """As the listener sends it in some recordings and not in others: it is a race there."""
+    """The listener sends this event in some recordings only, because of a race."""
     failure = next(
         json.loads(body)
         for body in BODIES

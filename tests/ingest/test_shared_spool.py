@@ -1,5 +1,6 @@
-"""Several APIs, each a process of its own, over api spool: started at once, taking events at
-once, and api killed.
+"""Several APIs with one spool, each in its own process.
+
+They start at once and accept events at once; one is killed.
 """
 
 from __future__ import annotations

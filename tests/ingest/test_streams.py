@@ -1,6 +1,4 @@
-"""Runs that never end and tables that get a partition every hour: the graph does not grow with
-their events.
-"""
+"""Endless runs and hourly partitions do not make the graph grow with their events."""
 
 from __future__ import annotations
 
@@ -89,21 +87,24 @@ def test_the_stored_partitions_of_a_run_are_bounded_in_any_order(
     database: Database,
 ) -> None:
     hours = range(PARTITIONS_MAX + 20)
-    halves = [[in_lake(partition(hour)) for hour in hours[side::2]] for side in (0, 1)]
+    datasets = [in_lake(partition(hour)) for hour in hours]
+    halves = [datasets[0::2], datasets[1::2]]
     write_in_any_order(
         database,
         *(run_event("r", "RUNNING", minute, inputs=half) for minute, half in enumerate(halves)),
     )
-    kept = edge(database, "source:s3%3A//lake:lake/orders", "FEEDS", run_of("r"))["partitions"]
-    assert len(kept) == PARTITIONS_MAX
-    assert kept == sorted(kept)
+    partitions = edge(database, "source:s3%3A//lake:lake/orders", "FEEDS", run_of("r"))[
+        "partitions"
+    ]
+    assert len(partitions) == PARTITIONS_MAX
+    assert partitions == sorted(partitions)
 
 
 def test_edges_name_the_partitions_read_or_written(database: Database) -> None:
     offsets = {
         "subset": {"inputCondition": {"type": "partition", "partitions": [{"identifier": "0"}]}}
     }
-    where = {"subset": {"outputCondition": {"type": "location", "locations": ["/a"]}}}
+    usage = {"subset": {"outputCondition": {"type": "location", "locations": ["/a"]}}}
     write_in_any_order(
         database,
         run_event(
@@ -111,7 +112,7 @@ def test_edges_name_the_partitions_read_or_written(database: Database) -> None:
             "COMPLETE",
             1,
             inputs=[dataset("orders", usage=offsets, side="input")],
-            outputs=[dataset("t", usage=where)],
+            outputs=[dataset("t", usage=usage)],
         ),
     )
     assert '"partition"' in edge(database, "source:db:orders", "FEEDS", run_of("r"))["subset"]

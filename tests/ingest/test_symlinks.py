@@ -1,6 +1,4 @@
-"""Two names of one dataset: whenever that becomes known, the graph is the one in which it was
-known from the start.
-"""
+"""Two names of one dataset give the same graph, whenever the symlink arrives."""
 
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ from tests.run_builders import Event, answer, at, ds, job, run_of, version
 
 pytestmark = pytest.mark.neo4j
 
-# `path` is where the table lies, `table` what it is called.
+# `path` is the location of the table, `table` its name in the catalog.
 LINKED = dataset_event("path", 30, symlinks("table"))
 TYPES = (
     "FEEDS",
@@ -48,13 +46,17 @@ TYPES = (
 )
 
 
-def by_hand(one: str, minute: int = 30, **verdicts: str) -> Event:
-    said = {verdict: [{"namespace": "db", "name": other}] for verdict, other in verdicts.items()}
-    return native.symlinks_event({"namespace": "db", "name": one}, event_time=at(minute), **said)
+def by_hand(name: str, minute: int = 30, **verdicts: str) -> Event:
+    decisions = {
+        verdict: [{"namespace": "db", "name": alias}] for verdict, alias in verdicts.items()
+    }
+    return native.symlinks_event(
+        {"namespace": "db", "name": name}, event_time=at(minute), **decisions
+    )
 
 
 def story() -> list[Event]:
-    """Everything that can be told of a table by either name."""
+    """Return a run history with every kind of event about a table, under either name."""
     made = dataset("table", {**schema(id="int"), **columns(id=[("raw", "id")])})
     return [
         run_event("w1", "COMPLETE", 1, job="load", inputs=["raw"], outputs=[made]),
@@ -115,8 +117,8 @@ def test_a_late_symlink_and_an_early_one_make_one_graph(database: Database) -> N
 
 
 def test_split_names_leave_no_trace_of_the_merge(database: Database) -> None:
-    gone = dataset_event("path", 31, deleted("symlinks"))
-    write_in_any_order(database, *story(), LINKED, gone)
+    unlinked = dataset_event("path", 31, deleted("symlinks"))
+    write_in_any_order(database, *story(), LINKED, unlinked)
     assert edges(database, "SYMLINK_OF") == set()
     assert read_by(database, run_of("r1")) == {version("table", "w1")}
     assert read_by(database, run_of("r2")) == {version("path", "w2")}
@@ -138,9 +140,9 @@ def test_a_deleted_symlink_stays_deleted_when_other_symlinks_arrive(database: Da
 
 
 def test_a_symlink_repeated_after_its_deletion_holds_again(database: Database) -> None:
-    said = [(1, symlinks("table")), (2, deleted("symlinks")), (3, symlinks("table"))]
+    decisions = [(1, symlinks("table")), (2, deleted("symlinks")), (3, symlinks("table"))]
     write_in_any_order(
-        database, *(dataset_event("path", minute, facets) for minute, facets in said)
+        database, *(dataset_event("path", minute, facets) for minute, facets in decisions)
     )
     assert edges(database, "SYMLINK_OF") == {(ds("table"), "SYMLINK_OF", ds("path"))}
 
@@ -264,7 +266,7 @@ def test_a_lineage_facet_under_one_name_applies_to_the_other(
         job_event("load", 2, inputs=["raw", "noise"], outputs=["path"]),
         LINKED,
     )
-    found = {one.urn for one in lineage(view, ds("path"), direction="UPSTREAM").nodes}
+    found = {node.urn for node in lineage(view, ds("path"), direction="UPSTREAM").nodes}
     assert found == {ds("path"), job("load"), ds("raw")}
 
 
@@ -300,8 +302,8 @@ def test_a_version_requested_by_one_name_is_found_by_the_other(database: Databas
 def test_a_refuted_version_disappears_when_its_source_is_renamed_in_the_same_batch(
     database: Database,
 ) -> None:
-    """That it once succeeded, and so made a version, is refuted by the event that joins the
-    names of what it read.
+    """The run seems successful at first. The event that joins the names of its source refutes that,
+    and so its version.
     """
     events = [
         run_event("w", "START", 9),

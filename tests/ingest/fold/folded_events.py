@@ -1,4 +1,4 @@
-"""Deltas of events that a test writes by hand."""
+"""Deltas of handwritten events."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def dataset(name: str, facets: dict[str, Any] | None = None, **more: Any) -> dic
     return {"namespace": "db", "name": name, **({"facets": facets} if facets else {}), **more}
 
 
-def told(*events: dict[str, Any]) -> GraphDelta:
+def delta_of(*events: dict[str, Any]) -> GraphDelta:
     return fold(
         parse(json.dumps({"eventTime": NOON, **event}).encode(), received=0) for event in events
     )

@@ -1,4 +1,4 @@
-"""Facts of several mentions are joined in one delta."""
+"""Repeated facts of one event are joined in one delta."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from headwater.schema.facts import (
 from tests.ingest.fold.folded_events import (
     FACET,
     dataset,
+    delta_of,
     run_event,
-    told,
 )
 
 
@@ -20,6 +20,6 @@ def test_no_events_give_an_empty_delta() -> None:
 
 def test_one_event_may_name_a_dataset_twice() -> None:
     rows = {"outputStatistics": {**FACET, "rowCount": 5}}
-    run = told(run_event(outputs=[dataset("t"), dataset("t", outputFacets=rows)])).runs["run:r"]
+    run = delta_of(run_event(outputs=[dataset("t"), dataset("t", outputFacets=rows)])).runs["run:r"]
     assert list(run.outputs) == ["dataset:db:t"]
     assert "outputStatistics" in run.outputs["dataset:db:t"].facets

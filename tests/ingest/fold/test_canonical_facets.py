@@ -17,8 +17,8 @@ from tests.ingest.fold.folded_events import (
 
 
 def test_facets_are_stored_as_canonical_json() -> None:
-    one, other = facet('{"b": 1,  "a": [1, 2]}'), facet('{"a":[1,2],"b":1}')
-    assert one == other == LwwRegister(AT, 1, '{"a":[1,2],"b":1}')
+    first, second = facet('{"b": 1,  "a": [1, 2]}'), facet('{"a":[1,2],"b":1}')
+    assert first == second == LwwRegister(AT, 1, '{"a":[1,2],"b":1}')
     assert facet('{"_deleted": true}') == LwwRegister(AT, 1, "")
 
 
@@ -45,25 +45,25 @@ def test_facets_nested_too_deep_are_left_out() -> None:
 
 def test_the_short_values_of_a_long_facet_stay() -> None:
     long = json.dumps({"message": "boom", "stackTrace": "at x\n" * 20_000, "rest": [0] * 20_000})
-    kept = facet(long, "errorMessage")
-    assert kept is not None
-    said = json.loads(kept.value)
-    assert said["message"] == "boom"
-    assert said["stackTrace"].startswith("at x\n")
-    assert said["_bytes"] == len(long)
-    assert "rest" not in said
-    assert len(kept.value) < FACET_BYTES_MAX
+    stored = facet(long, "errorMessage")
+    assert stored is not None
+    values = json.loads(stored.value)
+    assert values["message"] == "boom"
+    assert values["stackTrace"].startswith("at x\n")
+    assert values["_bytes"] == len(long)
+    assert "rest" not in values
+    assert len(stored.value) < FACET_BYTES_MAX
 
 
 def test_a_facet_of_very_many_values_is_stored_as_its_size() -> None:
     many = json.dumps({f"key {i}": i for i in range(20_000)})
-    kept = facet(many)
-    assert kept is not None
-    assert json.loads(kept.value) == {"_bytes": len(many)}
+    stored = facet(many)
+    assert stored is not None
+    assert json.loads(stored.value) == {"_bytes": len(many)}
 
 
 def test_a_long_schema_stays_whole() -> None:
     fields = [{"name": f"column {i}", "type": "string"} for i in range(3_000)]
-    kept = facet(json.dumps({"fields": fields}), "schema")
-    assert kept is not None
-    assert json.loads(kept.value)["fields"] == fields
+    stored = facet(json.dumps({"fields": fields}), "schema")
+    assert stored is not None
+    assert json.loads(stored.value)["fields"] == fields

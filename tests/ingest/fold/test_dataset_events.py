@@ -10,12 +10,12 @@ from tests.ingest.fold.folded_events import (
     FACET,
     NOON,
     dataset,
-    told,
+    delta_of,
 )
 
 
 def test_an_answer_and_what_it_cites() -> None:
-    delta = told(
+    delta = delta_of(
         answer_event(
             "x", cites=[{"namespace": "db", "name": "a"}, {"answerId": "y"}], event_time=NOON
         )
@@ -29,7 +29,7 @@ def test_an_answer_and_what_it_cites() -> None:
 
 
 def test_registered_sources_and_artifacts() -> None:
-    delta = told(
+    delta = delta_of(
         source_event("a", namespace="db", origin="CRM", event_time=NOON),
         artifact_event("t", namespace="db", run_id="r", event_time=NOON),
     )
@@ -40,6 +40,6 @@ def test_registered_sources_and_artifacts() -> None:
 
 @pytest.mark.parametrize("run_id", ["", " ", None, 5])
 def test_an_artifact_of_no_run_makes_no_run(run_id: object) -> None:
-    delta = told({"dataset": dataset("t", {"headwater_artifact": {**FACET, "runId": run_id}})})
+    delta = delta_of({"dataset": dataset("t", {"headwater_artifact": {**FACET, "runId": run_id}})})
     assert delta.runs == {}
     assert set(delta.datasets) == {"dataset:db:t"}

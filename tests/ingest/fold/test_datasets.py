@@ -17,8 +17,8 @@ from tests.ingest.fold.folded_events import (
     B,
     T,
     dataset,
+    delta_of,
     run_event,
-    told,
 )
 
 
@@ -43,7 +43,7 @@ def test_column_lineage_makes_column_edges_and_derivations() -> None:
         "fields": {"id": {"inputFields": [key, other]}, "old": old},
         "dataset": [{"namespace": "db", "name": "c", "field": "month"}],
     }
-    delta = told(run_event(outputs=[dataset("t", {"columnLineage": lineage})]))
+    delta = delta_of(run_event(outputs=[dataset("t", {"columnLineage": lineage})]))
     assert delta.columns == {
         ColumnKey(A, "key", T, "id", "job:etl:load"): Derivation(
             AT, frozenset({"DIRECT:IDENTITY"})
@@ -77,6 +77,6 @@ def test_column_lineage_makes_column_edges_and_derivations() -> None:
     ],
 )
 def test_a_malformed_column_lineage_leaves_the_event_valid(lineage: object) -> None:
-    delta = told(run_event(outputs=[dataset("t", {"columnLineage": lineage})]))
+    delta = delta_of(run_event(outputs=[dataset("t", {"columnLineage": lineage})]))
     assert not delta.columns
     assert delta.runs["run:r"].outputs["dataset:db:t"].derived == set()

@@ -9,12 +9,12 @@ from headwater.ingest.fold.facet_readings import read_dataset, read_job
 from headwater.schema.events import Facets, parse
 
 
-def facets(sent: dict[str, Any], *, of: str) -> Facets | None:
+def facets(content: dict[str, Any], *, of: str) -> Facets | None:
     """Return facets as the parser gives them, of a dataset or of its job."""
     event = {
         "eventTime": "2026-01-01T00:00:00Z",
-        "job": {"namespace": "etl", "name": "j", "facets": sent if of == "job" else {}},
-        "outputs": [{"namespace": "db", "name": "t", "facets": sent if of == "dataset" else {}}],
+        "job": {"namespace": "etl", "name": "j", "facets": content if of == "job" else {}},
+        "outputs": [{"namespace": "db", "name": "t", "facets": content if of == "dataset" else {}}],
     }
     parsed = parse(json.dumps(event).encode(), received=0)
     assert parsed.job is not None
@@ -28,7 +28,7 @@ def test_a_dataset_without_facets() -> None:
 
 
 def test_schema_symlinks_and_version_of_a_dataset() -> None:
-    sent = {
+    content = {
         "schema": {"fields": [{"name": "id", "type": "int"}, {"name": "s", "fields": []}]},
         "symlinks": {
             "identifiers": [
@@ -38,7 +38,7 @@ def test_schema_symlinks_and_version_of_a_dataset() -> None:
         },
         "version": {"datasetVersion": "7"},
     }
-    reading = read_dataset(facets(sent, of="dataset"))
+    reading = read_dataset(facets(content, of="dataset"))
     assert json.loads(reading.fields)[0] == ["id", "int"]
     assert [(one.namespace, one.name) for one in reading.symlinks] == [("hive", "t")]
     assert reading.version == "7"
@@ -46,9 +46,9 @@ def test_schema_symlinks_and_version_of_a_dataset() -> None:
 
 
 def test_equal_facets_have_one_reading() -> None:
-    sent = {"version": {"datasetVersion": "only in this test"}}
-    first = read_dataset(facets(sent, of="dataset"))
-    assert read_dataset(facets(sent, of="dataset")) is first
+    content = {"version": {"datasetVersion": "only in this test"}}
+    first = read_dataset(facets(content, of="dataset"))
+    assert read_dataset(facets(content, of="dataset")) is first
 
 
 def test_a_deleted_symlinks_facet_unlinks() -> None:
@@ -56,6 +56,6 @@ def test_a_deleted_symlinks_facet_unlinks() -> None:
 
 
 def test_the_code_version_of_a_job() -> None:
-    sent = {"sourceCodeLocation": {"type": "git", "url": "https://git/x", "version": "c0ffee"}}
-    reading = read_job(facets(sent, of="job"))
+    content = {"sourceCodeLocation": {"type": "git", "url": "https://git/x", "version": "c0ffee"}}
+    reading = read_job(facets(content, of="job"))
     assert (reading.code, reading.lineage) == ("c0ffee", None)

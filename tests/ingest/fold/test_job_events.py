@@ -7,12 +7,12 @@ from tests.ingest.fold.folded_events import (
     A,
     T,
     dataset,
-    told,
+    delta_of,
 )
 
 
 def test_a_job_event_declares_lineage_without_a_run() -> None:
-    delta = told({"job": JOB, "inputs": [dataset("a")], "outputs": [dataset("t")]})
+    delta = delta_of({"job": JOB, "inputs": [dataset("a")], "outputs": [dataset("t")]})
     assert delta.runs == {}
     job = delta.jobs["job:etl:load"]
     assert {urn: claim.name for urn, claim in job.inputs.items()} == {"dataset:db:a": A}

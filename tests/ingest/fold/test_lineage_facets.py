@@ -1,6 +1,4 @@
-"""The lineage facet: what is told of where data came from is all of it, and nothing is inferred
-beside it.
-"""
+"""The lineage facet lists all sources of its output, and nothing else is inferred."""
 
 from __future__ import annotations
 
@@ -31,8 +29,8 @@ from tests.run_builders import Event, ds, job, run_of, version
 pytestmark = pytest.mark.neo4j
 
 
-def came_from(*inputs: Event, **fields: list[Event]) -> Event:
-    """The lineage facet of a dataset."""
+def lineage_of(*inputs: Event, **fields: list[Event]) -> Event:
+    """Return the lineage facet of a dataset."""
     return {
         "lineage": {
             "inputs": list(inputs),
@@ -42,22 +40,22 @@ def came_from(*inputs: Event, **fields: list[Event]) -> Event:
 
 
 def entries(*targets: Event) -> Event:
-    """The lineage facet of a job."""
+    """Return the lineage facet of a job."""
     return {"lineage": {"entries": list(targets)}}
 
 
 def upstream(view: GraphView, urn: str) -> set[str]:
-    return {found.urn for found in lineage(view, urn, direction="UPSTREAM").nodes} - {urn}
+    return {node.urn for node in lineage(view, urn, direction="UPSTREAM").nodes} - {urn}
 
 
 def downstream(view: GraphView, urn: str) -> set[str]:
-    return {found.urn for found in lineage(view, urn, direction="DOWNSTREAM").nodes} - {urn}
+    return {node.urn for node in lineage(view, urn, direction="DOWNSTREAM").nodes} - {urn}
 
 
 def test_each_output_of_a_run_comes_from_its_listed_inputs(
     database: Database, view: GraphView
 ) -> None:
-    outputs = [dataset("x", came_from(source("a"))), dataset("y", came_from(source("b")))]
+    outputs = [dataset("x", lineage_of(source("a"))), dataset("y", lineage_of(source("b")))]
     write_in_any_order(database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=outputs))
     assert (upstream(view, ds("x")), upstream(view, ds("y"))) == (
         {job("j"), ds("a")},
@@ -75,7 +73,7 @@ def test_each_output_of_a_run_comes_from_its_listed_inputs(
 
 
 def test_a_source_missing_from_the_inputs_was_read(database: Database, view: GraphView) -> None:
-    output = dataset("x", came_from(source("a"), id=[source("b", field="id")]))
+    output = dataset("x", lineage_of(source("a"), id=[source("b", field="id")]))
     write_in_any_order(database, run_event("r", "COMPLETE", 1, outputs=[output]))
     assert read_by(database, run_of("r")) == {"source:db:a", "source:db:b"}
     assert (column_urn("db", "b", "id"), "FEEDS", column_urn("db", "x", "id")) in edges(
@@ -87,11 +85,11 @@ def test_a_source_missing_from_the_inputs_was_read(database: Database, view: Gra
 def test_an_empty_list_of_inputs_means_no_source(database: Database, view: GraphView) -> None:
     write_in_any_order(
         database,
-        run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", came_from()), "y"]),
+        run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", lineage_of()), "y"]),
     )
     assert upstream(view, ds("x")) == {job("j")}
     assert upstream(view, version("x", "r")) == {run_of("r")}
-    assert upstream(view, ds("y")) == {job("j"), ds("a")}, "of which nothing is told"
+    assert upstream(view, ds("y")) == {job("j"), ds("a")}, "no lineage facet describes it"
     assert downstream(view, ds("a")) == {job("j"), ds("y")}
 
 
@@ -102,7 +100,7 @@ def test_the_lineage_facet_outweighs_the_columns_of_an_earlier_event(
     write_in_any_order(
         database,
         run_event("r", "START", 1, inputs=["a"], outputs=[dataset("x", by_columns)]),
-        run_event("r", "COMPLETE", 2, inputs=["a"], outputs=[dataset("x", came_from())]),
+        run_event("r", "COMPLETE", 2, inputs=["a"], outputs=[dataset("x", lineage_of())]),
     )
     assert upstream(view, version("x", "r")) == {run_of("r")}
     assert upstream(view, ds("x")) == {job("j")}
@@ -112,12 +110,12 @@ def test_the_facet_of_a_job_in_a_run_event_adds_edges_and_omitted_outputs_have_n
     database: Database,
     view: GraphView,
 ) -> None:
-    told = entries(
+    facet = entries(
         {**source("x"), "inputs": [source("a")]}, {**source("z"), "inputs": [source("c")]}
     )
     write_in_any_order(
         database,
-        run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=["x", "y"], job_facets=told),
+        run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=["x", "y"], job_facets=facet),
     )
     assert upstream(view, ds("x")) == {job("j"), ds("a")}
     assert upstream(view, ds("y")) == {job("j")}
@@ -126,19 +124,19 @@ def test_the_facet_of_a_job_in_a_run_event_adds_edges_and_omitted_outputs_have_n
 
 
 def test_the_facet_of_a_run_equals_that_of_a_job(database: Database, view: GraphView) -> None:
-    told = entries({**source("x"), "inputs": [source("a")]})
+    facet = entries({**source("x"), "inputs": [source("a")]})
     write_in_any_order(
-        database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=["x"], facets=told)
+        database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=["x"], facets=facet)
     )
     assert upstream(view, ds("x")) == {job("j"), ds("a")}
 
 
 def test_later_runs_add_to_earlier_ones(database: Database, view: GraphView) -> None:
-    one, two = (entries({**source("x"), "inputs": [source(name)]}) for name in "ab")
+    first, second = (entries({**source("x"), "inputs": [source(name)]}) for name in "ab")
     write_in_any_order(
         database,
-        run_event("r1", "COMPLETE", 1, outputs=["x"], job_facets=one),
-        run_event("r2", "COMPLETE", 2, inputs=["a"], outputs=["x"], job_facets=two),
+        run_event("r1", "COMPLETE", 1, outputs=["x"], job_facets=first),
+        run_event("r2", "COMPLETE", 2, inputs=["a"], outputs=["x"], job_facets=second),
     )
     assert upstream(view, ds("x")) == {job("j"), ds("a"), ds("b")}
     assert upstream(view, version("x", "r2")) == {run_of("r2"), "source:db:b"}
@@ -147,20 +145,22 @@ def test_later_runs_add_to_earlier_ones(database: Database, view: GraphView) -> 
 def test_the_newest_job_event_replaces_the_earlier_ones(
     database: Database, view: GraphView
 ) -> None:
-    one = entries({**source("x"), "inputs": [source("a")]}, {**source("y"), "inputs": []})
-    two = entries({**source("x"), "inputs": [source("b")]})
-    write_in_any_order(database, job_event("j", 1, facets=one), job_event("j", 2, facets=two))
+    first = entries({**source("x"), "inputs": [source("a")]}, {**source("y"), "inputs": []})
+    second = entries({**source("x"), "inputs": [source("b")]})
+    write_in_any_order(database, job_event("j", 1, facets=first), job_event("j", 2, facets=second))
     assert current(database) == {(ds("b"), "FEEDS", job("j")), (job("j"), "PRODUCED", ds("x"))}
     assert upstream(view, ds("x")) == {job("j"), ds("b")}
     assert edge(database, ds("x"), "DERIVED_FROM", ds("a"))["declared"] is None
-    write_in_any_order(database, job_event("j", 1, facets=one), job_event("j", 2, facets=entries()))
+    write_in_any_order(
+        database, job_event("j", 1, facets=first), job_event("j", 2, facets=entries())
+    )
     assert current(database) == set(), "no entries are the saying that there are none"
 
 
 def test_each_output_of_a_job_event_comes_from_its_listed_inputs(
     database: Database, view: GraphView
 ) -> None:
-    outputs: list[str | Event] = [dataset("x", came_from(source("a"))), "y"]
+    outputs: list[str | Event] = [dataset("x", lineage_of(source("a"))), "y"]
     write_in_any_order(database, job_event("j", 1, inputs=["a", "b"], outputs=outputs))
     assert upstream(view, ds("x")) == {job("j"), ds("a")}
     assert upstream(view, ds("y")) == {job("j"), ds("a"), ds("b")}
@@ -169,8 +169,8 @@ def test_each_output_of_a_job_event_comes_from_its_listed_inputs(
 def test_the_facet_of_a_dataset_event_needs_no_job(database: Database, view: GraphView) -> None:
     write_in_any_order(
         database,
-        dataset_event("view", 1, came_from(source("a"), id=[source("a", field="key")])),
-        dataset_event("view", 2, came_from(source("b"))),
+        dataset_event("view", 1, lineage_of(source("a"), id=[source("a", field="key")])),
+        dataset_event("view", 2, lineage_of(source("b"))),
     )
     assert upstream(view, ds("view")) == {ds("b")}
     assert downstream(view, ds("b")) == {ds("view")}
@@ -183,8 +183,8 @@ def test_the_facet_of_a_dataset_event_needs_no_job(database: Database, view: Gra
 def test_a_dataset_event_may_name_the_producing_job(database: Database) -> None:
     write_in_any_order(
         database,
-        dataset_event("x", 1, came_from(source_job("maker"))),
-        dataset_event("x", 2, came_from()),
+        dataset_event("x", 1, lineage_of(source_job("maker"))),
+        dataset_event("x", 2, lineage_of()),
     )
     assert edge(database, job("maker"), "PRODUCED", ds("x"))["assertedByDataset"] is False
 
@@ -218,7 +218,7 @@ def test_a_feeder_with_a_run_feeds_the_run(database: Database, view: GraphView) 
 
 
 def test_a_dataset_may_come_directly_from_a_run_of_another_job(database: Database) -> None:
-    output = dataset("x", came_from(source("a"), source_job("helper", runId="h")))
+    output = dataset("x", lineage_of(source("a"), source_job("helper", runId="h")))
     write_in_any_order(database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[output]))
     assert (job("helper"), "PRODUCED", ds("x")) in edges(database, "PRODUCED")
     assert (run_of("h"), "PRODUCED", version("x", "h")) in edges(database, "PRODUCED")
@@ -239,14 +239,15 @@ def test_an_edge_of_another_kind_between_the_same_jobs_is_independent(database: 
 def test_an_aliased_output_is_written_although_the_job_is_unchanged(
     database: Database,
 ) -> None:
-    """The last event to arrive lies between two others, so that the job was seen before it and
-    after.
-    """
+    """The last event to arrive is the second in time, so the job has earlier and later events."""
     write_in_any_order(
         database,
         run_event("r2", "COMPLETE", 5, outputs=["y"]),
         run_event(
-            "r1", "COMPLETE", 1, outputs=[dataset("x", {**came_from(source("a")), **symlinks("y")})]
+            "r1",
+            "COMPLETE",
+            1,
+            outputs=[dataset("x", {**lineage_of(source("a")), **symlinks("y")})],
         ),
         run_event("r3", "COMPLETE", 8, inputs=["b"], outputs=["z"]),
     )
@@ -259,7 +260,7 @@ def test_an_aliased_output_is_written_although_the_job_is_unchanged(
 def test_a_deleted_facet_ends_the_declaration(database: Database) -> None:
     write_in_any_order(
         database,
-        dataset_event("view", 1, came_from(source("a"), source_job("maker"))),
+        dataset_event("view", 1, lineage_of(source("a"), source_job("maker"))),
         dataset_event("view", 2, deleted("lineage")),
         job_event("j", 1, facets=entries({**source("x"), "inputs": [source("a")]})),
         job_event("j", 2, facets=deleted("lineage")),
@@ -268,9 +269,9 @@ def test_a_deleted_facet_ends_the_declaration(database: Database) -> None:
 
 
 def test_a_deleted_facet_has_no_values(database: Database, view: GraphView) -> None:
-    gone = {"lineage": {"_deleted": True, "inputs": []}}
+    deleted_facet = {"lineage": {"_deleted": True, "inputs": []}}
     write_in_any_order(
-        database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", gone)])
+        database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", deleted_facet)])
     )
     assert upstream(view, ds("x")) == {job("j"), ds("a")}
     assert node(database, version("x", "r"))["explicit"] is None

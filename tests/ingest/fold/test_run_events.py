@@ -13,13 +13,13 @@ from tests.ingest.fold.folded_events import (
     FACET,
     JOB,
     dataset,
+    delta_of,
     run_event,
-    told,
 )
 
 
 def test_a_run_its_job_and_its_datasets() -> None:
-    delta = told(run_event(inputs=[dataset("a")], outputs=[dataset("t")]))
+    delta = delta_of(run_event(inputs=[dataset("a")], outputs=[dataset("t")]))
     run = delta.runs["run:r"]
     assert (run.run_id, run.span, run.states) == ("r", Span(AT, AT), {(AT, "COMPLETE")})
     assert run.jobs == {"job:etl:load": Name("etl", "load")}
@@ -34,13 +34,13 @@ def test_a_run_its_job_and_its_datasets() -> None:
 
 @pytest.mark.parametrize("state", ["RUNNING", "OTHER"])
 def test_running_and_other_change_no_state(state: str) -> None:
-    assert told(run_event(state)).runs["run:r"].states == set()
+    assert delta_of(run_event(state)).runs["run:r"].states == set()
 
 
 def test_a_missing_type_changes_no_state_but_its_datasets_count() -> None:
     event = run_event(inputs=[dataset("a")])
     del event["eventType"]
-    run = told(event).runs["run:r"]
+    run = delta_of(event).runs["run:r"]
     assert run.states == set()
     assert list(run.inputs) == ["dataset:db:a"]
 
@@ -48,7 +48,7 @@ def test_a_missing_type_changes_no_state_but_its_datasets_count() -> None:
 def test_every_spelling_of_a_run_id_is_one_run() -> None:
     lower = {**run_event("START"), "run": {"runId": "0198c2f4-7b1c-7d3e-9f00-aabbccddeeff"}}
     upper = {**run_event("FAIL"), "run": {"runId": "0198C2F4-7B1C-7D3E-9F00-AABBCCDDEEFF"}}
-    assert told(lower, upper).runs["run:0198c2f4-7b1c-7d3e-9f00-aabbccddeeff"].states == {
+    assert delta_of(lower, upper).runs["run:0198c2f4-7b1c-7d3e-9f00-aabbccddeeff"].states == {
         (AT, "START"),
         (AT, "FAIL"),
     }
@@ -56,7 +56,7 @@ def test_every_spelling_of_a_run_id_is_one_run() -> None:
 
 def test_a_parent_has_a_name_and_a_job_but_no_state() -> None:
     parent = {**FACET, "run": {"runId": "p"}, "job": {"namespace": "etl", "name": "dag"}}
-    delta = told(run_event("FAIL", facets={"parent": parent}))
+    delta = delta_of(run_event("FAIL", facets={"parent": parent}))
     assert delta.runs["run:r"].parents == {"run:p": "p"}
     above = delta.runs["run:p"]
     assert (above.states, above.span, list(above.jobs)) == (set(), None, ["job:etl:dag"])
@@ -76,9 +76,9 @@ def test_a_parent_has_a_name_and_a_job_but_no_state() -> None:
     ],
 )
 def test_a_malformed_parent_or_the_run_itself_is_ignored(parent: object) -> None:
-    assert told(run_event(facets={"parent": parent})).runs["run:r"].parents == {}
+    assert delta_of(run_event(facets={"parent": parent})).runs["run:r"].parents == {}
 
 
 def test_a_parent_without_a_job() -> None:
-    delta = told(run_event(facets={"parent": {"run": {"runId": "p"}}}))
+    delta = delta_of(run_event(facets={"parent": {"run": {"runId": "p"}}}))
     assert delta.runs["run:p"].jobs == {}

@@ -1,4 +1,4 @@
-"""Projections of events that a test writes by hand."""
+"""Projections of handwritten events."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from headwater.ingest.project import (
 from headwater.schema.events import parse
 from headwater.schema.naming import load_naming
 
-# Nothing was checked and nothing measured.
+# A facet without results.
 UNTOLD = dict.fromkeys(("assertions", "metrics", "qualityDataset", "reportedAt"))
 
 

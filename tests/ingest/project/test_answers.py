@@ -14,19 +14,19 @@ from tests.ingest.project.projections import (
 
 def test_a_cited_answer_and_a_deleted_one_are_equal() -> None:
     cited = answer({**answer_event("b", cites=[{"answerId": "a"}], event_time=at(1))})
-    said = answer_event(
+    sent = answer_event(
         "a", cites=[{"namespace": "db", "name": "t"}], content="42", event_time=at(1)
     )
-    gone = json.loads(json.dumps(said))
-    gone["eventTime"] = at(2)
-    gone["dataset"]["facets"]["headwater_answer"]["_deleted"] = True
-    view = answer(said, gone)
+    deleted = json.loads(json.dumps(sent))
+    deleted["eventTime"] = at(2)
+    deleted["dataset"]["facets"]["headwater_answer"]["_deleted"] = True
+    view = answer(sent, deleted)
     assert view.citations == []
     assert {k: v for k, v in view.node.items() if k != "facts"} == {
         k: v for k, v in cited.node.items() if k != "facts"
     }
-    assert view.node.keys() == answer(said).node.keys(), (
-        "every property is set, so that none can be left behind"
+    assert view.node.keys() == answer(sent).node.keys(), (
+        "every property is set, so an update removes each old value"
     )
     assert view.node["content"] is view.node["generatedAt"] is view.node["name"] is None
 

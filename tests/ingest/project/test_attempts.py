@@ -1,8 +1,9 @@
-"""The attempt rule: a table worked out by hand, and what must hold for any events at all."""
+"""The attempt rule: a table computed by hand, and laws for random events."""
 
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from headwater.ingest.project.attempts import Attempts, attempts
 
 State = tuple[int, str]
 
-# (what happened, events, status, attempts, started, finished, failed)
+# (case, events, status, attempts, started, finished, failed)
 TABLE: list[tuple[str, list[State], Attempts]] = [
     ("nothing yet", [], Attempts("RUNNING", 1, None, None, None)),
     ("a start", [(1, "START")], Attempts("RUNNING", 1, 1, None, None)),
@@ -98,28 +99,28 @@ histories = st.lists(
 
 @given(histories, st.randoms(use_true_random=False))
 def test_order_and_repetition_do_not_count(states: list[State], chance: random.Random) -> None:
-    again = states + chance.choices(states, k=3) if states else []
-    chance.shuffle(again)
-    assert attempts(again) == attempts(states)
+    shuffled = states + chance.choices(states, k=3) if states else []
+    chance.shuffle(shuffled)
+    assert attempts(shuffled) == attempts(states)
 
 
 @given(histories)
 def test_the_last_attempt_follows_the_last_start_after_an_end(states: list[State]) -> None:
-    """Said otherwise than the code says it: look backwards for where the last attempt began."""
+    """Compute the start of the last attempt backwards, unlike the code."""
     ends = {instant for instant, state in states if state != "START"}
     starts = sorted(instant for instant, state in states if state == "START")
-    # A START opens an attempt when it is the first after some end.
-    opening = [
-        s for s in starts if any(e < s and not any(e < other < s for other in starts) for e in ends)
-    ]
-    since = max(opening, default=-1)
+    # A START opens an attempt if it is the first START after some end.
+    since = -1
+    for previous, start in pairwise([-1, *starts]):
+        if any(previous <= end < start for end in ends):
+            since = start
     last = [(instant, state) for instant, state in states if instant >= since and state != "START"]
     kinds = {state for _, state in last}
     expected = next((worst for worst in ("FAIL", "ABORT", "COMPLETE") if worst in kinds), "RUNNING")
-    found = attempts(states)
-    assert found.status == expected
-    assert found.finished == max((i for i, state in last if state == expected), default=None)
-    assert found.failed == (
+    result = attempts(states)
+    assert result.status == expected
+    assert result.finished == max((i for i, state in last if state == expected), default=None)
+    assert result.failed == (
         min(i for i, state in last if state == "FAIL") if expected == "FAIL" else None
     )
 

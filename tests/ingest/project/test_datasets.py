@@ -74,9 +74,9 @@ def test_a_registered_source() -> None:
 
 def test_names_too_long_for_an_index_are_shortened() -> None:
     long = "n" * 65_536
-    told = event(1, "COMPLETE", outputs=[{"namespace": "db", "name": long}])
-    told["job"]["name"] = told["run"]["runId"] = long
-    delta = fold([parse(json.dumps(told).encode(), received=0)])
+    long_event = event(1, "COMPLETE", outputs=[{"namespace": "db", "name": long}])
+    long_event["job"]["name"] = long_event["run"]["runId"] = long
+    delta = fold([parse(json.dumps(long_event).encode(), received=0)])
     (run_facts,) = delta.runs.values()
     view = run_view(run_facts, {})
     (made,) = view.artifacts.values()

@@ -21,8 +21,10 @@ def test_a_job() -> None:
         "sql": {**FACET, "query": "SELECT 1"},
         "jobType": {**FACET, "jobType": "SQL_JOB", "integration": "SPARK"},
     }
-    told = {"eventTime": at(1), "job": {"namespace": "etl", "name": "j", "facets": facets}}
-    node = job_properties(fold([parse(json.dumps(told).encode(), received=0)]).jobs["job:etl:j"])
+    declaration = {"eventTime": at(1), "job": {"namespace": "etl", "name": "j", "facets": facets}}
+    node = job_properties(
+        fold([parse(json.dumps(declaration).encode(), received=0)]).jobs["job:etl:j"]
+    )
     assert (node["sql"], node["type"], node["firstSeen"], node["lastSeen"]) == (
         "SELECT 1",
         "SQL_JOB",

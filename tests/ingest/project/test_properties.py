@@ -1,5 +1,5 @@
-"""What the graph shows of each facet, and that the others are kept as they were sent. Pure: no
-graph is needed.
+"""Each facet has its properties in the graph; other facets are stored unchanged. No graph is
+needed.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ ASSERTIONS = {
     ]
 }
 
-# (entity, facet, what is sent, what the node shows). Of an input or output it is the edge or the
-# version that shows it.
+# (entity, facet, content, properties). The properties of an input or output are on its edge or
+# version.
 SHOWN: list[tuple[str, str, Event, dict[str, Any]]] = [
     ("run", "errorMessage", {"message": "no", "programmingLanguage": "JVM"}, {"error": "no"}),
     ("run", "spark.exception", {"message": "no", "stackTrace": "at x"}, {"error": "no"}),
@@ -149,9 +149,8 @@ SHOWN: list[tuple[str, str, Event, dict[str, Any]]] = [
     ),
 ]
 
-# Nothing is made of these: they are kept as they were sent, under the facets of their node or of
-# its facts.
-KEPT = [
+# Facets without properties, which are stored unchanged in the facets of their node or its facts.
+STORED = [
     ("run", "environmentVariables"),
     ("run", "executionParameters"),
     ("run", "environment-properties"),
@@ -190,8 +189,8 @@ KEPT = [
 ]
 
 
-def said(entity: str, key: str, facet: Event) -> GraphDelta:
-    """What one run event says that carries this facet."""
+def delta_with(entity: str, key: str, facet: Event) -> GraphDelta:
+    """Return the delta of one run event with this facet."""
     facets = {key: facet}
     run, about, of_job = (
         facets if entity == which else None for which in ("run", "dataset", "job")
@@ -212,7 +211,7 @@ def said(entity: str, key: str, facet: Event) -> GraphDelta:
 
 
 def shown(entity: str, delta: GraphDelta) -> dict[str, Any]:
-    """The properties of the node or edge that shows it."""
+    """Return the properties of the node or edge that shows a facet."""
     view = run_view(delta.runs[run_of("r")], {})
     if entity == "job":
         return job_properties(delta.jobs[job("j")])
@@ -229,7 +228,7 @@ def shown(entity: str, delta: GraphDelta) -> dict[str, Any]:
 def test_each_facet_has_its_properties(
     entity: str, key: str, facet: Event, expected: dict[str, Any]
 ) -> None:
-    found = shown(entity, said(entity, key, facet))
+    found = shown(entity, delta_with(entity, key, facet))
     assert {name: found[name] for name in expected} == expected
 
 
@@ -244,11 +243,11 @@ def registers_of(entity: str, delta: GraphDelta) -> Any:
     return run.inputs[ds("in")].facets if entity == "input" else run.outputs[ds("t")].facets
 
 
-@pytest.mark.parametrize(("entity", "key"), KEPT)
+@pytest.mark.parametrize(("entity", "key"), STORED)
 def test_facets_without_properties_are_stored_unchanged(entity: str, key: str) -> None:
     sent = {"any": ["thing", {"deep": 1}]}
-    kept = registers_of(entity, said(entity, key, sent))[key].value
-    assert json.loads(kept).items() >= sent.items()
+    stored = registers_of(entity, delta_with(entity, key, sent))[key].value
+    assert json.loads(stored).items() >= sent.items()
 
 
 @pytest.mark.parametrize(
@@ -256,16 +255,16 @@ def test_facets_without_properties_are_stored_unchanged(entity: str, key: str) -
 )
 def test_quality_of_an_input_or_output_is_on_its_edge(key: str, name: str) -> None:
     sent = {"any": "thing"}
-    delta = said("input", key, sent)
+    delta = delta_with("input", key, sent)
     view = run_view(delta.runs[run_of("r")], {})
     assert json.loads(view.reads[0].properties[name]).items() >= sent.items()
     assert view.produced[version("t", "r")][name] is None
-    written = run_view(said("output", key, sent).runs[run_of("r")], {})
+    written = run_view(delta_with("output", key, sent).runs[run_of("r")], {})
     assert json.loads(written.produced[version("t", "r")][name]).items() >= sent.items()
     assert written.reads[0].properties[name] is None
 
 
 def test_a_key_on_two_entities_is_two_facets() -> None:
-    delta = said("dataset", "tags", {"tags": [{"key": "pii"}]})
+    delta = delta_with("dataset", "tags", {"tags": [{"key": "pii"}]})
     assert shown("run", delta)["tags"] is None
     assert shown("dataset", delta)["tags"] == ["pii"]

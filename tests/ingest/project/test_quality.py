@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
 
 from headwater.ingest.project import (
@@ -18,9 +19,9 @@ from tests.ingest.project.projections import (
 
 def test_datasets_with_quality_reports_are_marked() -> None:
     def used(minute: int, state: str, success: bool, **metrics: str) -> dict[str, Any]:
-        said = {"assertions": [{"assertion": "a", "success": success}]}
+        content = {"assertions": [{"assertion": "a", "success": success}]}
         facets = {
-            "dataQualityAssertions": {**FACET, **said},
+            "dataQualityAssertions": {**FACET, **content},
             "dataQualityMetrics": {**FACET, **metrics},
         }
         inputs = [
@@ -35,7 +36,7 @@ def test_datasets_with_quality_reports_are_marked() -> None:
         marked_uses = [
             mark_version(f"version of {use.dataset}", use.properties) for use in run(*events).reads
         ]
-        return [tuple(properties[key] for key in keys) for properties in marked_uses]
+        return [itemgetter(*keys)(properties) for properties in marked_uses]
 
     t, u = "dataset:db:t", "dataset:db:u"
     nothing = (None, None, None, None, None)
@@ -43,9 +44,9 @@ def test_datasets_with_quality_reports_are_marked() -> None:
         (t, moment(1), f"version of {t}", None, None),
         nothing,
     ]
-    # As of the end, and as updated; tests that failed are of all that the run read.
-    whole = marks(used(1, "START", False, lastUpdated=at(0)), used(5, "FAIL", False))
-    assert whole == [
+    # The report is of the end of the run and of the update; failed tests concern every input.
+    markers = marks(used(1, "START", False, lastUpdated=at(0)), used(5, "FAIL", False))
+    assert markers == [
         (t, moment(5), f"version of {t}", f"version of {t}", f"version of {t}"),
         (None, moment(5), None, None, f"version of {u}"),
     ]

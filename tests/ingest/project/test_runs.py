@@ -67,8 +67,8 @@ def test_a_run_has_a_last_observation_if_it_differs_from_its_end() -> None:
 @pytest.mark.parametrize(("minutes", "is_long"), [(60, False), (61, True)])
 def test_a_version_written_for_long_has_its_start(minutes: int, is_long: bool) -> None:
     ended = moment(0) + timedelta(minutes=minutes)
-    told = {**event(0, "COMPLETE", outputs=[output()]), "eventTime": ended.isoformat()}
-    (version,) = run(event(0, "START"), told).artifacts.values()
+    end = {**event(0, "COMPLETE", outputs=[output()]), "eventTime": ended.isoformat()}
+    (version,) = run(event(0, "START"), end).artifacts.values()
     assert (version["startedAt"], version["createdAt"]) == (moment(0), ended)
     assert version["longRunningSince"] == (moment(0) if is_long else None)
 
@@ -117,8 +117,8 @@ def test_the_error_of_an_earlier_attempt_is_not_that_of_the_last() -> None:
     first = [event(1, "START"), event(2, "FAIL", facets=failed("errorMessage", "boom"))]
     assert run(*first).node["error"] == "boom"
     assert run(*first, event(3, "COMPLETE")).node["error"] == "boom", "the listener's late COMPLETE"
-    again = run(*first, event(3, "START"), event(4, "COMPLETE"))
-    assert (again.node["status"], again.node["attempts"], again.node["error"]) == (
+    retried = run(*first, event(3, "START"), event(4, "COMPLETE"))
+    assert (retried.node["status"], retried.node["attempts"], retried.node["error"]) == (
         "COMPLETE",
         2,
         None,
@@ -126,11 +126,11 @@ def test_the_error_of_an_earlier_attempt_is_not_that_of_the_last() -> None:
 
 
 def test_a_run_id_that_is_no_uuid_has_a_derived_uuid() -> None:
-    beside = run(event(1, "START")).node["runUuid"]
-    assert beside == run(event(2, "FAIL")).node["runUuid"]
+    derived_uuid = run(event(1, "START")).node["runUuid"]
+    assert derived_uuid == run(event(2, "FAIL")).node["runUuid"]
     uuid = "0198c2f4-7b1c-7d3e-9f00-aabbccddeeff"
-    told = {**event(1, "START"), "run": {"runId": uuid}}
-    facts = fold([parse(json.dumps(told).encode(), received=0)]).runs[f"run:{uuid}"]
+    end = {**event(1, "START"), "run": {"runId": uuid}}
+    facts = fold([parse(json.dumps(end).encode(), received=0)]).runs[f"run:{uuid}"]
     assert run_view(facts, {}).node["runUuid"] is None
 
 

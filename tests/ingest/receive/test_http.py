@@ -1,6 +1,4 @@
-"""Events over HTTP, against a real server with a real spool: what is answered, and what is then
-on disk.
-"""
+"""Events over HTTP on a real server with a real spool: the responses and the stored events."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ def event(run_id: str = "r", **more: Any) -> bytes:
 
 
 def refused(api: Api, body: bytes, **headers: str) -> tuple[int, dict[str, Any]]:
-    """The answer to something that must not be kept."""
+    """Return the response to a body; assert that nothing is stored."""
     before = api.last()
     answer = api.post(body, **headers)
     assert api.last() == before
@@ -152,10 +150,6 @@ def test_secrets_are_redacted_before_the_event_is_stored(api: Api) -> None:
     assert not any(b"hunter2" in body for body in api.stored(before))
 
 
-# The batch
-# ----------------------------------------------------------------------------------------------------------
-
-
 def summary(received: int, failed: int) -> dict[str, Any]:
     return {
         "status": "partial_success" if failed else "success",
@@ -231,16 +225,16 @@ def test_a_batch_in_gzip(api: Api) -> None:
 )
 def test_a_malformed_element_does_not_refuse_its_neighbours(api: Api, broken: bytes) -> None:
     good = event("good")
-    answered, failed, kept = batched(api, b"[" + good + b"," + broken + b"," + good + b"]")
+    answered, failed, stored = batched(api, b"[" + good + b"," + broken + b"," + good + b"]")
     assert answered == summary(3, 1)
     assert [(one["index"], one["retriable"]) for one in failed] == [(1, False)]
     assert failed[0]["reason"]
-    assert kept == [good, good]
+    assert stored == [good, good]
 
 
 def test_an_unclosed_object_refuses_only_its_line(api: Api) -> None:
-    answered, failed, kept = batched(api, event() + b'\n{"run": {"runId": "x"\n' + event())
-    assert (answered, failed[0]["index"], kept) == (summary(3, 1), 1, [event(), event()])
+    answered, failed, stored = batched(api, event() + b'\n{"run": {"runId": "x"\n' + event())
+    assert (answered, failed[0]["index"], stored) == (summary(3, 1), 1, [event(), event()])
 
 
 def test_each_failed_event_names_its_field(api: Api) -> None:
@@ -250,8 +244,8 @@ def test_each_failed_event_names_its_field(api: Api) -> None:
 
 def test_an_element_above_the_limit_of_an_event(api: Api) -> None:
     large = event(facets={"x": {"a": "y" * EVENT_BYTES_MAX}})
-    answered, failed, kept = batched(api, b"[" + large + b"," + event() + b"]")
-    assert (answered["summary"]["failed"], failed[0]["index"], kept) == (1, 0, [event()])
+    answered, failed, stored = batched(api, b"[" + large + b"," + event() + b"]")
+    assert (answered["summary"]["failed"], failed[0]["index"], stored) == (1, 0, [event()])
 
 
 @pytest.mark.parametrize(
@@ -266,8 +260,8 @@ def test_a_malformed_batch_is_400(api: Api, body: bytes) -> None:
 
 def test_an_element_nested_10_000_deep_does_not_refuse_its_neighbours(api: Api) -> None:
     deep = b'{"run":{"runId":"x","facets":{"f":' + b'{"a":' * 10_000 + b"1" + b"}" * 10_003
-    answered, failed, kept = batched(api, b"[" + event() + b"," + deep + b"]")
-    assert (answered["summary"]["failed"], failed[0]["index"], kept) == (1, 1, [event()])
+    answered, failed, stored = batched(api, b"[" + event() + b"," + deep + b"]")
+    assert (answered["summary"]["failed"], failed[0]["index"], stored) == (1, 1, [event()])
 
 
 def test_a_batch_above_the_limit_is_413(api: Api) -> None:

@@ -1,5 +1,6 @@
-"""Nasty bodies, over real HTTP, through the real worker, into the real graph: never a 5xx,
-nothing stops the line.
+"""Malformed bodies over real HTTP, through the real worker, into the real graph.
+
+No response is 5xx, and no event stops the worker.
 """
 
 from __future__ import annotations
@@ -28,8 +29,7 @@ MEGABYTES = [
     output({"schema": {"fields": [{"name": MEGABYTE, "type": MEGABYTE}]}}),
     answer(content=MEGABYTE),
 ]
-# What leaves the array itself in doubt cannot be told from its neighbours there; on a line of its
-# own it can.
+# These bodies make the end of an array element ambiguous, but not that of a line.
 UNCLEAR = {
     "malformed: nothing",
     "malformed: cut short",
@@ -71,8 +71,8 @@ def test_its_neighbours_in_a_batch_are_stored(api: Api, lines: bool) -> None:
         assert answer.status == 200, name
         failed = [(one["index"], one["field"]) for one in answer.body["failed_events"]]
         assert failed == ([] if case.status == 201 else [(1, case.field)]), name
-        kept = api.stored(before)
-        assert (kept[0], kept[-1], len(kept)) == (
+        stored = api.stored(before)
+        assert (stored[0], stored[-1], len(stored)) == (
             event("before"),
             event("after"),
             3 - len(failed),
@@ -116,14 +116,14 @@ def test_every_accepted_event_is_folded_without_dead_letters(
     for case in CASES.values():
         assert api.post(case.body).status == case.status
     assert api.post(event("neighbour")).status == 201
-    # Past the door of these tests, which is narrower than the real one.
+    # Too large for the API of these tests, which has a lower limit than the default.
     spool.append([*api.stored(before), *MEGABYTES], received=1)
     assert fold_all(database, spool, 1_000) == []
-    at_once = canonical(database)
+    batch = canonical(database)
     rows = database.ask("MATCH (r:PipelineRun {runId: 'neighbour'}) RETURN r.status AS status", {})
     assert rows == [{"status": "COMPLETE"}]
     assert fold_all(database, spool, 20) == []
-    assert canonical(database) == at_once, "whatever the batches"
+    assert canonical(database) == batch, "whatever the batches"
 
 
 @pytest.mark.neo4j
@@ -131,8 +131,8 @@ def test_every_accepted_event_is_folded_without_dead_letters(
 def test_an_event_that_neo4j_refuses_is_dead_lettered_alone_with_the_reason(
     spool: Spool, database: Database
 ) -> None:
-    """Nothing that passes the door is known to be refused for what it says, only for how much:
-    so many columns need more memory than a transaction may have.
+    """No accepted content is known that Neo4j refuses, except by its size: so many columns need
+    more memory than a transaction may have.
     """
     columns = [{"name": f"column {number}", "type": "string"} for number in range(60_000)]
     huge = event(

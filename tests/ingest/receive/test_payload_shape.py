@@ -1,4 +1,4 @@
-"""`schema/graph.py` tells of every label, property and type of edge that the graph really has."""
+"""`schema/graph.py` documents every label, property and edge type of the real graph."""
 
 from __future__ import annotations
 
@@ -30,9 +30,7 @@ WORDS = set(re.findall(r"\w+", graph.__doc__ or ""))
 
 
 def everything() -> list[Event]:
-    """A history in which every label, edge and property turns up that is not the copy of one
-    facet.
-    """
+    """Return a run history with every label, edge and property that is not the copy of a facet."""
     slot = {"nominalTime": {"nominalStartTime": at(0)}}
     after = {"jobDependencies": {"upstream": [{"job": source("first"), "run": {"runId": "a"}}]}}
     into_me = {
@@ -94,4 +92,4 @@ def test_every_label_property_and_edge_is_documented(database: Database) -> None
     assert found - WORDS == set()
     of_pipelines = {"ABOUT", "SUMMARY_OF"}
     types = set(re.findall(r"\[:(\w+)", graph.__doc__ or ""))
-    assert types - found == of_pipelines, "edges that are told of and not there"
+    assert types - found == of_pipelines, "documented edge types that do not exist"

@@ -1,4 +1,4 @@
-"""What was looked through once is known again by its pieces: that never changes what comes out."""
+"""The memo of searched pieces never changes the result of a redaction."""
 
 from __future__ import annotations
 
@@ -15,15 +15,39 @@ from headwater.ingest.receive.redact import Redactor
 from tests.ingest.receive.test_redact import CANARY, CARD, HARMLESS, SECRETS
 
 KEY = b"a key of the tests"
-_remembering = Redactor(KEY)
-# What a piece may begin and end with, and what is looked for, also cut in two by a facet's first
-# property.
+_with_memo = Redactor(KEY)
+# Starts and ends of pieces, and secrets, also split by the first property of a facet.
 TEXTS = [
-    "", "plain", "_producer", '"_producer"', '\\"_producer', "token=", "token", "=abc ", "pass", "word=x1", "a@",
-    "b.co", "ana@example.com", CARD, "4111111111111111", "4111 1111 ", "1111 1111", "'a literal'", '"a literal"', "sig",
-    "&sig=x", "signature", "identified by ", "'x'", f"https://u:{CANARY}@h", "AKIAIOSFODNN7EXAMPLE", "a/b", "é",
+    "",
+    "plain",
+    "_producer",
+    '"_producer"',
+    '\\"_producer',
+    "token=",
+    "token",
+    "=abc ",
+    "pass",
+    "word=x1",
+    "a@",
+    "b.co",
+    "ana@example.com",
+    CARD,
+    "4111111111111111",
+    "4111 1111 ",
+    "1111 1111",
+    "'a literal'",
+    '"a literal"',
+    "sig",
+    "&sig=x",
+    "signature",
+    "identified by ",
+    "'x'",
+    f"https://u:{CANARY}@h",
+    "AKIAIOSFODNN7EXAMPLE",
+    "a/b",
+    "é",
     "Bearer abcdefgh-1",
-]  # fmt: skip
+]
 NAMES = [
     "_producer",
     "name",
@@ -48,7 +72,7 @@ values = st.recursive(
 )
 
 
-def forgetting() -> Redactor:
+def without_memo() -> Redactor:
     return Redactor(KEY, memo_bytes_max=0)
 
 
@@ -60,23 +84,23 @@ def written(value: Any, ascii: bool) -> bytes:
 @given(values, st.booleans())
 def test_the_memo_does_not_change_the_result(value: Any, ascii: bool) -> None:
     body = written(value, ascii)
-    clean = forgetting().redact(body)
-    assert _remembering.redact(body) == clean, "with what was remembered of other events"
-    assert _remembering.redact(body) == clean, "and of this one"
+    clean = without_memo().redact(body)
+    assert _with_memo.redact(body) == clean, "with the memo of other events"
+    assert _with_memo.redact(body) == clean, "with the memo of this event"
 
 
 @settings(max_examples=200)
 @given(values, st.booleans())
 def test_a_body_unchanged_piece_by_piece_is_unchanged_as_a_whole(value: Any, ascii: bool) -> None:
     body = written(value, ascii)
-    redactor = forgetting()
+    redactor = without_memo()
     if redactor._is_harmless(body):
         assert redactor._changes(body) == {}
 
 
 @pytest.mark.parametrize("facet", SECRETS + HARMLESS, ids=str)
 def test_every_rule_applies_beside_memoized_pieces(facet: dict[str, Any]) -> None:
-    """In an event all of whose other pieces are known, at every place where a facet can be."""
+    """Every other piece of the event is memoized, and each place of a facet is tried."""
     redactor = Redactor(KEY)
     body = next(events(1, 1))
     assert redactor.redact(body) is body
@@ -85,31 +109,31 @@ def test_every_rule_applies_beside_memoized_pieces(facet: dict[str, Any]) -> Non
         holder = event[owner][0] if owner.endswith("s") else event[owner]
         holder["facets"]["custom"] = {"_producer": "x", **facet}
         clean = redactor.redact(json.dumps(event).encode())
-        assert clean == forgetting().redact(json.dumps(event).encode())
+        assert clean == without_memo().redact(json.dumps(event).encode())
         expected = json.loads(redactor.redact(json.dumps(facet).encode()))
         holder["facets"]["custom"] = {"_producer": "x", **expected}
         assert json.loads(clean) == event
 
 
 def test_the_pieces_of_a_job_are_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[bytes] = []
-    look = module._harmless
+    pieces: list[bytes] = []
+    original = module._harmless
 
-    def watched(piece: bytes) -> bool:
-        looked.append(piece)
-        return look(piece)
+    def recording(piece: bytes) -> bool:
+        pieces.append(piece)
+        return original(piece)
 
-    monkeypatch.setattr(module, "_harmless", watched)
+    monkeypatch.setattr(module, "_harmless", recording)
     redactor = Redactor(KEY)
     first, second = (list(events(1, 1, first=number)) for number in (0, 1))
     for body in first:
         redactor.redact(body)
-    seen = len(looked)
+    searched = len(pieces)
     for body in second:
         assert redactor.redact(body) is body
-    assert seen >= 10
-    assert len(looked) - seen <= 4, "only what has the run's id, its time and its counts"
-    assert sum(map(len, looked[seen:])) < 2_000
+    assert searched >= 10
+    assert len(pieces) - searched <= 4, "only pieces with the run id, the time or the counts"
+    assert sum(map(len, pieces[searched:])) < 2_000
 
 
 def test_a_repeated_secret_is_redacted_each_time() -> None:

@@ -1,7 +1,8 @@
-"""Canaries: secrets and personal data, each distinct, planted wherever an event has room for
-them, sent over real HTTP and folded into the real graph. None may then be found in the spool,
-the graph, the dead letters, the metrics' numbers or the logs, and what the event is worth
-keeping for is still there.
+"""Unique secrets and personal data, planted at every place of an event, leave no trace.
+
+The events go over real HTTP into the real graph. Then no planted text may be in the spool, the
+graph, the dead letters, the metrics or the logs. The useful content of the events must still be
+there.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ UNRESTRICTED = (
 
 
 class Canaries:
-    """Makes secrets that are like no other text, and remembers them."""
+    """A generator of unique secrets that remembers them."""
 
     def __init__(self) -> None:
         self.made: list[str] = []
@@ -48,7 +49,7 @@ class Canaries:
         return self._remembered(f"canary{len(self.made)}xq") + "@people.example.com"
 
     def card(self) -> str:
-        """A number that passes for a card's; no two alike."""
+        """Return a unique number that is valid as a card number."""
         stem = f"4{len(self.made):03}90817263544"
         total = sum(
             sum(divmod(int(digit) * (2 - index % 2), 10)) for index, digit in enumerate(stem)
@@ -61,9 +62,9 @@ class Canaries:
 
 
 def in_texts(c: Canaries) -> str:
-    """A text with all that texts may hold."""
+    """Return a text with every kind of secret that texts may contain."""
     card = c.card()
-    grouped = " ".join(card[at : at + 4] for at in range(0, 16, 4))
+    grouped = " ".join(card[start : start + 4] for start in range(0, 16, 4))
     c.made.append(grouped)
     return (
         f"to {c.mail()}, '{c.mail()}' and {c.card()} or {grouped}; "
@@ -115,7 +116,7 @@ def facets(c: Canaries) -> dict[str, Any]:
 
 
 def planted(c: Canaries) -> dict[str, Any]:
-    """A real event with a canary wherever there is room."""
+    """Return a real event with a canary at every possible place."""
     events = map(json.loads, CAPTURE.read_bytes().splitlines())
     event: dict[str, Any] = copy.deepcopy(
         next(e for e in events if e["eventType"] == "COMPLETE" and e["inputs"] and e["outputs"])
@@ -175,26 +176,24 @@ def escaped(event: dict[str, Any]) -> bytes:
 
 @pytest.fixture
 def broken_fold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fold that breaks on the events of one job, and says all that it knows of them."""
+    """Replace `fold` by one that fails on the events of one job and puts them into its error."""
 
     def breaking(events: Iterable[Event], naming: Naming) -> GraphDelta:
-        judged = list(events)
-        for event in judged:
+        batch = list(events)
+        for event in batch:
             if event.job is not None and event.job.name == "breaks":
                 assert event.run is not None
                 raise ValueError(
                     f"cannot fold {event} "
                     f"{[bytes(raw) for raw in (event.run.facets or {}).values()]}"
                 )
-        return fold(judged, naming)
+        return fold(batch, naming)
 
     monkeypatch.setattr("headwater.ingest.batches.fold", breaking)
 
 
 @pytest.mark.usefixtures("broken_fold")
-def test_no_canary_is_found_anywhere(
-    api: Api, database: Database, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_no_canary_leaks(api: Api, database: Database, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     empty(database)
     c = Canaries()
@@ -219,17 +218,18 @@ def test_no_canary_is_found_anywhere(
         worker = Worker(database, spool)
         while worker.step():
             pass
-        dead = sorted(spool.dead_letters(), key=lambda one: one.seq)
-        # Read as records: in the file a text may be cut in two by the end of a page.
-        kept = b"".join(
+        dead = sorted(spool.dead_letters(), key=lambda letter: letter.seq)
+        # The records are read through the spool, because a page boundary may split a text in the
+        # file.
+        spooled = b"".join(
             record.body for record in spool.read(0, events_max=100, bytes_max=2**30)
         ).decode("latin-1")
-    assert [one.seq for one in dead] == [before + 4, before + 6]
+    assert [letter.seq for letter in dead] == [before + 4, before + 6]
     assert "cannot fold" in dead[0].reason
     rows = list(database.ask(UNRESTRICTED, {}))
-    places = {
+    texts = {
         "the graph": str(rows),
-        "what is canonical of it": str(canonical(database)),
+        "the canonical graph": str(canonical(database)),
         "dead letters": str(dead),
         "the logs": caplog.text,
         **{
@@ -237,21 +237,19 @@ def test_no_canary_is_found_anywhere(
             for path in api.spool_path.parent.glob("spool*")
         },
     }
-    assert {"spool.db", "spool.db-wal"} <= places.keys()
+    assert {"spool.db", "spool.db-wal"} <= texts.keys()
     assert len(c.made) > 300
-    found = [
-        (where, made)
-        for where, text in places.items()
-        for made in c.made
-        if made.lower() in text.lower()
-    ]
-    assert found == []
-    assert_the_rest_is_there(database, event, kept)
+    leaks = []
+    for name, text in texts.items():
+        lower = text.lower()
+        leaks += [(name, canary) for canary in c.made if canary.lower() in lower]
+    assert leaks == []
+    assert_other_content_is_there(database, event, spooled)
 
 
-def assert_the_rest_is_there(database: Database, event: dict[str, Any], spooled: str) -> None:
+def assert_other_content_is_there(database: Database, event: dict[str, Any], spooled: str) -> None:
     assert OWNER in spooled
-    for kept in (
+    for text in (
         "Kept(Kept.java:10)",
         "SELECT kept FROM",
         "kept = 1",
@@ -259,9 +257,9 @@ def assert_the_rest_is_there(database: Database, event: dict[str, Any], spooled:
         "<card:",
         "4111111111111111",
     ):
-        assert kept in spooled, kept
-    place, made = "postgres://db.example.com:5432", event["outputs"][0]
-    rows = database.ask("MATCH (d:Dataset {namespace: $n}) RETURN d.name AS name", {"n": place})
+        assert text in spooled, text
+    namespace, output = "postgres://db.example.com:5432", event["outputs"][0]
+    rows = database.ask("MATCH (d:Dataset {namespace: $n}) RETURN d.name AS name", {"n": namespace})
     names = {row["name"] for row in rows}
     assert names >= {dataset["name"] for dataset in (*event["inputs"], *event["outputs"])}
     found = database.ask(
@@ -271,14 +269,14 @@ def assert_the_rest_is_there(database: Database, event: dict[str, Any], spooled:
         ),
         {"run": event["run"]["runId"]},
     )
-    assert [(row["name"], row["n"]) for row in found if row["name"] == made["name"]] == [
-        (made["name"], 4111111111111111)
+    assert [(row["name"], row["n"]) for row in found if row["name"] == output["name"]] == [
+        (output["name"], 4111111111111111)
     ]
     schema = database.ask(
         "MATCH (d:Dataset {namespace: $n, name: $t}) RETURN d.columns AS columns",
-        {"n": place, "t": made["name"]},
+        {"n": namespace, "t": output["name"]},
     )
-    assert schema[0]["columns"] == [field["name"] for field in made["facets"]["schema"]["fields"]]
+    assert schema[0]["columns"] == [field["name"] for field in output["facets"]["schema"]["fields"]]
 
 
 def flip_a_bit(path: Path, seq: int) -> None:

@@ -1,4 +1,4 @@
-"""Single events do not wait for batches: neither to be accepted nor to be written."""
+"""Single events do not wait for batches, neither for acceptance nor for the write."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class App:
         self._app = Starlette(routes=list(routes))
 
     async def post(self, path: str, body: bytes) -> dict[str, Any]:
-        """Post a body and return the JSON of the answer."""
+        """Post a body and return the JSON of the response."""
         parts: list[bytes] = []
 
         async def receive() -> dict[str, Any]:
@@ -71,7 +71,7 @@ class App:
 def test_single_events_are_accepted_between_the_turns_of_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ingest, "TURN_SECONDS", 0.0)  # one event a turn
+    monkeypatch.setattr(ingest, "TURN_SECONDS", 0.0)  # one event per turn
 
     async def run() -> list[bytes]:
         committer = GroupCommitter(Spool(tmp_path / "spool.db"))
@@ -104,21 +104,21 @@ def test_single_events_are_accepted_between_the_turns_of_batches(
         stored = [record.body for record in spool.read(0, events_max=10_000, bytes_max=2**30)]
     good = [body for body in BATCH if not body.endswith(b"99}")]
     assert stored[:10] == SINGLES, "single events are written before batches"
-    assert stored[10:] == good * 2, "each batch is in its order, and in one piece"
+    assert stored[10:] == good * 2, "each batch is in order and contiguous"
 
 
-async def handed_in_while_the_disk_is_busy(path: Path, *requests: list[bytes]) -> list[int]:
-    """The receipts of requests that all wait when the disk is free again."""
+async def receipts_after_a_lock(path: Path, *requests: list[bytes]) -> list[int]:
+    """Return the receipts of requests that all wait while another connection locks the spool."""
     spool = Spool(path)
-    with closing(Spool(path)) as other:
-        connection = other._connected()
-        connection.execute("BEGIN IMMEDIATE")  # the disk is busy with somebody else
+    with closing(Spool(path)) as second:
+        connection = second._connected()
+        connection.execute("BEGIN IMMEDIATE")  # another connection writes
         committer = GroupCommitter(spool)
-        held = committer.append([b"held"])
-        await asyncio.sleep(0.2)  # it is being written by now
+        first_receipt = committer.append([b"first"])
+        await asyncio.sleep(0.2)  # the committer waits for the lock by now
         futures = [committer.append(request) for request in requests]
         connection.execute("ROLLBACK")
-    assert await held == 1
+    assert await first_receipt == 1
     receipts = await asyncio.gather(*futures)
     committer.close()
     return receipts
@@ -129,7 +129,7 @@ LARGE = b"x" * (SMALL_BYTES_MAX + 1)
 
 def test_single_events_are_written_before_batches_that_wait(tmp_path: Path) -> None:
     requests = [*[[LARGE] * 100] * 4, *[[b"small"]] * 50]
-    receipts = asyncio.run(handed_in_while_the_disk_is_busy(tmp_path / "spool.db", *requests))
+    receipts = asyncio.run(receipts_after_a_lock(tmp_path / "spool.db", *requests))
     assert receipts[4:] == list(range(2, 52))
     assert receipts[:4] == [151, 251, 351, 451]
 
@@ -139,5 +139,5 @@ def test_a_batch_is_accepted_while_single_events_wait(
 ) -> None:
     monkeypatch.setattr(module, "GROUP_EVENTS_MAX", 10)
     requests = [[LARGE], [LARGE], *[[b"small"]] * 50]
-    receipts = asyncio.run(handed_in_while_the_disk_is_busy(tmp_path / "spool.db", *requests))
-    assert receipts[:2] == [12, 23], "one behind the first ten, one behind the second"
+    receipts = asyncio.run(receipts_after_a_lock(tmp_path / "spool.db", *requests))
+    assert receipts[:2] == [12, 23], "one after the first ten, one after the second"

@@ -30,7 +30,7 @@ def committer(path: Path) -> Iterator[GroupCommitter]:
     committer.close()
 
 
-def kept(path: Path) -> list[bytes]:
+def stored(path: Path) -> list[bytes]:
     with closing(Spool(path)) as spool:
         return [record.body for record in spool.read(0, events_max=10**6, bytes_max=10**9)]
 
@@ -41,21 +41,21 @@ def test_the_receipt_is_the_number_of_the_last_event(committer: GroupCommitter, 
         assert await committer.append([b"2", b"3"]) == 3
 
     asyncio.run(send())
-    assert kept(path) == [b"1", b"2", b"3"]
+    assert stored(path) == [b"1", b"2", b"3"]
 
 
 def test_each_concurrent_request_gets_its_own_receipt(
     committer: GroupCommitter, path: Path
 ) -> None:
-    """Of several loops, each in a thread of its own, as of the many requests of one."""
+    """The requests come from several event loops, each in its own thread."""
     receipts: dict[bytes, int] = {}
 
     async def send(worker: int) -> None:
         bodies = [b"%d-%d" % (worker, number) for number in range(50)]
-        found = await asyncio.wait_for(
+        receipts_of_loop = await asyncio.wait_for(
             asyncio.gather(*(committer.append([b"before " + b, b]) for b in bodies)), WAIT
         )
-        receipts.update(zip(bodies, found, strict=True))
+        receipts.update(zip(bodies, receipts_of_loop, strict=True))
 
     threads = [
         threading.Thread(target=lambda worker=worker: asyncio.run(send(worker)))
@@ -65,7 +65,7 @@ def test_each_concurrent_request_gets_its_own_receipt(
         thread.start()
     for thread in threads:
         thread.join()
-    bodies = kept(path)
+    bodies = stored(path)
     assert (len(receipts), len(bodies)) == (400, 800)
     assert all(
         bodies[number - 1] == body and bodies[number - 2] == b"before " + body
@@ -84,14 +84,14 @@ def test_a_cancelled_request_does_not_stop_the_others(
         assert await committer.append([b"last"]) == 201
 
     asyncio.run(send())
-    assert kept(path) == [*(b"%d" % number for number in range(200)), b"last"], (
+    assert stored(path) == [*(b"%d" % number for number in range(200)), b"last"], (
         "what is handed in is written"
     )
 
 
 def test_a_closed_loop_does_not_stop_the_others(committer: GroupCommitter, path: Path) -> None:
     async def leave() -> None:
-        committer.append([b"left behind"])
+        committer.append([b"abandoned"])
 
     async def stay() -> int:
         return await committer.append([b"waited for"])
@@ -99,7 +99,7 @@ def test_a_closed_loop_does_not_stop_the_others(committer: GroupCommitter, path:
     for _ in range(20):
         asyncio.run(leave())
     assert asyncio.run(stay()) == 21
-    assert kept(path) == [*[b"left behind"] * 20, b"waited for"]
+    assert stored(path) == [*[b"abandoned"] * 20, b"waited for"]
 
 
 def test_closing_finishes_the_submitted_requests(path: Path) -> None:
@@ -110,7 +110,7 @@ def test_closing_finishes_the_submitted_requests(path: Path) -> None:
         return await asyncio.wait_for(asyncio.gather(*futures), WAIT)
 
     assert asyncio.run(send()) == list(range(1, 101))
-    assert len(kept(path)) == 100
+    assert len(stored(path)) == 100
 
 
 def test_every_waiting_request_gets_the_error_of_a_full_spool(path: Path) -> None:
@@ -133,11 +133,13 @@ def test_requests_beyond_the_queue_bound_are_refused_at_once(
 
     async def send() -> None:
         spool = Spool(path)
-        with closing(Spool(path)) as other:
-            connection = other._connected()
-            connection.execute("BEGIN IMMEDIATE")  # the disk is busy with somebody else
+        with closing(Spool(path)) as second:
+            connection = second._connected()
+            connection.execute("BEGIN IMMEDIATE")  # another connection writes
             committer = GroupCommitter(spool)
-            first = committer.append([b"x" * 5_000])  # a first one is always taken, however large
+            first = committer.append(
+                [b"x" * 5_000]
+            )  # the first request is always accepted, of any size
             with pytest.raises(SpoolFullError, match="faster than the disk"):
                 committer.append([b"y"])
             connection.execute("ROLLBACK")

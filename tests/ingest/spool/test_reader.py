@@ -1,4 +1,4 @@
-"""The events of a spool, read again."""
+"""Reading the stored events of a spool."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_events_come_back_in_either_order_while_more_are_appended(tmp_path: Path
     assert next(oldest) == b"1"
     spool.append([b"4"], received=3)
     assert reader.count() == 4
-    # What is read is as of when reading began.
+    # The reader returns the events of the moment at which it started.
     assert list(oldest) == [b"2", b"3"]
     spool.close()
 

@@ -1,4 +1,4 @@
-"""The spool in good health; what it does when the disk fails is in tests/faults."""
+"""The spool on a healthy disk; tests/faults has the failing disks."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def test_a_spool_survives_its_connection_with_the_same_id(tmp_path: Path) -> Non
     path = tmp_path / "spool.db"
     with closing(Spool(path)) as first:
         first.append([b"one"], received=1)
-        known = first.id
+        spool_id = first.id
     with closing(Spool(path)) as second:
-        assert (second.id, read(second)) == (known, [b"one"])
+        assert (second.id, read(second)) == (spool_id, [b"one"])
         assert second.append([b"two"], received=2) == 2
     with closing(Spool(tmp_path / "other.db")) as other:
-        assert other.id != known
+        assert other.id != spool_id
 
 
 def test_only_its_owner_may_read_a_spool(spool: Spool) -> None:

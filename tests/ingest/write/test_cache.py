@@ -23,13 +23,13 @@ from tests.run_builders import SPOOL
 
 
 def test_the_oldest_entries_are_evicted_first() -> None:
-    kept: Bounded[str, int] = Bounded(2)
+    entries: Bounded[str, int] = Bounded(2)
     for name in "abc":
-        kept[name] = ord(name)
-    kept.trim()
-    assert kept == {"b": 98, "c": 99}
-    kept.trim()
-    assert list(kept) == ["b", "c"]
+        entries[name] = ord(name)
+    entries.trim()
+    assert entries == {"b": 98, "c": 99}
+    entries.trim()
+    assert list(entries) == ["b", "c"]
 
 
 def test_entries_with_deferred_updates_are_not_evicted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +54,7 @@ def test_a_cache_is_valid_for_successive_revisions_until_it_is_cleared() -> None
     cache.clear()
     assert cache.next_revision() is None
     assert not cache.follows_graph
-    # What is learnt after that, in the same transaction, is not known to hold in the next.
+    # Later facts of the same transaction are not valid in the next one.
     cache.put_dataset("dataset:a:b", {"dataset:a:b": DatasetFacts(Name("a", "b"))})
     cache.restart(10)
     assert cache.canonical_urn("dataset:a:b") is None
@@ -67,8 +67,8 @@ def test_last_reads_of_very_many_datasets_are_cached(
     first, second, third, fourth = (datetime(2026, 1, day, tzinfo=UTC) for day in (1, 2, 3, 4))
     cache = WriteCache()
     cache.newest_consumer_start = first
-    for dataset, at in (("a", second), ("b", third)):
-        cache.put_consumer_start(dataset, at)
+    for dataset, start in (("a", second), ("b", third)):
+        cache.put_consumer_start(dataset, start)
     assert not cache.may_be_read_since("a", third)
     cache.put_consumer_start("c", second)
     assert cache.may_be_read_since("a", third)
@@ -88,7 +88,7 @@ def test_an_edge_covers_an_observation_that_only_has_a_later_time() -> None:
 
 
 def night(number: int) -> list[dict[str, Any]]:
-    """One run of a job that runs every ten minutes."""
+    """Return one run of a job that runs every ten minutes."""
     return [
         run_event(f"run-{number}", state, 10 * number + minute, inputs=["raw"], outputs=["mart"])
         for state, minute in (("START", 0), ("COMPLETE", 5))
@@ -103,19 +103,19 @@ def test_a_later_run_of_a_job_reads_only_the_existence_of_the_run(
     cache = WriteCache()
     write_batch(database, night(1), cache)
     write_batch(database, night(2), cache)
-    asked: list[str] = []
+    queries: list[str] = []
     submit = Transaction.submit
 
     def listening(
         self: Transaction, name: str, /, **parameters: Any
     ) -> Future[list[dict[str, Any]]]:
-        asked.append(name)
+        queries.append(name)
         return submit(self, name, **parameters)
 
     monkeypatch.setattr(Transaction, "submit", listening)
     write_batch(database, night(3), cache)
-    # Whether the run is new is read beside the transaction.
-    assert set(asked) == {
+    # The existence of the run is read outside the transaction.
+    assert set(queries) == {
         "write/maintenance/lock_graph",
         "read/state/checkpoint",
         "write/maintenance/save_checkpoint",

@@ -1,4 +1,4 @@
-"""Effects of changed runs on versions and consumers, worked out by hand; no graph is needed."""
+"""Effects of changed runs on versions and consumers, computed by hand; no graph is needed."""
 
 from __future__ import annotations
 

@@ -101,8 +101,8 @@ def test_a_run_is_not_part_of_itself(database: Database) -> None:
 
 
 def nested() -> list[Event]:
-    """An Airflow DAG run, its task, the Spark application that it submits, one of its SQL
-    executions.
+    """Return an Airflow DAG run, its task, the Spark application of the task, and one SQL
+    execution.
     """
     root = ("dag-1", "dag")
     return [
@@ -206,7 +206,7 @@ def test_an_abandoned_version_is_not_current(database: Database) -> None:
         run_event("r", "START", 4, job="report", inputs=["t"]),
     )
     assert read_by(database, run_of("r")) == {version("t", "w"), version("t", "c")}, (
-        "it may have left something"
+        "it may have written data"
     )
 
 
@@ -214,7 +214,7 @@ def test_a_silent_run_is_abandoned_and_a_later_event_revives_it(database: Databa
     begun = run_event("r", "START", 1, outputs=["t"])
     done = run_event("done", "COMPLETE", 1, job="other")
     write_in_any_order(database, begun, done)
-    # Received at 0, that is in 1970.
+    # Received at 0, in 1970.
     day = datetime(1970, 1, 2, tzinfo=UTC)
     assert (
         abandon_lost_heartbeats(
@@ -233,7 +233,7 @@ def test_a_silent_run_is_abandoned_and_a_later_event_revives_it(database: Databa
     assert status(database, "r") == node(database, version("t", "r"))["status"] == "ABANDONED"
     assert status(database, "done") == "COMPLETE"
     write_batch(database, [begun])
-    assert status(database, "r") == "ABANDONED", "what is told again is no news"
+    assert status(database, "r") == "ABANDONED", "a repeated event changes nothing"
     write_batch(database, [run_event("r", "RUNNING", 2, outputs=["t"])])
     assert status(database, "r") == node(database, version("t", "r"))["status"] == "RUNNING"
     write_batch(database, [run_event("r", "COMPLETE", 3, outputs=["t"])])
@@ -298,13 +298,13 @@ def test_overlapping_runs_are_not_attempts_of_one_another(database: Database) ->
 
 
 def test_a_run_that_moves_to_another_slot_leaves_the_first_in_order(database: Database) -> None:
-    later = {"nominalTime": {"nominalStartTime": at(60)}}
+    later_slot = {"nominalTime": {"nominalStartTime": at(60)}}
     write_in_any_order(
         database,
         *tried("a", 1, 2, "FAIL"),
         *tried("b", 3, 4, "FAIL"),
         *tried("c", 5, 6, "COMPLETE"),
-        run_event("b", "OTHER", 7, job="task", facets=later),
+        run_event("b", "OTHER", 7, job="task", facets=later_slot),
     )
     assert [attempt(database, run_id) for run_id in "abc"] == [(1, True), (1, None), (2, None)]
     assert edges(database, "RETRY_OF") == {(run_of("c"), "RETRY_OF", run_of("a"))}
@@ -324,8 +324,12 @@ def test_a_restarted_run_keeps_its_successful_version_and_its_readers(
     )
     (earlier,) = read_by(database, run_of("r"))
     assert earlier.startswith(f"{version('t', 'w')}:")
-    kept, now = node(database, earlier), node(database, version("t", "w"))
-    assert (kept["complete"], kept["status"], kept["createdAt"].minute) == (True, "COMPLETE", 2)
+    old_version, now = node(database, earlier), node(database, version("t", "w"))
+    assert (old_version["complete"], old_version["status"], old_version["createdAt"].minute) == (
+        True,
+        "COMPLETE",
+        2,
+    )
     assert (now["complete"], now["status"]) == (False, "RUNNING")
     assert read_by(database, run_of("late")) == {earlier, version("t", "w")}
     assert node(database, run_of("w"))["attempts"] == 2
@@ -349,11 +353,9 @@ def test_an_abandoned_second_attempt_leaves_the_first_version_complete(database:
 
 
 def test_the_attempts_of_a_slot_are_bounded(database: Database) -> None:
-    runs = [
-        event
-        for n in range(ATTEMPTS_MAX + 2)
-        for event in tried(f"r{n:03}", 2 * n, 2 * n + 1, "COMPLETE")
-    ]
+    runs = []
+    for n in range(ATTEMPTS_MAX + 2):
+        runs += tried(f"r{n:03}", 2 * n, 2 * n + 1, "COMPLETE")
     found = []
     for cut in (40, -40):
         empty(database)

@@ -49,9 +49,9 @@ def run(run_id: str, start: str, end: str, reads: str, writes: str) -> list[dict
     )
 
 
-def answer(answer_id: str, dataset: str, at: str) -> dict[str, Any]:
+def answer(answer_id: str, dataset: str, generated_at: str) -> dict[str, Any]:
     return native.answer_event(
-        answer_id, cites=[{"namespace": "default", "name": dataset}], generated_at=at
+        answer_id, cites=[{"namespace": "default", "name": dataset}], generated_at=generated_at
     )
 
 
@@ -113,7 +113,7 @@ def test_a_run_without_times_takes_those_of_its_versions(
         database,
         *undated,
         made,
-        # A failure a month later has no part in what was made before it.
+        # A failure a month later does not change the earlier versions.
         *native.run_events(
             "broken",
             pipeline_name="enrich",
@@ -134,8 +134,8 @@ def test_a_run_without_times_takes_those_of_its_versions(
 
 def test_a_failed_run_without_times_is_one_attempt(database: Database) -> None:
     failed = native.run_events("r", pipeline_name="p", status="failed", error="no")
-    again = native.run_events("r", pipeline_name="p", status="success")
-    write_backwards(database, *failed, *again)
+    repeated = native.run_events("r", pipeline_name="p", status="success")
+    write_backwards(database, *failed, *repeated)
     row = database.ask(
         "MATCH (r:PipelineRun) RETURN r.status AS status, r.attempts AS attempts", {}
     )[0]
@@ -145,8 +145,7 @@ def test_a_failed_run_without_times_is_one_attempt(database: Database) -> None:
 def test_a_reader_whose_earlier_versions_are_its_own_reads_the_unfinished_one(
     database: Database,
 ) -> None:
-    # A run reads what it makes; it is told to have ended before it began, and so to have made a
-    # version before.
+    # The job reads its own output. Its end is before its start, so it produced a version before.
     reader = [
         run_event("reader", None, 4, outputs=["raw", dataset("report", columns(a=[("raw", "a")]))]),
         run_event("reader", "START", 4),

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ def spool(tmp_path: Path) -> Iterator[Spool]:
 
 
 def night(number: int) -> list[dict[str, Any]]:
-    """One run of a job that runs every ten minutes."""
+    """Return one run of a job that runs every ten minutes."""
     return [
         run_event(f"run-{number}", state, 10 * number + minute, inputs=["raw"], outputs=["mart"])
         for state, minute in (("START", 0), ("COMPLETE", 5))
@@ -59,10 +60,8 @@ def minute(number: int) -> datetime:
     return datetime(2026, 1, 1, number // 60, number % 60, tzinfo=UTC)
 
 
-def seen(database: Database) -> tuple[Any, ...]:
-    """When the job, what it reads and makes, and the edges between them were last seen, by the
-    graph.
-    """
+def last_seen(database: Database) -> tuple[Any, ...]:
+    """Return the last observations of the job, its input, its output and the edges between them."""
     nodes = [
         node(database, urn)["lastSeen"]
         for urn in ("job:etl:j", "dataset:db:raw", "dataset:db:mart")
@@ -71,7 +70,7 @@ def seen(database: Database) -> tuple[Any, ...]:
     return (*nodes, read, edge(database, "job:etl:j", "PRODUCED", "dataset:db:mart")["lastSeen"])
 
 
-def as_at_once(database: Database, *events: dict[str, Any]) -> Graph:
+def graph_of_one_batch(database: Database, *events: dict[str, Any]) -> Graph:
     empty(database)
     write_batch(database, events)
     return canonical(database)
@@ -80,11 +79,11 @@ def as_at_once(database: Database, *events: dict[str, Any]) -> Graph:
 def test_deferred_updates_wait_until_their_bound(database: Database) -> None:
     cache = WriteCache()
     write_batch(database, night(1), cache, defer=True)
-    assert seen(database) == (minute(15),) * 5, "what is new is written at once"
+    assert last_seen(database) == (minute(15),) * 5, "new facts are written at once"
     assert read_checkpoint(database, SPOOL) == Checkpoint(2, 2, 0)
     write_batch(database, night(2), cache, defer=True)
     write_batch(database, night(3), cache, defer=True)
-    assert seen(database) == (minute(15),) * 5
+    assert last_seen(database) == (minute(15),) * 5
     assert read_checkpoint(database, SPOOL) == Checkpoint(6, 6, 0, settled=2)
     assert {
         row["run"] for row in database.ask("MATCH (r:PipelineRun) RETURN r.runId AS run", {})
@@ -94,10 +93,10 @@ def test_deferred_updates_wait_until_their_bound(database: Database) -> None:
         "run-3",
     }
     write_batch(database, [], cache)
-    assert seen(database) == (minute(35),) * 5
+    assert last_seen(database) == (minute(35),) * 5
     assert read_checkpoint(database, SPOOL) == Checkpoint(6, 6, 0)
     settled = canonical(database)
-    assert settled == as_at_once(database, *night(1), *night(2), *night(3))
+    assert settled == graph_of_one_batch(database, *night(1), *night(2), *night(3))
 
 
 def test_the_oldest_deferred_updates_are_written_first(database: Database) -> None:
@@ -119,14 +118,16 @@ def test_the_oldest_deferred_updates_are_written_first(database: Database) -> No
         WriteRequest(delta, spool=SPOOL, before=before, after=after, holder="t", defer_before=4),
         cache=cache,
     )
-    # The job that was seen again behind event 3 is written as it is now; that of event 6, seen
-    # behind 5, waits.
-    assert seen(database) == (minute(45),) * 5
+    # The deferred update of the job at event 3 is written with its current value; that of event 6
+    # waits.
+    assert last_seen(database) == (minute(45),) * 5
     assert node(database, "job:etl:k")["lastSeen"] == minute(1)
     assert read_checkpoint(database, SPOOL) == Checkpoint(10, 10, 0, settled=5)
     write_batch(database, [], cache)
     settled = canonical(database)
-    assert settled == as_at_once(database, *night(1), *other, *night(2), *night(3), *night(4))
+    assert settled == graph_of_one_batch(
+        database, *night(1), *other, *night(2), *night(3), *night(4)
+    )
 
 
 def test_a_new_fact_writes_the_deferred_update_too(database: Database) -> None:
@@ -137,7 +138,7 @@ def test_a_new_fact_writes_the_deferred_update_too(database: Database) -> None:
     write_batch(database, [more], cache, defer=True)
     write_batch(database, [], cache)
     settled = canonical(database)
-    assert settled == as_at_once(database, *night(1), *night(2), more)
+    assert settled == graph_of_one_batch(database, *night(1), *night(2), more)
 
 
 def test_names_are_merged_while_updates_wait(database: Database) -> None:
@@ -153,7 +154,7 @@ def test_names_are_merged_while_updates_wait(database: Database) -> None:
         "everything was forgotten, so nothing could wait"
     )
     settled = canonical(database)
-    assert settled == as_at_once(database, other, *night(1), *night(2), joined)
+    assert settled == graph_of_one_batch(database, other, *night(1), *night(2), joined)
 
 
 def test_a_writer_without_its_deferred_updates_must_not_continue(database: Database) -> None:
@@ -164,7 +165,7 @@ def test_a_writer_without_its_deferred_updates_must_not_continue(database: Datab
         write_batch(database, night(3), second)
     checkpoint = read_checkpoint(database, SPOOL)
     assert checkpoint == Checkpoint(4, 4, 0, settled=2)
-    # From what the graph has everything of, it is told once more, and not counted.
+    # Events from the last complete position are folded once more, and are not counted.
     delta = fold(parse(json.dumps(event).encode(), received=0) for event in night(2))
     saved = write(
         database,
@@ -179,11 +180,11 @@ def test_a_writer_without_its_deferred_updates_must_not_continue(database: Datab
         cache=second,
     )
     assert saved == read_checkpoint(database, SPOOL) == Checkpoint(4, 4, 0)
-    assert seen(database) == (minute(25),) * 5
+    assert last_seen(database) == (minute(25),) * 5
 
 
 def filled(spool: Spool, nights: int) -> list[dict[str, Any]]:
-    events = [event for number in range(1, nights + 1) for event in night(number)]
+    events = list(chain.from_iterable(night(number) for number in range(1, nights + 1)))
     spool.append([json.dumps(event).encode() for event in events], received=1)
     return events
 
@@ -198,7 +199,7 @@ def test_a_worker_defers_during_a_backlog_and_writes_all_at_its_end(
         checkpoint = read_checkpoint(database, spool.id)
         found.append((checkpoint.position, checkpoint.complete_position))
     assert found == [(3, 3), (6, 3), (9, 3), (10, 10)]
-    assert canonical(database) == as_at_once(database, *events)
+    assert canonical(database) == graph_of_one_batch(database, *events)
 
 
 def test_a_worker_defers_only_for_a_bounded_time(
@@ -224,7 +225,7 @@ def test_a_stopping_worker_writes_its_deferred_updates(database: Database, spool
 
     worker.run()
     assert read_checkpoint(database, spool.id) == Checkpoint(4, 4, 0)
-    assert seen(database) == (minute(25),) * 5
+    assert last_seen(database) == (minute(25),) * 5
 
 
 def test_events_of_updates_deferred_by_a_killed_worker_are_folded_again(
@@ -236,14 +237,14 @@ def test_events_of_updates_deferred_by_a_killed_worker_are_folded_again(
     for _ in range(4):
         killed.step()
     assert read_checkpoint(database, spool.id) == Checkpoint(8, 8, 0, settled=2)
-    assert seen(database)[0] == minute(15)
+    assert last_seen(database)[0] == minute(15)
     next_one = Worker(database, spool, events_max=4, max_in_flight=0)
     next_one.step()
     assert read_checkpoint(database, spool.id).position == 11
     while next_one.step():
         pass
     assert read_checkpoint(database, spool.id) == Checkpoint(11, 10, 1)
-    assert canonical(database) == as_at_once(database, *events)
+    assert canonical(database) == graph_of_one_batch(database, *events)
 
 
 def test_an_event_that_fails_the_second_fold_does_not_stop_the_others(
@@ -255,15 +256,15 @@ def test_an_event_that_fails_the_second_fold_does_not_stop_the_others(
         killed.step()
 
     def broken(events: Iterable[Event], naming: Naming) -> GraphDelta:
-        told = list(events)
-        if any(event.run and event.run.run_id == "run-3" for event in told):
+        batch = list(events)
+        if any(event.run and event.run.run_id == "run-3" for event in batch):
             raise RuntimeError("broken")
-        return fold(told, naming)
+        return fold(batch, naming)
 
     monkeypatch.setattr(worker_module, "fold", broken)
     Worker(database, spool, events_max=4, max_in_flight=0).step()
     assert read_checkpoint(database, spool.id) == Checkpoint(10, 10, 0)
-    assert seen(database) == (minute(55),) * 5
+    assert last_seen(database) == (minute(55),) * 5
 
 
 def test_deferred_updates_may_come_from_a_backfill(database: Database) -> None:
@@ -282,4 +283,4 @@ def test_deferred_updates_may_come_from_a_backfill(database: Database) -> None:
     )
     advance_checkpoint(database, SPOOL, before, 4, dead=0, producer_stats=ProducerStats())
     assert read_checkpoint(database, SPOOL) == Checkpoint(4, 4, 0)
-    assert seen(database) == (minute(25),) * 5
+    assert last_seen(database) == (minute(25),) * 5

@@ -33,7 +33,7 @@ HORIZON = Horizon(RULES, NOW)
 LATE = [run_event("late", minute=5, outputs=["t"], facets=parent("above", "dag"))]
 
 
-def left(database: Database, events: Sequence[Event], horizons: list[Horizon]) -> set[str]:
+def remaining(database: Database, events: Sequence[Event], horizons: list[Horizon]) -> set[str]:
     """Return the runs that remain in the delta of these events."""
     cache = WriteCache()
     with database.write() as transaction:
@@ -51,20 +51,20 @@ def counted(database: Database) -> int:
 
 
 def test_without_a_rollup_every_run_stays(database: Database) -> None:
-    assert left(database, LATE, []) == {run_of("late"), run_of("above")}
+    assert remaining(database, LATE, []) == {run_of("late"), run_of("above")}
 
 
 def test_a_late_run_and_the_parent_that_only_it_names_are_left_out(database: Database) -> None:
-    assert left(database, LATE, [HORIZON]) == set()
+    assert remaining(database, LATE, [HORIZON]) == set()
     assert counted(database) == 1
 
 
 def test_a_late_run_in_the_graph_takes_its_events(database: Database) -> None:
     write_events(database, LATE)
-    assert left(database, LATE, [HORIZON]) == {run_of("late"), run_of("above")}
+    assert remaining(database, LATE, [HORIZON]) == {run_of("late"), run_of("above")}
     assert counted(database) == 0
 
 
 def test_a_run_within_the_horizon_stays(database: Database) -> None:
     recent = [{**LATE[0], "eventTime": "2026-02-27T00:00:00Z"}]
-    assert left(database, recent, [HORIZON]) == {run_of("late"), run_of("above")}
+    assert remaining(database, recent, [HORIZON]) == {run_of("late"), run_of("above")}

@@ -26,7 +26,7 @@ def reads(name: str, job_name: str = "j") -> tuple[str, str, str]:
     return (ds(name), "FEEDS", job(job_name))
 
 
-def makes(name: str, job_name: str = "j") -> tuple[str, str, str]:
+def produces(name: str, job_name: str = "j") -> tuple[str, str, str]:
     return (job(job_name), "PRODUCED", ds(name))
 
 
@@ -38,7 +38,7 @@ def test_the_newest_successful_run_determines_current_edges(
         run_event("r2", "COMPLETE", 2, inputs=["b"], outputs=["y"]),
         run_event("r1", "COMPLETE", 1, inputs=["a"], outputs=["x"]),
     )
-    assert current(database) == {reads("b"), makes("y")}
+    assert current(database) == {reads("b"), produces("y")}
     assert edge(database, ds("a"), "FEEDS", job("j"))["current"] is False
     assert {one.urn for one in lineage(view, job("j")).nodes} == {
         job("j"),
@@ -54,7 +54,7 @@ def test_a_run_that_did_not_succeed_changes_nothing(database: Database, state: s
         run_event("r1", "COMPLETE", 1, inputs=["a"], outputs=["x"]),
         run_event("r2", state, 2, inputs=["b"], outputs=["y"]),
     )
-    assert current(database) == {reads("a"), makes("x")}
+    assert current(database) == {reads("a"), produces("x")}
 
 
 def test_an_abandoned_run_changes_nothing(database: Database) -> None:
@@ -64,7 +64,7 @@ def test_an_abandoned_run_changes_nothing(database: Database) -> None:
         run_event("r2", "START", 2, inputs=["b"], outputs=["y"], facets=parent("p", "dag")),
         run_event("p", "COMPLETE", 3, job="dag"),
     )
-    assert current(database) == {reads("a"), makes("x")}
+    assert current(database) == {reads("a"), produces("x")}
 
 
 def test_a_run_that_names_no_datasets_changes_nothing(database: Database) -> None:
@@ -74,7 +74,7 @@ def test_a_run_that_names_no_datasets_changes_nothing(database: Database) -> Non
         run_event("r2", "COMPLETE", 2),
         run_event("r3", "COMPLETE", 3, inputs=["b"]),
     )
-    assert current(database) == {reads("b"), makes("x")}, (
+    assert current(database) == {reads("b"), produces("x")}, (
         "inputs and outputs are judged by themselves"
     )
 
@@ -85,7 +85,7 @@ def test_all_edges_are_current_until_a_run_succeeds(database: Database) -> None:
         run_event("r1", "START", 1, inputs=["a"], outputs=["x"]),
         run_event("r2", "FAIL", 2, inputs=["b"], outputs=["y"]),
     )
-    assert current(database) == {reads("a"), reads("b"), makes("x"), makes("y")}
+    assert current(database) == {reads("a"), reads("b"), produces("x"), produces("y")}
 
 
 def test_a_restarted_run_no_longer_counts_as_successful(database: Database) -> None:
@@ -95,7 +95,7 @@ def test_a_restarted_run_no_longer_counts_as_successful(database: Database) -> N
         run_event("r2", "COMPLETE", 2, inputs=["b"], outputs=["y"]),
         run_event("r2", "START", 3, inputs=["b"], outputs=["y"]),
     )
-    assert current(database) == {reads("a"), makes("x")}
+    assert current(database) == {reads("a"), produces("x")}
 
 
 def test_a_declaration_is_current_until_another_replaces_it(database: Database) -> None:
@@ -104,13 +104,13 @@ def test_a_declaration_is_current_until_another_replaces_it(database: Database) 
         job_event("j", 1, inputs=["a"], outputs=["x"]),
         job_event("j", 2, inputs=["b"], outputs=["x"]),
     )
-    assert current(database) == {reads("b"), makes("x")}
+    assert current(database) == {reads("b"), produces("x")}
     assert edge(database, ds("a"), "FEEDS", job("j"))["declared"] is False
 
 
 def test_a_job_event_that_names_no_datasets_declares_nothing(database: Database) -> None:
     write_in_any_order(database, job_event("j", 1, inputs=["a"], outputs=["x"]), job_event("j", 2))
-    assert current(database) == {reads("a"), makes("x")}
+    assert current(database) == {reads("a"), produces("x")}
 
 
 def test_declared_and_observed_edges_are_both_current(database: Database) -> None:
@@ -120,7 +120,7 @@ def test_declared_and_observed_edges_are_both_current(database: Database) -> Non
         run_event("r1", "COMPLETE", 2, inputs=["b"], outputs=["x"]),
         run_event("r2", "COMPLETE", 3, inputs=["c"], outputs=["x"]),
     )
-    assert current(database) == {reads("a"), reads("c"), makes("x")}
+    assert current(database) == {reads("a"), reads("c"), produces("x")}
 
 
 def test_a_failed_run_of_a_declared_job_adds_nothing(database: Database) -> None:
@@ -129,7 +129,7 @@ def test_a_failed_run_of_a_declared_job_adds_nothing(database: Database) -> None
         job_event("j", 1, inputs=["a"], outputs=["x"]),
         run_event("r", "FAIL", 2, inputs=["b"], outputs=["y"]),
     )
-    assert current(database) == {reads("a"), makes("x")}
+    assert current(database) == {reads("a"), produces("x")}
 
 
 def test_one_of_two_runs_with_the_same_end_counts_in_any_order(

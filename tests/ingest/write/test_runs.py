@@ -1,4 +1,4 @@
-"""Rows of runs and versions: changed properties only, worked out by hand."""
+"""Rows of runs and versions, computed by hand: they have only changed properties."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def urns(database: Database, label: str) -> set[str]:
 
 
 def table(minute: int, *columns: str, name: str = "t") -> list[Event]:
-    """A dataset event with a schema; with none the schema is deleted."""
+    """Return a dataset event with a schema, or one that deletes the schema."""
     schema: Any = {**FACET, "fields": [{"name": c, "type": "string"} for c in columns]}
     facets = {"schema": schema if columns else {**FACET, "_deleted": True}}
     return [
@@ -131,7 +131,7 @@ def test_derived_from_narrows_the_sources_of_an_output(database: Database) -> No
     write_events(database, run("r", "j", ["a", "b"], ["t", "u"], derived={"t": ["a"]}))
     history = {(s, t) for s, _, t in edges(database, "DERIVED_FROM") if s.startswith("artifact:")}
     assert history == {(version("t", "r"), source_urn("db", "a"))}, (
-        "nothing is said of u: it came from both"
+        "u has no column lineage: it came from both"
     )
     mapped = {(s, t) for s, _, t in edges(database, "DERIVED_FROM") if s.startswith("dataset:")}
     assert mapped == {(ds("t"), ds("a"))}
@@ -152,21 +152,21 @@ def test_derived_from_follows_relinked_runs(database: Database) -> None:
 
 
 def test_column_edges_have_the_job_and_all_transformations(database: Database) -> None:
-    def told(minute: int, **step: Any) -> list[Event]:
+    def with_step(minute: int, **step: Any) -> list[Event]:
         events = run(f"r{minute}", "j", ["a"], ["t"], minute=minute, derived={"t": ["a"]})
         for event in events:
             lineage = event["outputs"][0]["facets"]["columnLineage"]
             lineage["fields"]["id"]["inputFields"][0]["transformations"] = [step]
         return events
 
-    write_events(database, told(5, type="DIRECT", subtype="IDENTITY"))
-    write_events(database, told(1, type="INDIRECT", subtype="FILTER", masking=True))
+    write_events(database, with_step(5, type="DIRECT", subtype="IDENTITY"))
+    write_events(database, with_step(1, type="INDIRECT", subtype="FILTER", masking=True))
     found = edge(database, column_urn("db", "a", "id"), "FEEDS", column_urn("db", "t", "id"))
-    ways = ["DIRECT:IDENTITY", "INDIRECT:FILTER:masked"]
+    transformations = ["DIRECT:IDENTITY", "INDIRECT:FILTER:masked"]
     assert found == {
         "job": job("j"),
         "firstSeen": moment(1),
-        "transformations": ways,
+        "transformations": transformations,
         "reportedUrns": "",
     }
     assert node(database, column_urn("db", "a", "id"))["current"] is False, (
@@ -285,10 +285,9 @@ def test_a_failed_write_leaves_the_checkpoint_unchanged(database: Database) -> N
 
 
 def test_thousands_of_inputs_and_outputs_are_not_paired(database: Database) -> None:
-    """Every pair would be nine million; 20 s, and with twice as many the deadline of a
-    transaction.
-    """
-    names = [[f"{side}{number}" for number in range(1_500)] for side in ("in", "out")]
-    write_events(database, run("r", "j", names[0], names[1]))
+    """The pairs would be nine million and take 20 s; twice as many exceed the deadline."""
+    inputs = [f"in{number}" for number in range(1_500)]
+    outputs = [f"out{number}" for number in range(1_500)]
+    write_events(database, run("r", "j", inputs, outputs))
     (row,) = database.ask("MATCH (:PipelineRun)-[p:PRODUCED]->() RETURN count(p) AS made", {})
     assert row["made"] == 1_500

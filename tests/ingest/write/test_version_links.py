@@ -24,7 +24,7 @@ RAW = source_urn("db", "raw")
 
 
 def write(run_id: str, minute: int, status: str = "COMPLETE") -> list[Event]:
-    """A run that begins a minute before and ends at `minute`, writing `raw`."""
+    """Return a run that starts a minute before and ends at `minute`, and writes `raw`."""
     return run(run_id, "load", [], ["raw"], minute=minute - 1, status=status)
 
 
@@ -33,8 +33,8 @@ def reader(minute: int, run_id: str = "reader") -> list[Event]:
 
 
 def linked(database: Database, *stories: Sequence[Event]) -> set[str]:
-    """What `reader` is linked to; the same whatever the order and the batches in which the
-    stories are told.
+    """Return the versions that `reader` reads; assert that they are equal in every order and
+    batching.
     """
     found: list[set[str]] = []
     for order in (
@@ -52,8 +52,8 @@ def linked(database: Database, *stories: Sequence[Event]) -> set[str]:
 
 
 def read_by(database: Database, urn: str, *types: str) -> set[str]:
-    wanted: Iterable[str] = types or ("FEEDS", "CITED_BY")
-    return {source for source, _, target in edges(database, *wanted) if target == urn}
+    edge_types: Iterable[str] = types or ("FEEDS", "CITED_BY")
+    return {source for source, _, target in edges(database, *edge_types) if target == urn}
 
 
 def test_a_reader_before_any_version_reads_a_source(database: Database) -> None:
@@ -75,18 +75,18 @@ def test_a_version_of_the_same_instant_counts(database: Database) -> None:
 
 
 def test_a_late_version_takes_its_place_in_time(database: Database) -> None:
-    # W1 .. (W2 heard of last) .. R: `linked` tells them in every order
+    # W1 .. (W2 arrives last) .. R: `linked` tries every order
     assert linked(database, write("w1", 2), reader(9), write("w2", 6)) == {version("raw", "w2")}
 
 
 def test_a_failed_version_between_two_complete_ones(database: Database) -> None:
-    # W1 w2 R W3: it may have read either
+    # W1 w2 R W3: the reader may have read either
     failed = write("w2", 4, "FAIL")
     assert linked(database, write("w1", 2), failed, reader(5), write("w3", 9)) == {
         version("raw", "w1"),
         version("raw", "w2"),
     }
-    # W1 w2 W3 R: the complete one has replaced it
+    # W1 w2 W3 R: the complete version has replaced it
     assert linked(database, write("w1", 2), failed, write("w3", 6), reader(9)) == {
         version("raw", "w3")
     }
@@ -99,7 +99,7 @@ def test_only_the_newest_of_several_failed_versions_is_linked(database: Database
 
 
 def test_a_failed_version_alone_is_linked(database: Database) -> None:
-    # w1 R: no source, something is known to have written it
+    # w1 R: there is no source, because a run is known to write it
     assert linked(database, write("w1", 2, "FAIL"), reader(5)) == {version("raw", "w1")}
 
 
@@ -114,7 +114,7 @@ def test_an_unfinished_version_is_linked(database: Database) -> None:
 def test_the_end_of_a_version_relinks_its_readers(database: Database) -> None:
     start, end = write("w2", 6)
     end = {**end, "eventTime": at(8)}
-    # w2 begins at 5 and ends at 8; the reader begins at 7
+    # w2 starts at 5 and ends at 8; the reader starts at 7
     assert linked(database, [start], write("w1", 2), reader(7)) == {
         version("raw", "w1"),
         version("raw", "w2"),
@@ -222,19 +222,19 @@ def test_nodes_without_citations_are_removed(database: Database) -> None:
         column_urn("db", "raw", "id"),
         version("x", "w"),
     }
-    later = {**answer("a", "other", minute=3)[0], "eventTime": at(3)}
-    write_events(database, [later])
+    changed = {**answer("a", "other", minute=3)[0], "eventTime": at(3)}
+    write_events(database, [changed])
     assert nodes(database, "Source", "Column", "Artifact") == {source_urn("db", "other")}
 
 
 def test_a_deleted_answer_equals_a_cited_one_without_events(database: Database) -> None:
     empty(database)
-    said = answer("a", "raw", minute=1, content="42")
-    write_events(database, said)
-    gone: dict[str, Any] = {**said[0], "eventTime": at(2)}
-    facet = {**gone["dataset"]["facets"]["headwater_answer"], "_deleted": True}
-    gone["dataset"] = {**gone["dataset"], "facets": {"headwater_answer": facet}}
-    write_events(database, [gone])
+    sent = answer("a", "raw", minute=1, content="42")
+    write_events(database, sent)
+    deleted: dict[str, Any] = {**sent[0], "eventTime": at(2)}
+    facet = {**deleted["dataset"]["facets"]["headwater_answer"], "_deleted": True}
+    deleted["dataset"] = {**deleted["dataset"], "facets": {"headwater_answer": facet}}
+    write_events(database, [deleted])
     (row,) = database.ask("MATCH (a:Answer) RETURN properties(a) AS p", {})
     assert row["p"].keys() == {"urn", "answerId", "facts"}
     assert nodes(database, "Source") == set()

@@ -1,4 +1,4 @@
-"""A timeline finds the versions of an instant as the graph does, or returns None."""
+"""A timeline finds the versions of an instant like the graph, or returns None."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_newest_complete_version_and_the_newest_incomplete_one_after_it() ->
     assert timeline.at(minute(35), "run:x") == ["artifact:b", "artifact:left"]
     assert timeline.at(minute(45), "run:x") == ["artifact:b", "artifact:later"]
     assert timeline.at(minute(15), "run:x") == ["artifact:a"]
-    # A run does not read what it makes itself.
+    # A run does not read its own output.
     assert timeline.at(minute(25), "run:b") == ["artifact:a"]
 
 
@@ -74,17 +74,19 @@ changes = st.lists(
 
 @given(changes, st.integers(0, 31))
 def test_a_cached_timeline_equals_one_of_all_versions(
-    told: list[tuple[int, int, int, bool, bool]], at: int
+    versions: list[tuple[int, int, int, bool, bool]], instant: int
 ) -> None:
     bounded = Timeline([], None)
-    whole: dict[str, Version] = {}
-    for name, created, started, complete, gone in told:
+    by_urn: dict[str, Version] = {}
+    for name, created, started, complete, is_dropped in versions:
         one = version(f"{name:02}", created, started=min(started, created), complete=complete)
-        if gone:
+        if is_dropped:
             bounded.drop(one.urn)
-            whole.pop(one.urn, None)
+            by_urn.pop(one.urn, None)
         else:
             bounded.put(one)
-            whole[one.urn] = one
-    found = bounded.at(minute(at), "run:03")
-    assert found is None or found == Timeline(list(whole.values()), None).at(minute(at), "run:03")
+            by_urn[one.urn] = one
+    found = bounded.at(minute(instant), "run:03")
+    assert found is None or found == Timeline(list(by_urn.values()), None).at(
+        minute(instant), "run:03"
+    )
