@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
+from headwater.chunks import chunks
 from headwater.code_analysis.files import CodeFile
 from headwater.code_analysis.model import (
     ColumnLookup,
@@ -80,8 +81,7 @@ class ColumnEdges:
     def __call__(self, columns: Iterable[str]) -> dict[str, list[ColumnEdge]]:
         edges: dict[str, list[ColumnEdge]] = {}
         urns = sorted(urn for urn in columns if urn.startswith("column:"))
-        for start in range(0, len(urns), _COLUMNS_PER_QUERY):
-            chunk = urns[start : start + _COLUMNS_PER_QUERY]
+        for chunk in chunks(urns, _COLUMNS_PER_QUERY):
             found, is_complete = column_edges(self._view, chunk)
             edges.update(found)
             self.is_complete = self.is_complete and is_complete

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from headwater.chunks import chunks
 from headwater.cypher.driver.database import READ_SECONDS_MAX
 from headwater.lineage.hidden_nodes import HIDDEN
 from headwater.lineage.view import GraphView
@@ -43,8 +44,7 @@ def find_hidden(
             unread.append(urn)
         elif not view.visibility.includes(parts[0]):
             hidden.add(urn)
-    for start in range(0, len(unread), _URNS_PER_QUERY_MAX):
-        some = unread[start : start + _URNS_PER_QUERY_MAX]
+    for some in chunks(unread, _URNS_PER_QUERY_MAX):
         rows = view.read("read/nodes/namespaces", seconds=seconds, urns=some)
         visible = {
             row["urn"]

@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from headwater.chunks import chunks
 from headwater.cypher.driver.database import READ_SECONDS_MAX, Row
 from headwater.errors import NotFoundError
 from headwater.lineage.hidden_nodes import HIDDEN
@@ -43,9 +44,8 @@ def read_nodes(
 ) -> dict[str, Row]:
     """Read the properties of those of these nodes that exist and are visible, by urn."""
     found: dict[str, Row] = {}
-    wanted = keep_visible(view, dict.fromkeys(urns))
-    for start in range(0, len(wanted), URNS_PER_QUERY_MAX):
-        some = wanted[start : start + URNS_PER_QUERY_MAX]
+    visible = keep_visible(view, dict.fromkeys(urns))
+    for some in chunks(visible, URNS_PER_QUERY_MAX):
         for row in view.read("read/nodes/properties", seconds=seconds, urns=some):
             known = {key: value for key, value in row["properties"].items() if value is not None}
             found[row["urn"]] = with_derived_properties(row["label"], known, began=row["began"])

@@ -14,6 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from headwater.chunks import chunks
 from headwater.cypher.driver.database import Database
 from headwater.cypher.maintenance.export import checkpoints, count
 from headwater.pipelines import rollup_plan as rollup
@@ -166,8 +167,7 @@ def estimate_savings(
     free: list[Candidate] = []
     for page in rollup.candidates(database, least):
         unprotected = [one for one in page if one.urn not in protected]
-        for start in range(0, len(unprotected), BATCH_SIZE):
-            piece = unprotected[start : start + BATCH_SIZE]
+        for piece in chunks(unprotected, BATCH_SIZE):
             removable = set(rollup.removable_runs(database, piece))
             free.extend(one for one in piece if one.urn in removable)
     each = {label: size.bytes / size.nodes for label, size in sizes.items()}

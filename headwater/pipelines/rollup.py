@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from headwater.chunks import chunks
 from headwater.cypher.driver.database import Database
 from headwater.pipelines import rollup_plan as rollup
 from headwater.pipelines import run_as_submitted
@@ -95,8 +96,7 @@ def _unprotected(
 
 def _pieces(pages: Iterator[list[Candidate]]) -> Iterator[list[Candidate]]:
     for page in pages:
-        for start in range(0, len(page), BATCH_SIZE):
-            yield page[start : start + BATCH_SIZE]
+        yield from chunks(page, BATCH_SIZE)
 
 
 def _summarise(

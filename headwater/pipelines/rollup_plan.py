@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from headwater.chunks import chunks
 from headwater.cypher.driver.database import Database, Row, Transaction
 from headwater.cypher.driver.write_lock import acquire_write_lock
 from headwater.lineage.questions.failures import HOPS_MAX
@@ -209,8 +210,7 @@ class _Walks(NamedTuple):
         hop = 0
         while layer and (hops_max is None or hop < hops_max):
             following: list[str] = []
-            for start in range(0, len(layer), BATCH_SIZE):
-                batch = layer[start : start + BATCH_SIZE]
+            for batch in chunks(layer, BATCH_SIZE):
                 rows = self.database.read(query, seconds=_TIMEOUT_SECONDS, urns=batch)
                 following += reached.add_new(row["urn"] for row in rows)
             self.on_progress(len(layer))

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -19,6 +18,7 @@ from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
+from headwater.chunks import chunks
 from headwater.cypher.driver.database import Database, Row
 from headwater.cypher.maintenance.export import Counts, count
 from headwater.errors import QueryError
@@ -305,7 +305,7 @@ def read_lineage(database: Database, options: ReadOptions) -> Iterator[Row]:
 
 def _batches(rows: Iterator[Row], columns: Columns, schema: StructType) -> Iterator[pa.RecordBatch]:
     arrow = to_arrow_schema(schema)
-    while some := list(islice(rows, ROWS_PER_BATCH)):
+    for some in chunks(rows, ROWS_PER_BATCH):
         yield pa.RecordBatch.from_arrays(
             [
                 pa.array(_column(some, name, type), arrow.field(name).type)

@@ -19,7 +19,7 @@ from headwater.schema.memo import Memo
 # A column edge into this field goes into the whole dataset: its source filters, joins or sorts it.
 WHOLE = ""
 JOB = "JOB"
-Sent = Mapping[str, msgspec.Raw] | None
+RawFacets = Mapping[str, msgspec.Raw] | None
 
 
 class Source(msgspec.Struct, frozen=True, gc=False):
@@ -96,23 +96,23 @@ _lineage = msgspec.json.Decoder(_Lineage)
 _entries = msgspec.json.Decoder(_Entries)
 
 
-def column_lineage(facets: Sent) -> Target | None:
+def column_lineage(facets: RawFacets) -> Target | None:
     """Return the `columnLineage` facet of a dataset."""
     return _read((facets or {}).get("columnLineage"))
 
 
-def dataset_lineage(facets: Sent) -> Target | None:
+def dataset_lineage(facets: RawFacets) -> Target | None:
     """Return the `lineage` facet of a dataset."""
     return _read((facets or {}).get("lineage"))
 
 
-def lineage_deleted(facets: Sent) -> bool:
+def lineage_deleted(facets: RawFacets) -> bool:
     """Return True if a lineage facet is deleted."""
     lineage = (raw for key, raw in (facets or {}).items() if key in {"lineage", "columnLineage"})
     return any(is_deleted(bytes(raw)) for raw in lineage)
 
 
-def job_lineage(facets: Sent) -> list[Target] | None:
+def job_lineage(facets: RawFacets) -> list[Target] | None:
     """Return the entries of the `lineage` facet of a job or a run; None without the facet."""
     facet = decoded(_entries, (facets or {}).get("lineage"))
     if facet is None or facet.deleted:
@@ -135,18 +135,20 @@ def _read(raw: msgspec.Raw | None) -> Target | None:
 
 
 def _target(raw: msgspec.Raw) -> Target | None:
-    said = decoded(_lineage, raw)
-    if said is None or said.deleted:
+    lineage = decoded(_lineage, raw)
+    if lineage is None or lineage.deleted:
         return None
     fields = {
-        name: _field_sources(value) for name, value in (said.fields or {}).items() if name.strip()
+        name: _field_sources(value)
+        for name, value in (lineage.fields or {}).items()
+        if name.strip()
     }
     return Target(
-        type=said.type.upper(),
-        namespace=said.namespace or "",
-        name=said.name or "",
-        run_id=(said.run_id or "").strip(),
-        inputs=_sources([*(said.inputs or ()), *(said.dataset or ())]),
+        type=lineage.type.upper(),
+        namespace=lineage.namespace or "",
+        name=lineage.name or "",
+        run_id=(lineage.run_id or "").strip(),
+        inputs=_sources([*(lineage.inputs or ()), *(lineage.dataset or ())]),
         fields=fields,
     )
 

@@ -13,10 +13,10 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterator
 from sys import intern
 
+from headwater.chunks import chunks
 from headwater.cypher.driver.database import READ_SECONDS_MAX, Database, Row
 from headwater.errors import HeadwaterError
 from headwater.lineage.cache.lineage_cache import (
@@ -218,9 +218,9 @@ class CacheRefresher:
         the job.
         """
         producers: set[str] = set()
-        for some in _chunks(urns):
+        for some in chunks(urns, _URNS_PER_QUERY):
             producers |= self._read_entries(cache, some)
-        for some in _chunks(sorted(producers.difference(urns))):
+        for some in chunks(sorted(producers.difference(urns)), _URNS_PER_QUERY):
             self._read_entries(cache, some)
 
     def _read_entries(
@@ -246,12 +246,6 @@ class CacheRefresher:
                 entries[intern(row["urn"])] = CachedAlias(intern(row["canonical"]))
         cache.replace_entries(entries)
         return producers
-
-
-def _chunks(urns: Iterable[str]) -> Iterator[list[str]]:
-    rest = iter(urns)
-    while chunk := list(islice(rest, _URNS_PER_QUERY)):
-        yield chunk
 
 
 def _job_entry(row: Row) -> CachedJob:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
+from headwater.chunks import chunks
 from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.write_lock import acquire_write_lock
 from headwater.lineage.view import GraphView
@@ -57,10 +58,10 @@ def save_analysis(
         }
         urn = f"analysis:{finding.table}:{finding.subject}"
         rows.append({"urn": urn, "subject": finding.subject, "properties": properties})
-    for start in range(0, len(rows), BATCH_SIZE):
+    for batch in chunks(rows, BATCH_SIZE):
         with database.write() as transaction:
             acquire_write_lock(transaction, HOLDER)
-            transaction.run("write/maintenance/analyses", rows=rows[start : start + BATCH_SIZE])
+            transaction.run("write/maintenance/analyses", rows=batch)
     with database.write() as transaction:
         acquire_write_lock(transaction, HOLDER)
         transaction.run("write/maintenance/delete_old_analyses", analysed=analysed_at)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
+from headwater.chunks import chunks
 from headwater.cypher.driver.database import READ_SECONDS_MAX, Row
 from headwater.errors import QueryError
 from headwater.lineage.traversal.layers import JOBS_AND_RUNS
@@ -94,12 +95,10 @@ class Filter:
         self, view: GraphView, urns: Iterable[str], *, seconds: float = READ_SECONDS_MAX
     ) -> set[str]:
         """Return those of these nodes that do not pass."""
-        wanted = list(urns)
         if not self.checks_nodes:
             return set()
         rejected: set[str] = set()
-        for start in range(0, len(wanted), _URNS_PER_QUERY_MAX):
-            some = wanted[start : start + _URNS_PER_QUERY_MAX]
+        for some in chunks(urns, _URNS_PER_QUERY_MAX):
             rows = view.read("read/nodes/filter_properties", seconds=seconds, urns=some)
             admitted = {row["urn"] for row in rows if self.admits(row)}
             rejected.update(urn for urn in some if urn not in admitted)

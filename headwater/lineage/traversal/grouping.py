@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from headwater.chunks import chunks
 from headwater.cypher.driver.database import Row
 from headwater.lineage.hidden_nodes import Edge
 from headwater.lineage.node_visibility import find_hidden
@@ -27,11 +28,11 @@ def find_containers(view: GraphView, urns: Iterable[str], level: str) -> dict[st
     """Return the container that stands for each of these jobs and runs at a level; none where it is
     itself."""
     containers: dict[str, str] = {}
-    wanted = list(urns)
+    jobs_and_runs = list(urns)
     for prefix, query in _QUERIES.items():
-        of_kind = [urn for urn in wanted if urn.startswith(prefix)]
-        for start in range(0, len(of_kind), _URNS_PER_QUERY_MAX):
-            rows = view.read(query, urns=of_kind[start : start + _URNS_PER_QUERY_MAX])
+        of_kind = [urn for urn in jobs_and_runs if urn.startswith(prefix)]
+        for some in chunks(of_kind, _URNS_PER_QUERY_MAX):
+            rows = view.read(query, urns=some)
             for row in _visible_rows(view, rows):
                 # The nearest containers come first.
                 if _is_at_level(row, level):
