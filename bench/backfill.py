@@ -26,7 +26,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from bench.events import events
-from bench.report import Report, say, spread
+from bench.report import Report, print_progress, spread
 from headwater.pipelines import fold_partition
 from headwater.pipelines.backfill import SETTINGS, fact_chunks
 from headwater.pipelines.event_files import File, files_in, read
@@ -114,7 +114,7 @@ def measure(spark: SparkSession, folder: Path, count: int, repeats: int) -> dict
             call()
             seconds.append(time.perf_counter() - began)
             rates.append(count / max(processor_seconds() - used, 0.001))
-            say(
+            print_progress(
                 f"{name} {number + 1}/{repeats}: {rates[-1]:,.0f} events/s of a core, "
                 f"{seconds[-1]:.1f} s"
             )
@@ -123,29 +123,29 @@ def measure(spark: SparkSession, folder: Path, count: int, repeats: int) -> dict
 
 
 def main() -> None:
-    told = argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         description="What Spark's side of a backfill takes of a core per event."
     )
-    told.add_argument("--runs", type=int, default=40_000, help="two events each")
-    told.add_argument("--jobs", type=int, default=2_000)
-    told.add_argument("--repeats", type=int, default=3)
-    told.add_argument("--master", default="local[*]")
-    asked = told.parse_args()
+    parser.add_argument("--runs", type=int, default=40_000, help="two events each")
+    parser.add_argument("--jobs", type=int, default=2_000)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--master", default="local[*]")
+    chosen = parser.parse_args()
     # Spark's workers import this module by its name.
     os.environ["PYTHONPATH"] = os.pathsep.join(
         filter(None, [os.getcwd(), os.environ.get("PYTHONPATH")])
     )
     report = Report("backfill")
     with tempfile.TemporaryDirectory(prefix="headwater-bench-") as folder:
-        say(f"writing {2 * asked.runs:,} events")
-        size = write_archive(Path(folder), asked.runs, asked.jobs)
-        with spark_session("bench", master=asked.master, settings=SETTINGS) as spark:
-            found = measure(spark, Path(folder), 2 * asked.runs, asked.repeats)
+        print_progress(f"writing {2 * chosen.runs:,} events")
+        size = write_archive(Path(folder), chosen.runs, chosen.jobs)
+        with spark_session("bench", master=chosen.master, settings=SETTINGS) as spark:
+            found = measure(spark, Path(folder), 2 * chosen.runs, chosen.repeats)
     shape = {
-        "events": 2 * asked.runs,
-        "jobs": asked.jobs,
+        "events": 2 * chosen.runs,
+        "jobs": chosen.jobs,
         "bytes": size,
-        "master": asked.master,
+        "master": chosen.master,
         "files": FILES,
     }
     report.show(archive=shape, target={"eventsPerCoreSecond": 10_000}, **found)

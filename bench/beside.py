@@ -26,7 +26,7 @@ from bench.processes import Client
 
 RUNS_A_BATCH = 100
 JOBS = 2_000
-TOLD = "known"
+JOBS_POSTED = "known"
 # Above the run numbers of the lineage graph and of all replicas.
 _FIRST = 2**50
 
@@ -41,39 +41,39 @@ def main() -> None:
     options.add_argument("--home", type=Path, required=True)
     options.add_argument("--rate", type=float, required=True, help="events a second")
     options.add_argument("--jobs", type=int, default=JOBS, help="how many jobs take turns")
-    asked = options.parse_args()
+    chosen = options.parse_args()
 
-    def told(_: int, __: FrameType | None) -> None:
+    def end(_: int, __: FrameType | None) -> None:
         raise EndedError
 
-    signal.signal(signal.SIGTERM, told)
-    tables = msgspec.json.decode((asked.home / STATE).read_bytes(), type=Filled).wiring.tables
-    client, taken, slow = Client(asked.port), 0, 0
+    signal.signal(signal.SIGTERM, end)
+    tables = msgspec.json.decode((chosen.home / STATE).read_bytes(), type=Filled).wiring.tables
+    client, accepted, slow = Client(chosen.port), 0, 0
     # Time and run numbers continue from one measurement to the next.
     number = _FIRST + time.time_ns() // 1_000
     due = time.monotonic()
     try:
-        for jobs in _batches(len(tables), asked.jobs):
+        for jobs in _batches(len(tables), chosen.jobs):
             bodies = [_run(number + k, tables, job) for k, job in enumerate(jobs)]
             number += len(jobs)
             if bodies:
                 status, _ = client.post("/api/v1/lineage/batch", b"[" + b",".join(bodies) + b"]")
-                taken += len(bodies) * 2 if status == 200 else 0
+                accepted += len(bodies) * 2 if status == 200 else 0
             else:
-                print(TOLD, flush=True)
-            due += len(bodies) * 2 / asked.rate
+                print(JOBS_POSTED, flush=True)
+            due += len(bodies) * 2 / chosen.rate
             slow += due < time.monotonic()
             time.sleep(max(0.0, due - time.monotonic()))
     except EndedError:
-        print(json.dumps({"events": taken, "batchesBehind": slow}), flush=True)
+        print(json.dumps({"events": accepted, "lateBatches": slow}), flush=True)
 
 
-def _batches(known: int, count: int) -> Iterator[list[int]]:
+def _batches(job_count: int, count: int) -> Iterator[list[int]]:
     """Yield the jobs of each batch: all of them once, then nothing, then random jobs without
     end.
     """
     chance = random.Random(6)
-    jobs = sorted(chance.sample(range(known), min(count, known)))
+    jobs = sorted(chance.sample(range(job_count), min(count, job_count)))
     for first in range(0, len(jobs), RUNS_A_BATCH):
         yield jobs[first : first + RUNS_A_BATCH]
     yield []

@@ -57,11 +57,11 @@ def run_of(
 ) -> tuple[bytes, bytes]:
     """Return START and end of run `number` of a job that reads two tables and writes the third."""
     parts = _template(job, tables)
-    said = {b"@run@": run_id(number).encode(), b"@rows@": str(1_000 + number % 1_000).encode()}
+    values = {b"@run@": run_id(number).encode(), b"@rows@": str(1_000 + number % 1_000).encode()}
     ended = began + timedelta(seconds=seconds)
     return (
-        _filled(parts, {**said, b"@state@": b"START", b"@time@": _text(began)}),
-        _filled(parts, {**said, b"@state@": state.encode(), b"@time@": _text(ended)}),
+        _filled(parts, {**values, b"@state@": b"START", b"@time@": _text(began)}),
+        _filled(parts, {**values, b"@state@": state.encode(), b"@time@": _text(ended)}),
     )
 
 

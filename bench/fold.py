@@ -25,7 +25,7 @@ from typing import Any
 import msgspec
 
 from bench.events import events
-from bench.report import Report, say, spread
+from bench.report import Report, print_progress, spread
 from headwater.ingest.fold import fold
 from headwater.ingest.producer_stats import ProducerStats, count_event
 from headwater.schema.events import Event, parse, parse_instant, to_datetime
@@ -53,8 +53,8 @@ _floor = msgspec.json.Decoder(_Envelope)
 def spent(bodies: Sequence[bytes]) -> dict[str, float]:
     """Return the CPU seconds of each step over these events, in batches like the worker's."""
     taken = dict.fromkeys(STEPS, 0.0)
-    for at in range(0, len(bodies), BATCH_EVENTS):
-        for step, seconds in zip(STEPS, _steps(bodies[at : at + BATCH_EVENTS]), strict=True):
+    for start in range(0, len(bodies), BATCH_EVENTS):
+        for step, seconds in zip(STEPS, _steps(bodies[start : start + BATCH_EVENTS]), strict=True):
             taken[step] += seconds
     return taken
 
@@ -122,16 +122,16 @@ def unseen(runs: int) -> Iterator[list[bytes]]:
         yield list(events(runs, 2**62, first=number * 10_000_000))
 
 
-def captured(path: Path, *, known: bool) -> Iterator[list[bytes]]:
+def captured(path: Path, *, is_known: bool) -> Iterator[list[bytes]]:
     """Yield a producer's recorded events with other runs and times; unless known, with another
     producer.
     """
     lines = path.read_bytes().splitlines()
     for number in count():
-        yield [_again(line, number, known=known) for line in lines]
+        yield [_replayed(line, number, is_known=is_known) for line in lines]
 
 
-def _again(line: bytes, number: int, *, known: bool) -> bytes:
+def _replayed(line: bytes, number: int, *, is_known: bool) -> bytes:
     event = json.loads(line)
     moved = to_datetime(parse_instant(event["eventTime"]) + number * 3_600_000_000)
     event["eventTime"] = moved.isoformat().replace("+00:00", "Z")
@@ -139,41 +139,43 @@ def _again(line: bytes, number: int, *, known: bool) -> bytes:
     if event.get("run"):
         run = event["run"]["runId"]
         text = text.replace(run, f"{number:08x}{run[8:]}")
-    if not known:
+    if not is_known:
         # Every facet of the event differs, because each names its producer.
         text = text.replace('"_producer":"', f'"_producer":"https://{next(_numbers)}.example.com/')
     return text.encode()
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    asked = _asked(argv)
+    chosen = _parse_arguments(argv)
     report = Report("fold")
     found: dict[str, Any] = {}
-    if asked.only != "captures":
-        say(f"standard events: {asked.runs} runs a repeat")
+    if chosen.only != "captures":
+        print_progress(f"standard events: {chosen.runs} runs a repeat")
         found["standard"] = {
-            "unseen": measured(unseen(asked.runs), asked.repeats),
-            "known": {str(jobs): _known(asked.runs, jobs, asked.repeats) for jobs in asked.jobs},
+            "unseen": measured(unseen(chosen.runs), chosen.repeats),
+            "known": {
+                str(jobs): _measure_known(chosen.runs, jobs, chosen.repeats) for jobs in chosen.jobs
+            },
         }
-    for path in sorted(CAPTURES.glob("*.jsonl")) if asked.only != "standard" else ():
-        say(path.stem)
-        streams = captured(path, known=True)
+    for path in sorted(CAPTURES.glob("*.jsonl")) if chosen.only != "standard" else ():
+        print_progress(path.stem)
+        streams = captured(path, is_known=True)
         next(streams)
         found.setdefault("captures", {})[path.stem] = {
-            "unseen": measured(captured(path, known=False), asked.repeats),
-            "known": measured(streams, asked.repeats),
+            "unseen": measured(captured(path, is_known=False), chosen.repeats),
+            "known": measured(streams, chosen.repeats),
         }
-    report.show(runs=asked.runs, repeats=asked.repeats, batch=BATCH_EVENTS, **found)
+    report.show(runs=chosen.runs, repeats=chosen.repeats, batch=BATCH_EVENTS, **found)
 
 
-def _known(runs: int, jobs: int, repeats: int) -> dict[str, Any]:
+def _measure_known(runs: int, jobs: int, repeats: int) -> dict[str, Any]:
     streams = standard(runs, jobs)
     for _ in range(-(-jobs // runs)):
         spent(next(streams))
     return measured(streams, repeats)
 
 
-def _asked(argv: Sequence[str] | None) -> argparse.Namespace:
+def _parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("--runs", type=int, default=2_500, help="runs in a repeat, two events each")
     parser.add_argument(

@@ -28,7 +28,7 @@ import neo4j
 
 from bench.events import LAKE, run_of, table_name
 from bench.replicas import read_pattern, write_replicas
-from bench.report import Report, say
+from bench.report import Report, print_progress
 from bench.wiring import Wiring
 from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import migrate
@@ -50,7 +50,7 @@ STEP = timedelta(seconds=30)
 RUN_SECONDS = 12.5
 # The lineage graph is older than any replica.
 _MAP_DAYS = 400
-_RUNS_AT_ONCE = 250
+_RUNS_PER_TRANSACTION = 250
 # Replicas are created in turn: so many in all, so many of the hot job, and so many of those failed.
 CHUNK, HOT, FAILED = 5_000, 4_500, 9
 _FANS_A_CHUNK = 5
@@ -90,19 +90,19 @@ class Filled(msgspec.Struct):
 
 
 def new(wiring: Wiring, until: datetime | None = None) -> Filled:
-    at = until or datetime.now(UTC)
-    return Filled(wiring.levels, wiring.diamonds, wiring.fans, at.replace(microsecond=0))
+    newest = until or datetime.now(UTC)
+    return Filled(wiring.levels, wiring.diamonds, wiring.fans, newest.replace(microsecond=0))
 
 
-def fill_map(database: Database, filled: Filled) -> None:
+def fill_lineage(database: Database, filled: Filled) -> None:
     """Fold and write a run of each job, a newer one of each reader of the hub, and some failed
     runs.
     """
     migrate(database)
     wiring, cache = filled.wiring, WriteCache()
     runs = list(_real_runs(filled))
-    for first in range(0, len(runs), _RUNS_AT_ONCE):
-        piece = runs[first : first + _RUNS_AT_ONCE]
+    for first in range(0, len(runs), _RUNS_PER_TRANSACTION):
+        piece = runs[first : first + _RUNS_PER_TRANSACTION]
         write_events(
             database,
             [
@@ -114,8 +114,8 @@ def fill_map(database: Database, filled: Filled) -> None:
             ],
             cache,
         )
-        if first % (_RUNS_AT_ONCE * 8) == 0:
-            say(f"map: {first + len(piece)} of {len(runs)} jobs and runs")
+        if first % (_RUNS_PER_TRANSACTION * 8) == 0:
+            print_progress(f"map: {first + len(piece)} of {len(runs)} jobs and runs")
     cites = [{"namespace": LAKE, "name": table_name(wiring.last_diamond())}]
     answer = answer_event(ANSWER, cites=cites, generated_at=filled.until.isoformat())
     write_events(
@@ -147,15 +147,15 @@ def grow(driver: neo4j.Driver, filled: Filled, replicas: int) -> float:
             for pattern, indexes in shared(patterns, filled.replicas, count):
                 if indexes:
                     write_replicas(
-                        session, pattern, ((index, began_at(filled, index)) for index in indexes)
+                        session, pattern, ((index, start_of(filled, index)) for index in indexes)
                     )
             filled.replicas += count
             if filled.replicas % (CHUNK * 10) == 0:
-                say(f"runs: {filled.replicas} of {replicas}")
+                print_progress(f"runs: {filled.replicas} of {replicas}")
     return time.monotonic() - began
 
 
-def began_at(filled: Filled, index: int) -> datetime:
+def start_of(filled: Filled, index: int) -> datetime:
     """Return the start of a replica: the first began one step ago, the others before it."""
     return filled.until - STEP * (index + 1)
 
@@ -194,27 +194,27 @@ def _real_runs(filled: Filled) -> Iterator[tuple[int, int, datetime, str]]:
         yield next(numbers), job, until - timedelta(minutes=2 * turn + 1), "FAIL"
 
 
-def micros(at: datetime) -> int:
-    return (at - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+def micros(time: datetime) -> int:
+    return (time - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
 
 
 @contextmanager
-def home_at(path: str | None) -> Iterator[Path]:
+def open_home(path: str | None) -> Iterator[Path]:
     """Yield the named home, or a temporary one."""
     if path:
         folder = Path(path).expanduser().resolve()
         folder.mkdir(parents=True, exist_ok=True)
         yield folder
         return
-    made = Path(tempfile.mkdtemp(prefix="headwater-bench-"))
+    temporary = Path(tempfile.mkdtemp(prefix="headwater-bench-"))
     try:
-        yield made
+        yield temporary
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 @contextmanager
-def graph_at(
+def open_graph(
     home: Path, *, runs: int, wiring: Wiring | None = None, sizes: Sizes = SIZES
 ) -> Iterator[tuple[Running, Filled, dict[str, Any]]]:
     """Yield the Neo4j of a home with at least so many replicas, and the seconds spent on creating
@@ -236,7 +236,7 @@ def prepare(
         filled, began = new(wiring or Wiring()), time.monotonic()
         database = Database(running.uri, running.user, running.password)
         try:
-            fill_map(database, filled)
+            fill_lineage(database, filled)
         finally:
             database.close()
         took["mapSeconds"] = time.monotonic() - began
@@ -266,10 +266,10 @@ def main() -> None:
     options.add_argument(
         "--runs", type=int, default=1_000_000, help="how many runs, beside those of the map"
     )
-    asked = options.parse_args()
+    chosen = options.parse_args()
     report = Report("graph")
-    with home_at(asked.home) as home:
-        with graph_at(home, runs=asked.runs) as (_, filled, took):
+    with open_home(chosen.home) as home:
+        with open_graph(home, runs=chosen.runs) as (_, filled, took):
             pass
         report.show(
             runs=filled.runs, replicas=filled.replicas, storeBytes=store_bytes(home), **took

@@ -20,10 +20,10 @@ from typing import Any
 import neo4j
 
 from bench.events import run_of
-from bench.graph import RUN_SECONDS, Filled, graph_at, home_at, micros, prepare, store_bytes
+from bench.graph import RUN_SECONDS, Filled, micros, open_graph, open_home, prepare, store_bytes
 from bench.processes import api
 from bench.queries import ask_all
-from bench.report import Report, percentile, say, spread
+from bench.report import Report, percentile, print_progress, spread
 from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
 from headwater.ingest.write.cache import WriteCache
@@ -71,10 +71,10 @@ def ingest(running: Running, filled: Filled, batches: int) -> list[float]:
     return taken[1:]
 
 
-def at_size(home: Path, running: Running, runs: int, repeats: int) -> dict[str, Any]:
+def measure_size(home: Path, running: Running, runs: int, repeats: int) -> dict[str, Any]:
     """Grow the graph to so many runs and measure."""
-    say(f"growing to {runs} runs")
-    filled, made = prepare(home, running, runs=runs)
+    print_progress(f"growing to {runs} runs")
+    filled, seconds = prepare(home, running, runs=runs)
     with neo4j.GraphDatabase.driver(
         running.uri, auth=(running.user, running.password), notifications_min_severity="OFF"
     ) as driver:
@@ -82,9 +82,9 @@ def at_size(home: Path, running: Running, runs: int, repeats: int) -> dict[str, 
     with api(home, running) as port:
         found = ask_all(running, filled, port, repeats)
     taken = ingest(running, filled, repeats)
-    say(f"{INGEST}: p50 {percentile(taken, 50):.4g} p95 {percentile(taken, 95):.4g}")
+    print_progress(f"{INGEST}: p50 {percentile(taken, 50):.4g} p95 {percentile(taken, 95):.4g}")
     found.append({"question": INGEST, "milliseconds": spread(taken)})
-    return {"runs": runs, "storeBytes": store_bytes(home), "graph": made, "questions": found}
+    return {"runs": runs, "storeBytes": store_bytes(home), "graph": seconds, "questions": found}
 
 
 def series(steps: list[dict[str, Any]]) -> dict[str, list[tuple[int, float]]]:
@@ -144,16 +144,16 @@ def main() -> None:
     )
     options.add_argument("--repeats", type=int, default=20)
     options.add_argument("--png", type=Path, help="draw the picture here")
-    asked = options.parse_args()
+    chosen = options.parse_args()
     report = Report("growth")
     steps = []
-    with home_at(asked.home) as home, graph_at(home, runs=0) as (running, filled, _):
-        if filled.replicas > min(asked.sizes):
+    with open_home(chosen.home) as home, open_graph(home, runs=0) as (running, filled, _):
+        if filled.replicas > min(chosen.sizes):
             options.error(f"the graph in {home} has {filled.replicas} runs already")
-        for runs in sorted(asked.sizes):
-            steps.append(at_size(home, running, runs, asked.repeats))
-            if asked.png:
-                draw(steps, asked.png)
+        for runs in sorted(chosen.sizes):
+            steps.append(measure_size(home, running, runs, chosen.repeats))
+            if chosen.png:
+                draw(steps, chosen.png)
     report.show(steps=steps, factors=factors(steps))
 
 

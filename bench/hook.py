@@ -4,10 +4,10 @@ down.
     python -m bench.hook                     8 rounds, about 8 minutes on a quiet machine
     python -m bench.hook --rounds 20 --passes 5
 
-A round runs `bench.hook_job` once in each way, every time as a process of its own. The order
-rotates from round to round, so other load on the machine affects all ways alike:
+A round runs `bench.hook_job` once in each variant, every time as a process of its own. The order
+rotates from round to round, so other load on the machine affects all variants alike:
 
-| way | program |
+| variant | program |
 |---|---|
 | without | Spark alone |
 | up | with the listener of `headwater.spark_hooks.configure`, to an API that keeps its events |
@@ -20,8 +20,8 @@ pass over them, when Spark's own code is warm; `stop`, until everything is sent;
 seconds of Spark's JVM; and `startCpu` and `settledCpu`, its shares of those parts. CPU seconds
 depend least on other load.
 
-`onceSeconds` is the cost that a session pays once: the extra time of a way, less the extra time of
-its last pass times the number of passes. `onceCpuSeconds` is the same for CPU. With `settled` it
+`onceSeconds` is the cost that a session pays once: the extra time of a variant, less the extra time
+of its last pass times the number of passes. `onceCpuSeconds` is the same for CPU. With `settled` it
 gives the cost of a longer pipeline.
 
 The API runs beside Spark on the same cores, as it would not in production; `apiCpu` is its CPU
@@ -44,12 +44,12 @@ from pathlib import Path
 from typing import Any
 
 from bench.processes import accepting
-from bench.report import Report, say, spread
+from bench.report import Report, print_progress, spread
 from bench.usage import cpu_seconds
 from headwater.local.ports import free_port
 
 WITHOUT, UP, DOWN = "without", "up", "down"
-WAYS = (WITHOUT, UP, DOWN)
+VARIANTS = (WITHOUT, UP, DOWN)
 PARTS = ("process", "start", "pipeline", "settled", "stop", "cpu", "startCpu", "settledCpu")
 _RESAMPLES = 10_000
 _RUN_SECONDS_MAX = 600.0
@@ -67,33 +67,33 @@ def interval(ratios: Sequence[float], *, share: float = 0.95) -> tuple[float, fl
     return medians[outside], medians[-outside - 1]
 
 
-def compared(rounds: Sequence[dict[str, Run]], way: str, part: str) -> dict[str, Any]:
-    """Return the ratios of a part of a way to the same part without the listener, round by
+def compared(rounds: Sequence[dict[str, Run]], variant: str, part: str) -> dict[str, Any]:
+    """Return the ratios of a part of a variant to the same part without the listener, round by
     round.
     """
-    ratios = [one[way][part] / one[WITHOUT][part] for one in rounds if one[WITHOUT][part] > 0]
+    ratios = [one[variant][part] / one[WITHOUT][part] for one in rounds if one[WITHOUT][part] > 0]
     if not ratios:
         return {"repeats": 0}
     low, high = interval(ratios)
-    more = statistics.median(one[way][part] - one[WITHOUT][part] for one in rounds)
+    more = statistics.median(one[variant][part] - one[WITHOUT][part] for one in rounds)
     return {
         "ratio": round(statistics.median(ratios), 4),
         "from": round(low, 4),
         "to": round(high, 4),
-        "moreSeconds": round(more, 3),
+        "extraSeconds": round(more, 3),
         "rounds": len(ratios),
     }
 
 
 def once(
-    rounds: Sequence[dict[str, Run]], way: str, *, whole: str, each: str, passes: int
+    rounds: Sequence[dict[str, Run]], variant: str, *, total: str, each: str, passes: int
 ) -> dict[str, float]:
-    """Return the one-time extra seconds of a way, with their interval."""
+    """Return the one-time extra seconds of a variant, with their interval."""
 
     def more(one: dict[str, Run], part: str) -> float:
-        return one[way][part] - one[WITHOUT][part]
+        return one[variant][part] - one[WITHOUT][part]
 
-    seconds = [more(one, whole) - passes * more(one, each) for one in rounds]
+    seconds = [more(one, total) - passes * more(one, each) for one in rounds]
     low, high = interval(seconds)
     return {
         "median": round(statistics.median(seconds), 3),
@@ -103,12 +103,12 @@ def once(
 
 
 def order_of(number: int) -> list[str]:
-    """Return the ways in the order of round `number`: each is first, second and third equally
+    """Return the variants in the order of round `number`: each is first, second and third equally
     often.
     """
-    turn = number % len(WAYS)
-    turned = [*WAYS[turn:], *WAYS[:turn]]
-    return turned[::-1] if number // len(WAYS) % 2 else turned
+    turn = number % len(VARIANTS)
+    turned = [*VARIANTS[turn:], *VARIANTS[:turn]]
+    return turned[::-1] if number // len(VARIANTS) % 2 else turned
 
 
 def run(folder: Path, url: str, passes: int) -> Run:
@@ -145,41 +145,48 @@ def run(folder: Path, url: str, passes: int) -> Run:
 
 
 def measure(folder: Path, rounds: int, passes: int) -> dict[str, Any]:
-    """Run every way in every round, and compare them."""
+    """Run every variant in every round, and compare them."""
     with accepting(folder / "home", log_level="critical") as (port, started):
-        where = {
+        urls = {
             WITHOUT: "",
             UP: f"http://127.0.0.1:{port}",
             DOWN: f"http://127.0.0.1:{free_port()}",
         }
-        say("once without counting, so that files and jars are in memory")
-        run(folder, where[UP], 1)
+        print_progress("once without counting, so that files and jars are in memory")
+        run(folder, urls[UP], 1)
         before = cpu_seconds(started.pid)
         found: list[dict[str, Run]] = []
         for number in range(rounds):
-            found.append({way: run(folder, where[way], passes) for way in order_of(number)})
-            shown = ", ".join(f"{way} {found[-1][way]['process']:.1f} s" for way in WAYS)
-            say(f"round {number + 1} of {rounds}: {shown}")
+            found.append(
+                {variant: run(folder, urls[variant], passes) for variant in order_of(number)}
+            )
+            shown = ", ".join(
+                f"{variant} {found[-1][variant]['process']:.1f} s" for variant in VARIANTS
+            )
+            print_progress(f"round {number + 1} of {rounds}: {shown}")
         api_cpu = (cpu_seconds(started.pid) - before) / rounds
     return {
         "rounds": rounds,
         "passes": passes,
         "overhead": {
-            way: {part: compared(found, way, part) for part in PARTS} for way in (UP, DOWN)
+            variant: {part: compared(found, variant, part) for part in PARTS}
+            for variant in (UP, DOWN)
         },
         "onceSeconds": {
-            way: once(found, way, whole="process", each="settled", passes=passes)
-            for way in (UP, DOWN)
+            variant: once(found, variant, total="process", each="settled", passes=passes)
+            for variant in (UP, DOWN)
         },
         "onceCpuSeconds": {
-            way: once(found, way, whole="cpu", each="settledCpu", passes=passes)
-            for way in (UP, DOWN)
+            variant: once(found, variant, total="cpu", each="settledCpu", passes=passes)
+            for variant in (UP, DOWN)
         },
         "seconds": {
-            way: {part: spread([one[way][part] for one in found]) for part in PARTS} for way in WAYS
+            variant: {part: spread([one[variant][part] for one in found]) for part in PARTS}
+            for variant in VARIANTS
         },
         "errorLines": {
-            way: statistics.median(one[way]["errorLines"] for one in found) for way in WAYS
+            variant: statistics.median(one[variant]["errorLines"] for one in found)
+            for variant in VARIANTS
         },
         "apiCpu": round(api_cpu, 3),
     }

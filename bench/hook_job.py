@@ -34,9 +34,9 @@ def run(folder: Path, url: str, passes: int) -> dict[str, float]:
     lake = Lake(spark, folder / "lake")
     each, cpu = [], [_cpu_of_java()]
     for _ in range(passes):
-        at = time.monotonic()
+        pass_began = time.monotonic()
         build_marts(lake, clean(lake, raw))
-        each.append(time.monotonic() - at)
+        each.append(time.monotonic() - pass_began)
         cpu.append(_cpu_of_java())
     ended = time.monotonic()
     spark.stop()

@@ -29,7 +29,7 @@ from typing import Any
 from bench.events import pair
 from bench.graph import SIZES
 from bench.processes import Client, environment, process, wait_ready
-from bench.report import Report, say, spread
+from bench.report import Report, print_progress, spread
 from bench.usage import cpu_seconds, resident_megabytes
 from headwater.cypher.driver.database import Database
 from headwater.errors import HeadwaterError
@@ -56,7 +56,7 @@ class Visible:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._at: list[float] = []
+        self._times: list[float] = []
         self._folded: list[int] = []
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -70,7 +70,7 @@ class Visible:
                 continue
             if not self._folded or rows[0]["folded"] != self._folded[-1]:
                 self._folded.append(rows[0]["folded"])
-                self._at.append(time.monotonic())
+                self._times.append(time.monotonic())
 
     def folded(self) -> int:
         return self._folded[-1] if self._folded else 0
@@ -78,7 +78,7 @@ class Visible:
     def when(self, number: int) -> float | None:
         """Return the time at which the first `number` events were visible, or None."""
         found = bisect.bisect_left(self._folded, number)
-        return self._at[found] if found < len(self._at) else None
+        return self._times[found] if found < len(self._times) else None
 
     def close(self) -> None:
         self._stop.set()
@@ -99,18 +99,18 @@ class Poster:
 
     def run(self, seconds: float, *, ahead: int, visible: Visible) -> None:
         """Post for so long; without a rate, at most `ahead` events before the visible ones."""
-        began, sent = time.monotonic(), 0
+        began, posted_events = time.monotonic(), 0
         while (now := time.monotonic()) < began + seconds:
-            due = began + sent / self._rate if self._rate else now
+            due = began + posted_events / self._rate if self._rate else now
             if now < due:
                 time.sleep(due - now)
-            elif not self._rate and sent - visible.folded() > ahead:
+            elif not self._rate and posted_events - visible.folded() > ahead:
                 time.sleep(_POLL_SECONDS)
                 continue
             batch = [next(self._events) for _ in range(self._size)]
             self._post(b"[" + b",".join(batch) + b"]")
-            sent += self._size
-            self.posted.append((sent, due, time.monotonic() - due))
+            posted_events += self._size
+            self.posted.append((posted_events, due, time.monotonic() - due))
 
     def _post(self, body: bytes) -> None:
         status, text = self._client.post("/api/v1/lineage/batch", body)
@@ -123,22 +123,24 @@ class Memory:
 
     def __init__(self, pids: dict[str, int]) -> None:
         self._pids = pids
-        self._seen: list[dict[str, float]] = []
+        self._samples: list[dict[str, float]] = []
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
 
     def _watch(self) -> None:
         while not self._stop.wait(_MEMORY_SECONDS):
-            self._seen.append({name: resident_megabytes(pid) for name, pid in self._pids.items()})
+            self._samples.append(
+                {name: resident_megabytes(pid) for name, pid in self._pids.items()}
+            )
 
     def close(self) -> dict[str, list[int]]:
         """Return MB by process: at the beginning, in the middle, at the end, and the maximum."""
         self._stop.set()
         self._thread.join()
         found = {}
-        for name in self._pids if self._seen else ():
-            values = [round(seen[name]) for seen in self._seen]
+        for name in self._pids if self._samples else ():
+            values = [round(sample[name]) for sample in self._samples]
             found[name] = [values[0], values[len(values) // 2], values[-1], max(values)]
         return found
 
@@ -162,7 +164,7 @@ def measure(options: argparse.Namespace, home: Path) -> dict[str, Any]:
             "client": os.getpid(),
         }
         events = interleaved(options.jobs, options.apart)
-        say("warming up: every job is told of once")
+        print_progress("warming up: every job runs once")
         warm = Poster(port, events, options.batch, None)
         warm.run(options.warm, ahead=options.ahead, visible=visible)
         _settle(warm.posted[-1][0], visible)
@@ -170,9 +172,9 @@ def measure(options: argparse.Namespace, home: Path) -> dict[str, Any]:
         done, began = visible.folded(), time.monotonic()
         poster = Poster(port, events, options.batch, options.rate)
         memory = Memory(pids)
-        say(f"measuring for {options.minutes:g} min")
+        print_progress(f"measuring for {options.minutes:g} min")
         poster.run(options.minutes * 60, ahead=options.ahead - done, visible=visible)
-        behind = poster.posted[-1][0] - (visible.folded() - done)
+        backlog = poster.posted[-1][0] - (visible.folded() - done)
         _settle(done + poster.posted[-1][0], visible)
         seconds = time.monotonic() - began
         count = poster.posted[-1][0]
@@ -181,16 +183,16 @@ def measure(options: argparse.Namespace, home: Path) -> dict[str, Any]:
             for name, pid in pids.items()
         }
         lags = [
-            (seen - due) * 1_000
-            for sent, due, _ in poster.posted
-            if (seen := visible.when(done + sent)) is not None
+            (visible_at - due) * 1_000
+            for position, due, _ in poster.posted
+            if (visible_at := visible.when(done + position)) is not None
         ]
         return {
-            "asked": vars(options),
+            "options": vars(options),
             "events": count,
             "eventsPerSecond": round(count / seconds),
             "eventsPerHour": round(count / seconds * 3_600),
-            "behindAtTheEnd": behind,
+            "backlogAtEnd": backlog,
             "visibleMs": spread(lags),
             "answerMs": spread([answer * 1_000 for *_, answer in poster.posted]),
             "cpuMicrosecondsPerEvent": {**used, "all": round(sum(used.values()), 1)},

@@ -23,7 +23,7 @@ import neo4j
 
 from bench.events import events, run_id
 from bench.graph import SIZES
-from bench.report import Report, say, spread
+from bench.report import Report, print_progress, spread
 from headwater.cypher.driver.bolt import to_bolt
 from headwater.cypher.driver.database import Database, Row, Transaction
 from headwater.cypher.migrate import migrate
@@ -75,7 +75,7 @@ class Line:
         delta = fold([parse(body, received=0) for body in bodies])
         done = self._checkpoint.position + len(bodies)
         after = Checkpoint(done, done, 0)
-        sent = send(
+        commit = send(
             self._database,
             WriteRequest(
                 delta,
@@ -87,9 +87,9 @@ class Line:
             ),
             self._cache,
         )
-        self._checkpoint = sent.after
+        self._checkpoint = commit.after
         self.finish()
-        self._on_the_way.append(sent)
+        self._on_the_way.append(commit)
 
     def finish(self) -> None:
         """Wait until all sent transactions are committed."""
@@ -98,13 +98,13 @@ class Line:
 
 
 @contextmanager
-def recorded(sent: dict[str, list[Row]]) -> Iterator[None]:
+def recorded(rows_by_statement: dict[str, list[Row]]) -> Iterator[None]:
     """Record the rows of the needed statements while the block runs."""
     run = Transaction.run
 
     def recording(self: Transaction, name: str, /, **parameters: Any) -> list[Row]:
         if name in _NEEDED:
-            sent[name] = parameters["rows"]
+            rows_by_statement[name] = parameters["rows"]
         return run(self, name, **parameters)
 
     Transaction.run = recording  # type: ignore[method-assign]  # for as long as the block lasts
@@ -125,7 +125,7 @@ def renamed(value: Any, names: dict[str, str]) -> Any:
     return value
 
 
-def tell_every_job(line: Line, jobs: int) -> None:
+def write_every_job(line: Line, jobs: int) -> None:
     """Write one run of each job, in transactions that fit Neo4j's memory: a new job makes twenty
     column edges.
     """
@@ -134,13 +134,13 @@ def tell_every_job(line: Line, jobs: int) -> None:
     line.finish()
 
 
-def floor(session: neo4j.Session, sent: dict[str, Any]) -> float:
+def floor(session: neo4j.Session, rows_by_statement: dict[str, Any]) -> float:
     """Return the seconds in which the bare driver writes these rows in one transaction."""
     began = time.perf_counter()
     with session.begin_transaction() as transaction:
         for name in _NEEDED:
-            if name in sent:
-                transaction.run(find_query(name).text, rows=sent[name]).consume()
+            if name in rows_by_statement:
+                transaction.run(find_query(name).text, rows=rows_by_statement[name]).consume()
         transaction.commit()
     return time.perf_counter() - began
 
@@ -149,31 +149,33 @@ def measure(
     options: argparse.Namespace, database: Database, session: neo4j.Session
 ) -> dict[str, Any]:
     line = Line(database, options.jobs)
-    say("every job is told of, and the statements are planned and compiled")
-    tell_every_job(line, options.jobs)
+    print_progress("every job has run once, and the statements are planned and compiled")
+    write_every_job(line, options.jobs)
     for _ in range(options.warm):
         line.step(options.runs)
     line.finish()
-    sent: dict[str, list[Row]] = {}
+    rows_by_statement: dict[str, list[Row]] = {}
     first = line.number
-    with recorded(sent):
+    with recorded(rows_by_statement):
         line.step(options.runs)
         line.finish()
     originals = [run_id(number) for number in range(first, first + options.runs)]
     ours, bare = [], []
     for turn in range(options.repeats):
-        say(f"turn {turn + 1} of {options.repeats}")
-        names = {one: run_id(10**9 + turn * options.runs + at) for at, one in enumerate(originals)}
-        prepared = {name: to_bolt(renamed(rows, names)) for name, rows in sent.items()}
+        print_progress(f"turn {turn + 1} of {options.repeats}")
+        names = {
+            one: run_id(10**9 + turn * options.runs + index) for index, one in enumerate(originals)
+        }
+        prepared = {name: to_bolt(renamed(rows, names)) for name, rows in rows_by_statement.items()}
         bare.append(2 * options.runs / floor(session, prepared))
         began = time.perf_counter()
         for _ in range(_STEPS):
             line.step(options.runs)
         line.finish()
         ours.append(2 * options.runs * _STEPS / (time.perf_counter() - began))
-    shares = [mine / most for mine, most in zip(ours, bare, strict=True)]
+    shares = [mine / floor_rate for mine, floor_rate in zip(ours, bare, strict=True)]
     return {
-        "asked": vars(options),
+        "options": vars(options),
         "floorEventsPerSecond": spread(bare),
         "foldAndWriteEventsPerSecond": spread(ours),
         "shareOfFloor": spread(shares),

@@ -39,7 +39,7 @@ import apsw
 from bench.events import events
 from bench.poster import BATCH, GZIP, SINGLE
 from bench.processes import ANSWER_SECONDS_MAX, accepting, process, wait_ready
-from bench.report import Report, percentile, say, spread
+from bench.report import Report, percentile, print_progress, spread
 from bench.usage import cpu_seconds, peak_megabytes
 from headwater.ingest.spool.spool import Spool
 from headwater.local.ports import free_port
@@ -49,7 +49,7 @@ MODES = (SINGLE, BATCH, GZIP, MIXED)
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Load:
     """The parameters of a measurement: `size` events in a batch; `jobs` jobs take turns."""
 
     seconds: float
@@ -66,12 +66,12 @@ class Wanted:
 class Client:
     """One `bench.poster` process, ready to begin."""
 
-    def __init__(self, port: int, mode: str, wanted: Wanted, first: int = 0) -> None:
-        connections, size = wanted.shape(mode)
-        said = {"mode": mode, "seconds": wanted.seconds, "connections": connections, "size": size}
+    def __init__(self, port: int, mode: str, load: Load, first: int = 0) -> None:
+        connections, size = load.shape(mode)
+        named = {"mode": mode, "seconds": load.seconds, "connections": connections, "size": size}
         options = [
             f"--{name}={value}"
-            for name, value in (said | {"jobs": wanted.jobs, "first": first}).items()
+            for name, value in (named | {"jobs": load.jobs, "first": first}).items()
         ]
         self._process = subprocess.Popen(
             [sys.executable, "-m", "bench.poster", str(port), *options],
@@ -90,10 +90,10 @@ class Client:
 
     def ended(self) -> dict[str, Any]:
         """Return the result. Raise RuntimeError if an answer was no success."""
-        said, _ = self._process.communicate()
+        printed, _ = self._process.communicate()
         if self._process.returncode != 0:
             raise RuntimeError("the client of the measurement failed")
-        found: dict[str, Any] = json.loads(said)
+        found: dict[str, Any] = json.loads(printed)
         return found
 
     def close(self) -> None:
@@ -102,10 +102,10 @@ class Client:
             self._process.wait()
 
 
-def measured(pid: int, port: int, mode: str, wanted: Wanted) -> dict[str, Any]:
+def measured(pid: int, port: int, mode: str, load: Load) -> dict[str, Any]:
     """Return the results of all clients of a server within the time."""
     with ExitStack() as clients:
-        main, *others = _clients(port, mode, wanted)
+        main, *others = _clients(port, mode, load)
         for client in (main, *others):
             clients.callback(client.close)
         before = cpu_seconds(pid)
@@ -120,8 +120,8 @@ def measured(pid: int, port: int, mode: str, wanted: Wanted) -> dict[str, Any]:
         "eventsPerSecond": round(count / found["took"]),
         **({"batchEventsPerSecond": round(beside / found["took"])} if others else {}),
         "milliseconds": {
-            name: round(percentile(taken, at) * 1_000, 2)
-            for name, at in {"p50": 50.0, "p95": 95.0, "p99": 99.0, "max": 100.0}.items()
+            name: round(percentile(taken, rank) * 1_000, 2)
+            for name, rank in {"p50": 50.0, "p95": 95.0, "p99": 99.0, "max": 100.0}.items()
         },
         "requests": len(taken),
         "cpuMicrosecondsPerEvent": round(cpu / (count + beside) * 1e6, 1),
@@ -129,54 +129,54 @@ def measured(pid: int, port: int, mode: str, wanted: Wanted) -> dict[str, Any]:
     }
 
 
-def _clients(port: int, mode: str, wanted: Wanted) -> list[Client]:
+def _clients(port: int, mode: str, load: Load) -> list[Client]:
     if mode != MIXED:
-        return [Client(port, mode, wanted)]
-    return [Client(port, SINGLE, wanted), Client(port, GZIP, wanted, first=10_000_000)]
+        return [Client(port, mode, load)]
+    return [Client(port, SINGLE, load), Client(port, GZIP, load, first=10_000_000)]
 
 
-def headwater(mode: str, wanted: Wanted) -> dict[str, Any]:
+def headwater(mode: str, load: Load) -> dict[str, Any]:
     """Measure the real API once. Raise RuntimeError if the spool lacks an acknowledged event."""
     with tempfile.TemporaryDirectory(prefix="headwater-bench-") as home:
         with accepting(Path(home), log_level="warning") as (port, served):
-            found = measured(served.pid, port, mode, wanted)
+            found = measured(served.pid, port, mode, load)
             found["memoryMegabytes"] = round(peak_megabytes(served.pid))
-        found["spool"] = _looked_at(Path(home, "spool.db"), found.pop("events"))
+        found["spool"] = _check_spool(Path(home, "spool.db"), found.pop("events"))
     return found
 
 
-def _looked_at(path: Path, acknowledged: int) -> dict[str, Any]:
+def _check_spool(path: Path, acknowledged: int) -> dict[str, Any]:
     """Check that the spool holds exactly the acknowledged events, each complete."""
     with closing(Spool(path)) as spool:
-        held, after = 0, 0
+        stored, after = 0, 0
         while records := spool.read(after, events_max=5_000, bytes_max=2**26):
-            held += sum(record.intact for record in records)
+            stored += sum(record.intact for record in records)
             after = records[-1].seq
-    if held != acknowledged or after != acknowledged:
-        raise RuntimeError(f"{acknowledged} events were acknowledged, and the spool holds {held}")
+    if stored != acknowledged or after != acknowledged:
+        raise RuntimeError(f"{acknowledged} events were acknowledged, and the spool holds {stored}")
     return {
         "acknowledged": acknowledged,
-        "held": held,
-        "bytesPerEvent": round(path.stat().st_size / max(held, 1)),
+        "stored": stored,
+        "bytesPerEvent": round(path.stat().st_size / max(stored, 1)),
     }
 
 
-def bare_http(mode: str, wanted: Wanted) -> dict[str, Any]:
+def bare_http(mode: str, load: Load) -> dict[str, Any]:
     """Send the same requests to an application that does nothing with them."""
     port = free_port()
     with process("bench.bare", str(port), environment=os.environ) as served:
         wait_ready(port, served, path="/healthz", statuses=(200, 404), seconds=ANSWER_SECONDS_MAX)
-        found = measured(served.pid, port, mode, wanted)
+        found = measured(served.pid, port, mode, load)
     del found["events"]
     return found
 
 
-def bare_sqlite(mode: str, wanted: Wanted) -> dict[str, Any]:
+def bare_sqlite(mode: str, load: Load) -> dict[str, Any]:
     """Append the same events with bare SQLite; one sync for each group."""
-    connections, size = wanted.shape(mode)
+    connections, size = load.shape(mode)
     group = max(size, connections)
-    bodies = list(islice(events(10**9, wanted.jobs), max(4_000 // group, 4) * group))
-    groups = [bodies[at : at + group] for at in range(0, len(bodies), group)]
+    bodies = list(islice(events(10**9, load.jobs), max(4_000 // group, 4) * group))
+    groups = [bodies[start : start + group] for start in range(0, len(bodies), group)]
     with ExitStack() as ended:
         home = ended.enter_context(tempfile.TemporaryDirectory(prefix="headwater-bench-"))
         connection = ended.enter_context(closing(apsw.Connection(str(Path(home, "bare.db")))))
@@ -186,7 +186,7 @@ def bare_sqlite(mode: str, wanted: Wanted) -> dict[str, Any]:
             "CREATE TABLE event(seq INTEGER PRIMARY KEY AUTOINCREMENT, body BLOB NOT NULL)"
         )
         began, cpu, count = time.perf_counter(), time.process_time(), 0
-        while (took := time.perf_counter() - began) < wanted.seconds:
+        while (took := time.perf_counter() - began) < load.seconds:
             for one in groups:
                 with connection:
                     connection.executemany(
@@ -223,35 +223,37 @@ def main() -> None:
         "--jobs", type=int, default=1_000, help="Jobs that take turns. [%(default)s]"
     )
     options.add_argument("--no-floors", action="store_true", help="Leave the floors out.")
-    asked = options.parse_args()
-    modes = asked.modes.split(",")
+    chosen = options.parse_args()
+    modes = chosen.modes.split(",")
     if unknown := set(modes).difference(MODES):
         options.error(f"there is no mode {', '.join(sorted(unknown))}")
-    wanted = Wanted(asked.seconds, asked.connections, asked.batches, asked.size, asked.jobs)
+    load = Load(chosen.seconds, chosen.connections, chosen.batches, chosen.size, chosen.jobs)
     report = Report("post")
     report.show(
-        asked=vars(asked),
-        modes={mode: _told(mode, wanted, asked.repeats, not asked.no_floors) for mode in modes},
+        options=vars(chosen),
+        modes={
+            mode: _measure_mode(mode, load, chosen.repeats, not chosen.no_floors) for mode in modes
+        },
     )
 
 
-def _told(mode: str, wanted: Wanted, repeats: int, floors: bool) -> dict[str, Any]:
+def _measure_mode(mode: str, load: Load, repeats: int, floors: bool) -> dict[str, Any]:
     runs: list[dict[str, Any]] = []
     for number in range(repeats):
-        runs.append(headwater(mode, wanted))
-        say(f"{mode} {number + 1}: {runs[-1]}")
-    told: dict[str, Any] = {
+        runs.append(headwater(mode, load))
+        print_progress(f"{mode} {number + 1}: {runs[-1]}")
+    summary: dict[str, Any] = {
         "eventsPerSecond": spread([run["eventsPerSecond"] for run in runs]),
         "p99Milliseconds": spread([run["milliseconds"]["p99"] for run in runs]),
         "cpuMicrosecondsPerEvent": spread([run["cpuMicrosecondsPerEvent"] for run in runs]),
         "runs": runs,
     }
     if floors:
-        told["floor"] = {"http": bare_http(mode, wanted)}
+        summary["floor"] = {"http": bare_http(mode, load)}
         if mode != MIXED:
-            told["floor"]["sqlite"] = bare_sqlite(mode, wanted)
-        say(f"{mode} floor: {told['floor']}")
-    return told
+            summary["floor"]["sqlite"] = bare_sqlite(mode, load)
+        print_progress(f"{mode} floor: {summary['floor']}")
+    return summary
 
 
 if __name__ == "__main__":

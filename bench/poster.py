@@ -121,15 +121,15 @@ class Poster:
     def _send(self, connection: _Connection) -> None:
         with suppress(BlockingIOError):
             connection.rest = connection.rest[connection.socket.send(connection.rest) :]
-        wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if connection.rest else 0)
-        if self._selector.get_key(connection.socket).events != wanted:
-            self._selector.modify(connection.socket, wanted, connection)
+        interest = selectors.EVENT_READ | (selectors.EVENT_WRITE if connection.rest else 0)
+        if self._selector.get_key(connection.socket).events != interest:
+            self._selector.modify(connection.socket, interest, connection)
 
     def _answered(self, connection: _Connection) -> bool:
-        came = connection.socket.recv(_READ_BYTES)
-        connection.answer += came
+        received = connection.socket.recv(_READ_BYTES)
+        connection.answer += received
         head, _, body = connection.answer.partition(b"\r\n\r\n")
-        if came and len(body) < _length(head):
+        if received and len(body) < _length(head):
             return False
         taken = connection.answer.startswith(_GOOD) and b"partial_success" not in body
         if not taken:
@@ -152,15 +152,15 @@ def main() -> None:
     options.add_argument("--size", type=int, required=True, help="Events in a request.")
     options.add_argument("--jobs", type=int, required=True)
     options.add_argument("--first", type=int, required=True, help="The number of the first run.")
-    wanted = options.parse_args()
-    prepared = requests(wanted.mode, wanted.size, wanted.jobs, wanted.first)
-    if wanted.mode == GZIP:  # packing costs more than posting
-        enough = int(wanted.seconds * _PACKED_EVENTS_PER_SECOND / wanted.size) + wanted.connections
+    chosen = options.parse_args()
+    prepared = requests(chosen.mode, chosen.size, chosen.jobs, chosen.first)
+    if chosen.mode == GZIP:  # packing costs more than posting
+        enough = int(chosen.seconds * _PACKED_EVENTS_PER_SECOND / chosen.size) + chosen.connections
         prepared = iter(list(islice(prepared, enough)))
-    poster = Poster(wanted.port, wanted.connections, wanted.size, prepared)
+    poster = Poster(chosen.port, chosen.connections, chosen.size, prepared)
     print("ready", flush=True)
     sys.stdin.readline()
-    print(json.dumps(poster.run(wanted.seconds)), flush=True)
+    print(json.dumps(poster.run(chosen.seconds)), flush=True)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ _POLL_SECONDS = 0.02
 
 def environment(home: Path, running: Running, *, port: int = 0, **settings: str) -> dict[str, str]:
     """Return the environment of a child process: only the named variables, none of the caller's."""
-    said = {
+    values = {
         "home": str(home / "headwater"),
         "neo4j_uri": running.uri,
         "neo4j_user": running.user,
@@ -34,14 +34,14 @@ def environment(home: Path, running: Running, *, port: int = 0, **settings: str)
         "log_level": "warning",
         **settings,
     }
-    return _settings(said)
+    return _settings(values)
 
 
-def _settings(said: Mapping[str, str]) -> dict[str, str]:
+def _settings(values: Mapping[str, str]) -> dict[str, str]:
     inherited = {
         name: value for name, value in os.environ.items() if not name.startswith("HEADWATER_")
     }
-    return {**inherited, **{f"HEADWATER_{name.upper()}": value for name, value in said.items()}}
+    return {**inherited, **{f"HEADWATER_{name.upper()}": value for name, value in values.items()}}
 
 
 @contextmanager
@@ -79,13 +79,13 @@ def accepting(home: Path, *, log_level: str) -> Iterator[tuple[int, subprocess.P
     """
     port = free_port()
     # Nothing listens on port 1.
-    said = {
+    values = {
         "home": str(home),
         "port": str(port),
         "neo4j_uri": "bolt://127.0.0.1:1",
         "log_level": log_level,
     }
-    with process("headwater", "serve", environment=_settings(said)) as started:
+    with process("headwater", "serve", environment=_settings(values)) as started:
         wait_ready(port, started, path="/healthz", seconds=ANSWER_SECONDS_MAX)
         yield port, started
 
@@ -110,7 +110,7 @@ def wait_ready(
         if status in statuses:
             return
         time.sleep(_POLL_SECONDS)
-    raise RuntimeError("the server is not ready; what it says is above")
+    raise RuntimeError("the server is not ready; its output is above")
 
 
 class Client:
@@ -120,12 +120,12 @@ class Client:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
 
     def get(self, path: str) -> tuple[int, bytes]:
-        return self._asked("GET", path, None)
+        return self._request("GET", path, None)
 
     def post(self, path: str, body: bytes) -> tuple[int, bytes]:
-        return self._asked("POST", path, body)
+        return self._request("POST", path, body)
 
-    def _asked(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
+    def _request(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
         try:
             return self._once(method, path, body)
         except (ConnectionError, http.client.BadStatusLine):

@@ -28,11 +28,11 @@ from typing import Any
 
 import neo4j
 
-from bench.beside import TOLD
-from bench.graph import Filled, graph_at, home_at, store_bytes
+from bench.beside import JOBS_POSTED
+from bench.graph import Filled, open_graph, open_home, store_bytes
 from bench.processes import Client, api, environment, process
 from bench.questions import Question, counted, questions
-from bench.report import Report, percentile, say, spread
+from bench.report import Report, percentile, print_progress, spread
 from headwater.local.neo4j import Running
 
 # The first seconds are not counted: plans are made and caches fill, as on a server that has run for
@@ -40,7 +40,7 @@ from headwater.local.neo4j import Running
 _WARM_SECONDS = 3.0
 _MAP_SECONDS_MAX = 120.0
 # Posted events must be visible within so long, so many times in a row, before measuring begins.
-_BEHIND_SECONDS_MAX = 2.0
+_LAG_SECONDS_MAX = 2.0
 _PACES = 10
 _PACE_SECONDS_MAX = 600.0
 _WATCH_SECONDS = 5.0
@@ -89,10 +89,10 @@ def measure(
     return {**found, "floorMilliseconds": spread(bare)}
 
 
-def _timed(asked: Callable[[], object]) -> float:
+def _timed(call: Callable[[], object]) -> float:
     """Return the milliseconds of a call."""
     began = time.perf_counter()
-    asked()
+    call()
     return (time.perf_counter() - began) * 1_000
 
 
@@ -117,14 +117,16 @@ def wait_map(client: Client) -> None:
         if is_in_step and not metric(client, "headwater_cache_pending_datasets"):
             return
         time.sleep(0.5)
-    raise RuntimeError("the map in memory is not in step")
+    raise RuntimeError("the lineage cache is not up to date")
 
 
 def metric(client: Client, name: str, missing: float = 0.0) -> float:
     """Return the present value of a metric of the API that has no labels."""
     _, body = client.get("/metrics")
-    told = dict(line.split() for line in body.decode().splitlines() if line.startswith(f"{name} "))
-    return float(told.get(name, missing))
+    values = dict(
+        line.split() for line in body.decode().splitlines() if line.startswith(f"{name} ")
+    )
+    return float(values.get(name, missing))
 
 
 def ask_all(
@@ -153,7 +155,7 @@ def ask_all(
                         question, client, session, repeats, repeats if floors is None else floors
                     )
                 )
-                say(_line(found[-1]))
+                print_progress(_line(found[-1]))
     client.close()
     return found
 
@@ -174,8 +176,8 @@ def ingesting(home: Path, running: Running, port: int, rate: float) -> Iterator[
     """Run a worker that keeps pace with events at a rate; the yielded dict has the result
     afterwards.
     """
-    said: dict[str, Any] = {"wantedPerSecond": rate}
-    client, ended, behind = Client(port), threading.Event(), list[float]()
+    result: dict[str, Any] = {"targetPerSecond": rate}
+    client, ended, lags = Client(port), threading.Event(), list[float]()
     command = [
         sys.executable,
         "-m",
@@ -190,21 +192,21 @@ def ingesting(home: Path, running: Running, port: int, rate: float) -> Iterator[
         process("headwater", "worker", environment=environment(home, running)),
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as posting,
     ):
-        watching = threading.Thread(target=_watch, args=(Client(port), ended, behind))
+        watching = threading.Thread(target=_watch, args=(Client(port), ended, lags))
         try:
-            said["secondsUntilItKeptPace"] = _wait_pace(client, posting)
+            result["secondsToKeepPace"] = _wait_pace(client, posting)
             watching.start()
             began, before = time.monotonic(), _counts(client)
-            yield said
+            yield result
             seconds, after = time.monotonic() - began, _counts(client)
-            said |= {name: (after[name] - before[name]) / seconds for name in before}
+            result |= {name: (after[name] - before[name]) / seconds for name in before}
         finally:
             ended.set()
             posting.send_signal(signal.SIGTERM)
-            told, _ = posting.communicate(timeout=30)
+            printed, _ = posting.communicate(timeout=30)
             if watching.ident:
                 watching.join()
-            said |= json.loads(told or "{}") | {"behindSeconds": spread(behind)}
+            result |= json.loads(printed or "{}") | {"lagSeconds": spread(lags)}
 
 
 def _wait_pace(client: Client, posting: subprocess.Popen[str]) -> float:
@@ -212,32 +214,32 @@ def _wait_pace(client: Client, posting: subprocess.Popen[str]) -> float:
     RuntimeError.
     """
     began = time.monotonic()
-    if not posting.stdout or posting.stdout.readline().strip() != TOLD:
+    if not posting.stdout or posting.stdout.readline().strip() != JOBS_POSTED:
         raise RuntimeError("nothing could be posted")
     paces = 0
     while paces < _PACES:
         if time.monotonic() - began > _PACE_SECONDS_MAX:
             raise RuntimeError("the worker does not keep pace: ask for fewer events a second")
-        behind = metric(client, "headwater_spool_oldest_seconds")
-        paces = paces + 1 if behind <= _BEHIND_SECONDS_MAX else 0
+        lag = metric(client, "headwater_spool_oldest_seconds")
+        paces = paces + 1 if lag <= _LAG_SECONDS_MAX else 0
         time.sleep(1.0)
         if not paces:
-            say(f"the oldest event that is not in the graph is {behind:.0f} s old")
+            print_progress(f"the oldest event that is not in the graph is {lag:.0f} s old")
     return time.monotonic() - began
 
 
 def _counts(client: Client) -> dict[str, float]:
     names = {
-        "takenPerSecond": "headwater_events_received_total",
+        "acceptedPerSecond": "headwater_events_received_total",
         "foldedPerSecond": "headwater_events_folded_total",
     }
-    return {said: metric(client, name) for said, name in names.items()}
+    return {key: metric(client, name) for key, name in names.items()}
 
 
-def _watch(client: Client, ended: threading.Event, behind: list[float]) -> None:
+def _watch(client: Client, ended: threading.Event, lags: list[float]) -> None:
     """Sample the lag of the graph behind the posted events."""
     while not ended.wait(_WATCH_SECONDS):
-        behind.append(metric(client, "headwater_spool_oldest_seconds"))
+        lags.append(metric(client, "headwater_spool_oldest_seconds"))
     client.close()
 
 
@@ -254,24 +256,26 @@ def main() -> None:
         "--ingest", type=float, default=0.0, metavar="EVENTS_PER_S", help="0: nothing beside it"
     )
     options.add_argument("--only", default="", help="questions whose name has this in it")
-    asked = options.parse_args()
+    chosen = options.parse_args()
     report = Report("queries")
     with ExitStack() as open_:
-        home = open_.enter_context(home_at(asked.home))
-        running, filled, made = open_.enter_context(graph_at(home, runs=asked.runs))
+        home = open_.enter_context(open_home(chosen.home))
+        running, filled, seconds = open_.enter_context(open_graph(home, runs=chosen.runs))
         port = open_.enter_context(api(home, running))
         beside: dict[str, Any] = {}
-        if asked.ingest:
-            with ingesting(home, running, port, asked.ingest) as beside:
+        if chosen.ingest:
+            with ingesting(home, running, port, chosen.ingest) as beside:
                 # The floors of large answers are long work for Neo4j, which would slow ingest down;
                 # questions would not.
                 found = ask_all(
-                    running, filled, port, asked.repeats, asked.only, floors=_REPEATS_MIN
+                    running, filled, port, chosen.repeats, chosen.only, floors=_REPEATS_MIN
                 )
         else:
-            found = ask_all(running, filled, port, asked.repeats, asked.only)
+            found = ask_all(running, filled, port, chosen.repeats, chosen.only)
         size = store_bytes(home)
-        report.show(runs=filled.runs, storeBytes=size, graph=made, ingest=beside, questions=found)
+        report.show(
+            runs=filled.runs, storeBytes=size, graph=seconds, ingest=beside, questions=found
+        )
 
 
 if __name__ == "__main__":

@@ -166,12 +166,12 @@ def _lineage(urn: str, depth: int, target: float | None) -> Question:
 
 
 def _lineage_columns(urn: str, depth: int, target: float) -> Question:
-    asked = {"urn": urn, "direction": "downstream", "depth": depth}
+    parameters = {"urn": urn, "direction": "downstream", "depth": depth}
     floor = (_bare_map(depth), {"urn": urn})
     return _rest(
         f"lineage as columns at depth {depth}",
         "/api/v1/map/lineage",
-        asked,
+        parameters,
         _table,
         floor,
         target=target,
@@ -193,7 +193,7 @@ def _of_dense_nodes(
     """Return questions about the job with nine runs in ten, its output, and the dataset that all
     jobs read.
     """
-    at = filled.until - timedelta(hours=12)
+    instant = filled.until - timedelta(hours=12)
     namespace, name = parse_urn(hot).parts or ("", "")
     runs = {"namespace": namespace, "name": name, "at": filled.until, "limit": 50}
     bare_consumers = """MATCH (r:PipelineRun) WHERE r.startedAt >= $since AND r.startedAt < $until
@@ -203,7 +203,7 @@ AND EXISTS { (r)<-[:FEEDS]-(:Source {dataset: $urn}) } RETURN r.namespace, r.pip
     bare_versions = """MATCH (a:Artifact) USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
 WHERE a.dataset = $urn AND a.complete = true AND a.createdAt < $at RETURN a.urn, a.createdAt, a.status
 ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT $limit"""
-    window = {"urn": hot, "first": 50, "after": encode_time_cursor(at, "run:")}
+    window = {"urn": hot, "first": 50, "after": encode_time_cursor(instant, "run:")}
     newest = {"urn": table["hot"], "at": filled.until, "limit": 50}
     one = run_id(filled.patterns[-2])
     return [
@@ -220,7 +220,7 @@ ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT $limit"""
             _RUNS,
             window,
             _runs,
-            (_BARE_RUNS, {**runs, "at": at}),
+            (_BARE_RUNS, {**runs, "at": instant}),
             target=50.0,
         ),
         _graphql("one run", _RUN, {"runId": one}, _exists, (bare_run, {"run": one}), target=50.0),

@@ -31,7 +31,8 @@ RETURN properties(r) AS run, properties(a) AS artifact, properties(p) AS produce
   elementId(j) AS job, elementId(d) AS dataset, elementId(s) AS schema,
   COLLECT { MATCH (v)-[e:FEEDS]->(r) RETURN elementId(v) } AS inputs,
   COLLECT { MATCH (a)-[e:DERIVED_FROM]->(v) RETURN elementId(v) } AS derived,
-  COUNT { (r)--() } + COUNT { (a)--() } AS edges, COUNT { (r)-[e:FEEDS]-() WHERE size(keys(e)) > 0 } AS told
+  COUNT { (r)--() } + COUNT { (a)--() } AS edges,
+  COUNT { (r)-[e:FEEDS]-() WHERE size(keys(e)) > 0 } AS withProperties
 """
 _WRITE = """
 MATCH (j), (d), (s)
@@ -52,14 +53,14 @@ class Text:
 
     parts: tuple[str | int, ...]
     # Whether it is packed like facts.
-    kept: bool = False
+    is_packed: bool = False
 
-    def filled(self, run: str, later: int) -> str | bytes:
+    def filled(self, run: str, offset: int) -> str | bytes:
         text = "".join(
-            run if part is _RUN else part if isinstance(part, str) else str(part + later)
+            run if part is _RUN else part if isinstance(part, str) else str(part + offset)
             for part in self.parts
         )
-        return pack_json(text.encode()) if self.kept else text
+        return pack_json(text.encode()) if self.is_packed else text
 
 
 @dataclass(frozen=True)
@@ -78,10 +79,10 @@ class Pattern:
     def replica(self, index: int, began: datetime) -> dict[str, Any]:
         """Return the properties that one replica does not share: of its run and of its version."""
         run = run_id(number_of(self.number, index))
-        later = began - self.began
+        offset = began - self.began
         return {
-            "run": _filled(self.run, run, later),
-            "artifact": _filled(self.artifact, run, later),
+            "run": _filled(self.run, run, offset),
+            "artifact": _filled(self.artifact, run, offset),
         }
 
 
@@ -96,10 +97,10 @@ def read_pattern(session: neo4j.Session, number: int) -> Pattern:
     """
     own = run_id(number)
     row = session.run(_READ, run=own).single(strict=True)
-    known = 3 + len(row["inputs"]) + 2 + len(row["derived"])
-    if row["edges"] != known or row["told"]:
+    expected = 3 + len(row["inputs"]) + 2 + len(row["derived"])
+    if row["edges"] != expected or row["withProperties"]:
         raise ValueError(
-            f"the run {own} has {row['edges']} edges, and {known} are known: correct "
+            f"the run {own} has {row['edges']} edges, and {expected} are known: correct "
             f"bench/replicas.py"
         )
     run = {key: _cut(value, own) for key, value in row["run"].items()}
@@ -132,7 +133,7 @@ def _cut(value: Any, run: str) -> Any:
     if isinstance(value, neo4j.time.DateTime):
         return value.to_native()
     if isinstance(value, bytes):
-        return Text(_parts(unpack_json(value), run), kept=True)
+        return Text(_parts(unpack_json(value), run), is_packed=True)
     if not isinstance(value, str):
         return value
     parts = _parts(value, run)
@@ -141,21 +142,21 @@ def _cut(value: Any, run: str) -> Any:
 
 def _parts(value: str, run: str) -> tuple[str | int, ...]:
     parts: list[str | int] = []
-    for at, piece in enumerate(value.split(run)):
-        parts += [_RUN] if at else []
+    for number, piece in enumerate(value.split(run)):
+        parts += [_RUN] if number else []
         parts += [
             int(part) if odd % 2 else part for odd, part in enumerate(_MICROSECONDS.split(piece))
         ]
     return tuple(parts)
 
 
-def _filled(properties: dict[str, Any], run: str, later: timedelta) -> dict[str, Any]:
+def _filled(properties: dict[str, Any], run: str, offset: timedelta) -> dict[str, Any]:
     """Return the properties that differ from replica to replica."""
-    micros = later // timedelta(microseconds=1)
+    micros = offset // timedelta(microseconds=1)
     found: dict[str, Any] = {}
     for key, value in properties.items():
         if isinstance(value, Text):
             found[key] = value.filled(run, micros)
         elif isinstance(value, datetime):
-            found[key] = value + later
+            found[key] = value + offset
     return found

@@ -40,7 +40,7 @@ def spread(values: Sequence[float]) -> dict[str, float]:
     shown = {"min": 0.0, "median": 50.0, "p95": 95.0, "p99": 99.0, "max": 100.0}
     return {
         "repeats": len(values),
-        **{name: _round(percentile(values, at)) for name, at in shown.items()},
+        **{name: _round(percentile(values, rank)) for name, rank in shown.items()},
     }
 
 
@@ -56,7 +56,7 @@ def repeat(call: Callable[[], object], times: int, *, warm: int = 1) -> list[flo
     return taken
 
 
-def say(text: str) -> None:
+def print_progress(text: str) -> None:
     """Print progress to stderr."""
     print(f"{datetime.now():%H:%M:%S} {text}", file=sys.stderr, flush=True)
 
@@ -75,8 +75,8 @@ class Report:
             "loadAfter": list(os.getloadavg()),
             "seconds": _round(time.monotonic() - self._began),
         }
-        said = {"bench": self._bench, "machine": {**self._machine, **ended}, **found}
-        return json.dumps(said, indent=2, ensure_ascii=False)
+        content = {"bench": self._bench, "machine": {**self._machine, **ended}, **found}
+        return json.dumps(content, indent=2, ensure_ascii=False)
 
     def show(self, **found: Any) -> None:
         print(self.text(**found), flush=True)

@@ -53,7 +53,7 @@ class Costs:
     graph_bytes: float = 900.0  # before rollup
     query_cpu_ms: float = 20.0  # one lineage question, API and Neo4j together
     questions_per_second: float = 10.0  # not measured: the number of questions
-    kept_days: float = 30.0  # not measured: how long runs are kept in detail
+    retention_days: float = 30.0  # not measured: how long runs are kept in detail
     page_cache_share: float = 0.25  # not measured: the share of the store that is read
 
 
@@ -64,7 +64,7 @@ class Lag:
     """
 
     events: float
-    behind: float
+    oldest_seconds: float
     seconds: float
 
 
@@ -86,8 +86,8 @@ def breaks(costs: Costs, rate: float) -> list[str]:
     """
     return [
         name
-        for name, most in sorted(limits(costs).items(), key=lambda one: one[1])
-        if rate > most * BUSY
+        for name, limit in sorted(limits(costs).items(), key=lambda one: one[1])
+        if rate > limit * BUSY
     ]
 
 
@@ -98,7 +98,7 @@ def layout(costs: Costs, per_hour: float) -> dict[str, Any]:
     per_shard = rate / neo4j_shards
     questions = costs.questions_per_second * costs.query_cpu_ms / 1e3 / BUSY
     spark_cores = rate * costs.spark_cpu_us / 1e6 / BUSY
-    stored = costs.graph_bytes * rate * _DAY * costs.kept_days / neo4j_shards
+    stored = costs.graph_bytes * rate * _DAY * costs.retention_days / neo4j_shards
     needed = breaks(costs, rate)
     return {
         "eventsPerSecond": round(rate, 1),
@@ -163,20 +163,20 @@ def queue(comes: Any, taken: Any) -> Lag:
     Events are taken in order, so the oldest waiting event arrived when as many had arrived as are
     taken by now.
     """
-    waiting = most = behind = came = gone = 0.0
+    waiting = waiting_max = oldest_age = arrived_total = done_total = 0.0
     oldest, arrived = 0, [0.0]
     for second in range(_SIMULATED_SECONDS_MAX):
-        came += comes(second)
-        arrived.append(came)
+        arrived_total += comes(second)
+        arrived.append(arrived_total)
         out = min(waiting + comes(second), taken(second))
-        waiting, gone = waiting + comes(second) - out, gone + out
-        most = max(most, waiting)
-        while oldest < second and arrived[oldest + 1] <= gone:
+        waiting, done_total = waiting + comes(second) - out, done_total + out
+        waiting_max = max(waiting_max, waiting)
+        while oldest < second and arrived[oldest + 1] <= done_total:
             oldest += 1
         if waiting <= comes(second) * 1e-9:
-            return Lag(round(most), behind, second + 1 if most else 0)
-        behind = max(behind, float(second + 1 - oldest))
-    return Lag(round(most), behind, math.inf)
+            return Lag(round(waiting_max), oldest_age, second + 1 if waiting_max else 0)
+        oldest_age = max(oldest_age, float(second + 1 - oldest))
+    return Lag(round(waiting_max), oldest_age, math.inf)
 
 
 def fullest(costs: Costs, estate: shards.Estate, rate: float, neo4j_shards: int) -> float:
@@ -192,7 +192,7 @@ def found(costs: Costs, estate: shards.Estate) -> dict[str, Any]:
     return {
         "costs": asdict(costs),
         "busy": BUSY,
-        "limits": {name: round(most) for name, most in limits(costs).items()},
+        "limits": {name: round(limit) for name, limit in limits(costs).items()},
         "layouts": layouts,
         "sharding": shards.compared(estate, SHARDS_SHOWN, WALK_DEPTH),
     }
@@ -202,8 +202,8 @@ def read_costs(path: Path | None) -> tuple[Costs, list[str]]:
     """Read measured costs, and the names of those not measured. Raise msgspec.ValidationError for
     unknown names.
     """
-    said = msgspec.json.decode(path.read_bytes()) if path else {}
-    costs = msgspec.convert(said, dict[str, float])
+    decoded = msgspec.json.decode(path.read_bytes()) if path else {}
+    costs = msgspec.convert(decoded, dict[str, float])
     names = [one.name for one in fields(Costs)]
     if unknown := sorted(costs.keys() - set(names)):
         raise msgspec.ValidationError(f"{', '.join(unknown)}: a cost is one of {', '.join(names)}")
@@ -227,16 +227,16 @@ _ROWS = {
 }
 
 
-def markdown(said: dict[str, Any], assumed: list[str]) -> str:
+def markdown(plan: dict[str, Any], assumed: list[str]) -> str:
     """Return the tables of docs/explanation/scale.md."""
-    layouts: dict[str, Any] = said["layouts"]
+    layouts: dict[str, Any] = plan["layouts"]
     costs = {
         f"`{name}`": [f"{value:g}", "assumed" if name in assumed else "measured"]
-        for name, value in said["costs"].items()
+        for name, value in plan["costs"].items()
     }
     parts = {
-        name: [f"{most:,}", f"{most * BUSY * _HOUR / 1e6:,.1f}"]
-        for name, most in said["limits"].items()
+        name: [f"{limit:,}", f"{limit * BUSY * _HOUR / 1e6:,.1f}"]
+        for name, limit in plan["limits"].items()
     }
     lags = {
         f"{minutes} min without the graph": [
@@ -248,12 +248,12 @@ def markdown(said: dict[str, Any], assumed: list[str]) -> str:
         _lag(one["burst"]) for one in layouts.values()
     ]
     split = {
-        f"{one['shards']}, {one['placed']}": [
+        f"{one['shards']}, {one['placement']}": [
             f"{one['crossing']:.0%}",
             f"{one['largest']:.0%}",
             f"{one['touched']:g}",
         ]
-        for one in said["sharding"]
+        for one in plan["sharding"]
     }
     rows = {
         name: [f"{one[key]:,}" if one[key] else "-" for one in layouts.values()]
@@ -279,8 +279,9 @@ def markdown(said: dict[str, Any], assumed: list[str]) -> str:
 def _lag(lag: dict[str, float]) -> str:
     if not lag["events"]:
         return "nothing waits"
-    gone = "never" if lag["seconds"] == math.inf else f"after {lag['seconds'] / 60:,.1f} min"
-    return f"{lag['events']:,.0f} events wait, {lag['behind'] / 60:,.1f} min old; caught up {gone}"
+    end = "never" if lag["seconds"] == math.inf else f"after {lag['seconds'] / 60:,.1f} min"
+    minutes = lag["oldest_seconds"] / 60
+    return f"{lag['events']:,.0f} events wait, {minutes:,.1f} min old; caught up {end}"
 
 
 def _table(head: list[str], rows: dict[str, list[str]]) -> str:
@@ -310,13 +311,13 @@ def main() -> None:
     estate = (
         shards.exported(chosen.export)
         if chosen.export
-        else shards.made_up(chosen.jobs, chosen.namespaces, chosen.foreign)
+        else shards.generate_estate(chosen.jobs, chosen.namespaces, chosen.foreign)
     )
-    said = found(costs, estate)
+    plan = found(costs, estate)
     if chosen.markdown:
-        print(markdown(said, assumed))
+        print(markdown(plan, assumed))
     else:
-        report.show(**said, assumed=assumed)
+        report.show(**plan, assumed=assumed)
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ class Estate:
     homes: Mapping[int, str]
 
 
-def made_up(jobs: int, namespaces: int, foreign: float) -> Estate:
+def generate_estate(jobs: int, namespaces: int, foreign: float) -> Estate:
     """Generate an estate of jobs that read two tables and write one; `foreign` is the share of
     foreign reads.
     """
@@ -96,16 +96,16 @@ def by_affinity(estate: Estate, shards: int) -> Placement:
         near[target][source] += count
     room = ROOM * sum(sizes.values()) / shards
     loads = [0.0] * shards
-    placed: Placement = {}
+    placement: Placement = {}
     for name, size in sizes.most_common():
         shared = [0] * shards
         for other, count in near[name].items():
-            if other in placed:
-                shared[placed[other]] += count
+            if other in placement:
+                shared[placement[other]] += count
         fits = [k for k in range(shards) if loads[k] + size <= room] or [loads.index(min(loads))]
-        placed[name] = max(fits, key=lambda k: (shared[k], -loads[k]))
-        loads[placed[name]] += size
-    return placed
+        placement[name] = max(fits, key=lambda k: (shared[k], -loads[k]))
+        loads[placement[name]] += size
+    return placement
 
 
 def _sizes(pairs: Pairs) -> Counter[str]:
@@ -117,39 +117,41 @@ def _sizes(pairs: Pairs) -> Counter[str]:
     return sizes
 
 
-def crossing(estate: Estate, placed: Placement) -> float:
+def crossing(estate: Estate, placement: Placement) -> float:
     """Return the share of edges between two shards."""
-    crossed = sum(count for (a, b), count in estate.pairs.items() if placed[a] != placed[b])
+    crossed = sum(count for (a, b), count in estate.pairs.items() if placement[a] != placement[b])
     return crossed / max(sum(estate.pairs.values()), 1)
 
 
-def largest(estate: Estate, placed: Placement) -> float:
+def largest(estate: Estate, placement: Placement) -> float:
     """Return the share of edges that the fullest shard writes."""
     loads: Counter[int] = Counter()
     for (_, target), count in estate.pairs.items():
-        loads[placed[target]] += count
+        loads[placement[target]] += count
     return max(loads.values(), default=0) / max(sum(loads.values()), 1)
 
 
-def touched(estate: Estate, placed: Placement, depth: int) -> float:
+def touched(estate: Estate, placement: Placement, depth: int) -> float:
     """Return the mean number of shards that a traversal upstream asks; 0 if the tables are
     unknown.
     """
     if not estate.reads:
         return 0.0
     starts = random.Random(_SEED).sample(sorted(estate.reads), min(_STARTS, len(estate.reads)))
-    return sum(len(_asked(estate, placed, start, depth)) for start in starts) / len(starts)
+    return sum(len(_shards_visited(estate, placement, start, depth)) for start in starts) / len(
+        starts
+    )
 
 
-def _asked(estate: Estate, placed: Placement, start: int, depth: int) -> set[int]:
-    seen, frontier = {start}, [start]
+def _shards_visited(estate: Estate, placement: Placement, start: int, depth: int) -> set[int]:
+    visited, frontier = {start}, [start]
     for _ in range(depth):
         frontier = [
-            source for table in frontier for source in estate.reads[table] if source not in seen
+            source for table in frontier for source in estate.reads[table] if source not in visited
         ]
         frontier = list(dict.fromkeys(frontier))
-        seen.update(frontier)
-    return {placed[estate.homes[table]] for table in seen}
+        visited.update(frontier)
+    return {placement[estate.homes[table]] for table in visited}
 
 
 def compared(estate: Estate, counts: Iterable[int], depth: int) -> list[dict[str, float | str]]:
@@ -157,12 +159,12 @@ def compared(estate: Estate, counts: Iterable[int], depth: int) -> list[dict[str
     return [
         {
             "shards": shards,
-            "placed": how,
-            "crossing": round(crossing(estate, placed), 4),
-            "largest": round(largest(estate, placed), 4),
-            "touched": round(touched(estate, placed, depth), 2),
+            "placement": how,
+            "crossing": round(crossing(estate, placement), 4),
+            "largest": round(largest(estate, placement), 4),
+            "touched": round(touched(estate, placement, depth), 2),
         }
         for shards in counts
         for how, place in (("by hash", by_hash), ("by affinity", by_affinity))
-        for placed in (place(estate, shards),)
+        for placement in (place(estate, shards),)
     ]

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from bench.graph import SIZES
-from bench.limit import Line, tell_every_job
-from bench.report import Report, say
+from bench.limit import Line, write_every_job
+from bench.report import Report, print_progress
 from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import migrate
 from headwater.local.neo4j import LocalNeo4j
 
-_RUNS_AT_ONCE = 1_000
-_READ_AT_ONCE = 2**20
+_RUNS_PER_TRANSACTION = 1_000
+_READ_BYTES = 2**20
 
 
 def stores(home: Path) -> dict[str, int]:
@@ -34,19 +34,19 @@ def stores(home: Path) -> dict[str, int]:
     for file in (home / "data" / "databases" / "neo4j").rglob("*"):
         if file.is_file():
             kind = "indexes" if "schema" in file.parts else file.name.removeprefix("neostore.")
-            sizes[kind] = sizes.get(kind, 0) + held(file)
+            sizes[kind] = sizes.get(kind, 0) + used_bytes(file)
     return sizes
 
 
-def held(file: Path) -> int:
+def used_bytes(file: Path) -> int:
     """Return the bytes of a file up to the last that is not zero."""
     size = file.stat().st_size
     with file.open("rb") as opened:
         while size > 0:
-            begin = max(0, size - _READ_AT_ONCE)
+            begin = max(0, size - _READ_BYTES)
             opened.seek(begin)
-            if said := opened.read(size - begin).rstrip(b"\0"):
-                return begin + len(said)
+            if content := opened.read(size - begin).rstrip(b"\0"):
+                return begin + len(content)
             size = begin
     return 0
 
@@ -61,15 +61,15 @@ def grow(home: Path, jobs: int, until: Callable[[Line], object]) -> None:
 
 
 def measure(options: argparse.Namespace, home: Path) -> dict[str, Any]:
-    grow(home, options.jobs, lambda line: tell_every_job(line, options.jobs))
+    grow(home, options.jobs, lambda line: write_every_job(line, options.jobs))
     before = stores(home)
 
     def more(line: Line) -> None:
         line.number = options.jobs
         while line.number < options.jobs + options.runs:
-            line.step(_RUNS_AT_ONCE)
-            if line.number % 20_000 < _RUNS_AT_ONCE:
-                say(f"{line.number - options.jobs:,} of {options.runs:,} runs")
+            line.step(_RUNS_PER_TRANSACTION)
+            if line.number % 20_000 < _RUNS_PER_TRANSACTION:
+                print_progress(f"{line.number - options.jobs:,} of {options.runs:,} runs")
 
     grow(home, options.jobs, more)
     after = stores(home)
@@ -80,7 +80,7 @@ def measure(options: argparse.Namespace, home: Path) -> dict[str, Any]:
     }
     events = 2 * options.runs
     return {
-        "asked": vars(options),
+        "options": vars(options),
         "events": events,
         "storeMegabytes": {
             "jobsOnly": round(sum(before.values()) / 1e6),

@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.graph import home_at
+from bench.graph import open_home
 from bench.processes import api
-from bench.report import Report, percentile, say, spread
+from bench.report import Report, percentile, print_progress, spread
 from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import migrate
 from headwater.local.neo4j import LocalNeo4j, Running
@@ -60,7 +60,7 @@ def against(taken: Sequence[float], target: float) -> dict[str, Any]:
 def main() -> None:
     options = argparse.ArgumentParser(prog="python -m bench.startup", description=__doc__)
     options.add_argument("--repeats", type=int, default=10)
-    asked = options.parse_args()
+    chosen = options.parse_args()
     report = Report("startup")
     commands = {
         "help": ["-m", "headwater", "--help"],
@@ -68,17 +68,17 @@ def main() -> None:
         "imports": ["-c", _FLOOR],
     }
     paired(commands, 1)
-    taken = paired(commands, asked.repeats)
-    say(
+    taken = paired(commands, chosen.repeats)
+    print_progress(
         f"--help {percentile(taken['help'], 50):.0f} ms, python alone "
         f"{percentile(taken['python'], 50):.0f} ms"
     )
-    with home_at(None) as home, LocalNeo4j(home, 0) as running:
+    with open_home(None) as home, LocalNeo4j(home, 0) as running:
         database = Database(running.uri, running.user, running.password)
         migrate(database)
         database.close()
-        up = ready(home, running, asked.repeats + 1)[1:]
-    say(f"API ready after {percentile(up, 50):.0f} ms")
+        up = ready(home, running, chosen.repeats + 1)[1:]
+    print_progress(f"API ready after {percentile(up, 50):.0f} ms")
     report.show(
         help=against(taken["help"], HELP_TARGET),
         helpFloor=spread(taken["python"]),

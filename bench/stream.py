@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from confluent_kafka import Producer
 
 from bench.events import events
-from bench.report import Report, say, spread
+from bench.report import Report, print_progress, spread
 from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import migrate
 from headwater.ingest.worker import CommitReport
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 TOPIC = "lineage"
 FLUSH_SECONDS = 60.0
-_AT_ONCE = 1_000
+_POLL_EVENTS = 1_000
 
 
 class Watch(StreamCounts):
@@ -61,13 +61,13 @@ class Watch(StreamCounts):
 
 class Bench:
     def __init__(
-        self, spark: SparkSession, database: Database, bootstrap: str, folder: Path, asked: Any
+        self, spark: SparkSession, database: Database, bootstrap: str, folder: Path, chosen: Any
     ) -> None:
         self._spark = spark
         self._database = database
         self._bootstrap = bootstrap
         self._folder = folder
-        self._asked = asked
+        self._options = chosen
         self._checkpoints = 0
 
     def fill(self, runs: int, *, first: int = 0) -> None:
@@ -78,11 +78,11 @@ class Bench:
                 "queue.buffering.max.messages": 10**6,
             }
         )
-        for number, body in enumerate(events(runs, self._asked.jobs, first=first)):
+        for number, body in enumerate(events(runs, self._options.jobs, first=first)):
             producer.produce(
-                TOPIC, body, key=f"run:bench/job_{(number // 2 + first) % self._asked.jobs}"
+                TOPIC, body, key=f"run:bench/job_{(number // 2 + first) % self._options.jobs}"
             )
-            if number % _AT_ONCE == 0:
+            if number % _POLL_EVENTS == 0:
                 producer.poll(0)
         assert producer.flush(FLUSH_SECONDS) == 0
 
@@ -111,20 +111,20 @@ class Bench:
         watch = Watch()
         began = time.time()
         self._run(watch, TriggerInterval(once=True), self._checkpoint())
-        whole = sum(count for _, count in watch.commits)
+        total = sum(count for _, count in watch.commits)
         # The first batch also waits for Python workers to start and for Neo4j to plan.
         (first, of_first), (last, _) = watch.commits[0], watch.commits[-1]
         return {
-            "events": whole,
-            "eventsPerSecond": whole / (last - began),
-            "eventsPerSecondBehindFirstBatch": (whole - of_first) / (last - first)
+            "events": total,
+            "eventsPerSecond": total / (last - began),
+            "eventsPerSecondAfterFirstBatch": (total - of_first) / (last - first)
             if last > first
             else None,
             "batchSeconds": spread(watch.batch_seconds),
         }
 
     def latency(self) -> dict[str, Any]:
-        asked, watch = self._asked, Watch()
+        chosen, watch = self._options, Watch()
         batches = self._batches(watch, since="latest")
         begun = threading.Event()
 
@@ -133,17 +133,17 @@ class Bench:
             producer = Producer({"bootstrap.servers": self._bootstrap, "linger.ms": 5})
             start = time.monotonic()
             for number, body in enumerate(
-                events(asked.rate * asked.seconds // 2, asked.jobs, first=asked.runs)
+                events(chosen.rate * chosen.seconds // 2, chosen.jobs, first=chosen.runs)
             ):
-                time.sleep(max(start + number / asked.rate - time.monotonic(), 0))
+                time.sleep(max(start + number / chosen.rate - time.monotonic(), 0))
                 producer.produce(
-                    TOPIC, body, key=f"run:bench/job_{(number // 2 + asked.runs) % asked.jobs}"
+                    TOPIC, body, key=f"run:bench/job_{(number // 2 + chosen.runs) % chosen.jobs}"
                 )
                 producer.poll(0)
             producer.flush(FLUSH_SECONDS)
             deadline = time.monotonic() + FLUSH_SECONDS
             while (
-                len(watch.lags) < asked.rate * asked.seconds // 2 * 2
+                len(watch.lags) < chosen.rate * chosen.seconds // 2 * 2
                 and time.monotonic() < deadline
             ):
                 time.sleep(0.1)
@@ -151,15 +151,15 @@ class Bench:
 
         sender = threading.Thread(target=send)
         sender.start()
-        threading.Timer(asked.warm_seconds, begun.set).start()
+        threading.Timer(chosen.warm_seconds, begun.set).start()
         stream = Stream(
             self._database, batches.source, batches, watch, heartbeat_timeout_seconds=86_400
         )
-        stream.run(self._spark, self._checkpoint(), TriggerInterval(asked.interval))
+        stream.run(self._spark, self._checkpoint(), TriggerInterval(chosen.interval))
         sender.join()
         return {
-            "rate": asked.rate,
-            "intervalSeconds": asked.interval,
+            "rate": chosen.rate,
+            "intervalSeconds": chosen.interval,
             "eventToVisibleSeconds": spread(watch.lags),
         }
 
@@ -178,12 +178,12 @@ class Bench:
         )
         source = self._source(since)
         return BatchWriter(
-            self._database, source, rules, events_max=self._asked.transaction, observer=watch
+            self._database, source, rules, events_max=self._options.transaction, observer=watch
         )
 
     def _source(self, since: str = "earliest") -> KafkaSource:
         return KafkaSource(
-            self._bootstrap, TOPIC, f"{TOPIC}-dead", since=since, offsets_max=self._asked.most
+            self._bootstrap, TOPIC, f"{TOPIC}-dead", since=since, offsets_max=self._options.most
         )
 
     def _checkpoint(self) -> str:
@@ -205,7 +205,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=30, help="for so long")
     parser.add_argument("--interval", type=float, default=0.2)
     parser.add_argument("--warm-seconds", type=float, default=10.0)
-    asked = parser.parse_args()
+    chosen = parser.parse_args()
     report = Report("stream")
     with tempfile.TemporaryDirectory(prefix="bench-stream-") as name:
         folder = Path(name)
@@ -214,20 +214,20 @@ def main() -> None:
             LocalKafka(folder / "kafka", heap_mb=512) as kafka,
             LocalNeo4j(folder / "neo4j", bolt_port=0) as neo4j,
             closing(Database(neo4j.uri, neo4j.user, neo4j.password)) as database,
-            stream_session(source, master="local[*]", events_max=asked.transaction) as spark,
+            stream_session(source, master="local[*]", events_max=chosen.transaction) as spark,
         ):
             migrate(database)
-            bench = Bench(spark, database, kafka.bootstrap, folder, asked)
-            say(f"filling the topic with {asked.runs * 2} events")
-            bench.fill(asked.runs)
+            bench = Bench(spark, database, kafka.bootstrap, folder, chosen)
+            print_progress(f"filling the topic with {chosen.runs * 2} events")
+            bench.fill(chosen.runs)
             bench.floor()  # the first read starts the processes that later reads use
-            say("floor: only reading")
+            print_progress("floor: only reading")
             found: dict[str, Any] = {"floor": bench.floor()}
-            say("sustained: into the graph")
+            print_progress("sustained: into the graph")
             found["sustained"] = bench.sustained()
-            say(f"latency: {asked.rate} events a second for {asked.seconds} s")
+            print_progress(f"latency: {chosen.rate} events a second for {chosen.seconds} s")
             found["latency"] = bench.latency()
-            report.show(options=vars(asked), **found)
+            report.show(options=vars(chosen), **found)
 
 
 if __name__ == "__main__":

@@ -38,16 +38,16 @@ class Wiring:
         reads: list[tuple[int, int]] = []
         before = [ROOT, OTHER]
         for index, count in enumerate(self.levels):
-            made = [SOURCES + len(reads) + k for k in range(count)]
+            written = [SOURCES + len(reads) + k for k in range(count)]
             # All jobs of the first level read the root.
-            reads += [(ROOT, OTHER) if index == 0 else _two(chance, before) for _ in made]
-            before = made
+            reads += [(ROOT, OTHER) if index == 0 else _two(chance, before) for _ in written]
+            before = written
         last = before
         pair = [DIAMOND, OTHER]
         for _ in range(self.diamonds):
-            made = [SOURCES + len(reads), SOURCES + len(reads) + 1]
+            written = [SOURCES + len(reads), SOURCES + len(reads) + 1]
             reads += [(pair[0], pair[1])] * 2
-            pair = made
+            pair = written
         reads += [(HUB, chance.choice(last)) for _ in range(self.fans + 1)]
         return [(first, second, SOURCES + job) for job, (first, second) in enumerate(reads)]
 

@@ -10,7 +10,7 @@ from neo4j import Driver
 
 from bench import graph, wiring
 from bench.events import run_of
-from bench.graph import RUN_SECONDS, Filled, began_at, fill_map, grow, micros, new, write_events
+from bench.graph import RUN_SECONDS, Filled, fill_lineage, grow, micros, new, start_of, write_events
 from bench.replicas import number_of
 from bench.wiring import DIAMOND, HUB, ROOT, Wiring
 from headwater.cypher.driver.database import Database
@@ -90,14 +90,14 @@ def test_replicas_equal_the_writers_output_for_the_same_events(
     database: Database, clean_graph: Driver
 ) -> None:
     filled = new(SMALL, UNTIL)
-    fill_map(database, filled)
+    fill_lineage(database, filled)
     grow(clean_graph, filled, REPLICAS)
     made = canonical(database)
     assert filled.runs == _count(clean_graph)
 
     with clean_graph.session() as session:
         session.run("MATCH (n) WHERE NOT n:Migration DETACH DELETE n").consume()
-    fill_map(database, new(SMALL, UNTIL))
+    fill_lineage(database, new(SMALL, UNTIL))
     write_events(database, _same_events(filled), WriteCache())
     assert made == canonical(database)
 
@@ -105,7 +105,7 @@ def test_replicas_equal_the_writers_output_for_the_same_events(
 @pytest.mark.neo4j
 def test_growth_in_steps_gives_the_same_graph(database: Database, clean_graph: Driver) -> None:
     filled = new(SMALL, UNTIL)
-    fill_map(database, filled)
+    fill_lineage(database, filled)
     for replicas in (0, 20, REPLICAS, 10):
         grow(clean_graph, filled, replicas)
     assert filled.replicas == REPLICAS
@@ -127,8 +127,8 @@ def _same_events(filled: Filled) -> list[Event]:
     for pattern, indexes in graph.shared(filled.patterns, 0, REPLICAS):
         for index in indexes:
             job, state = jobs[pattern], "FAIL" if pattern == filled.patterns[-1] else "COMPLETE"
-            number, began = number_of(pattern, index), began_at(filled, index)
+            number, began = number_of(pattern, index), start_of(filled, index)
             bodies = run_of(job, SMALL.tables[job], number, began, seconds=RUN_SECONDS, state=state)
             said += [parse(body, received=micros(began)) for body in bodies]
-    assert began_at(filled, 0) == UNTIL - timedelta(seconds=30)
+    assert start_of(filled, 0) == UNTIL - timedelta(seconds=30)
     return said

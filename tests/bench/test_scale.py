@@ -22,7 +22,7 @@ ROUND = scale.Costs(
     archive_bytes=300,
     graph_bytes=1_000,
     query_cpu_ms=0,
-    kept_days=10,
+    retention_days=10,
     page_cache_share=0.5,
 )
 
@@ -74,7 +74,7 @@ def test_only_a_burst_above_capacity_waits_and_is_caught_up() -> None:
     # arrives at 600 is accepted at 750.
     lag = scale.burst(ROUND, 1_000, 1)
     assert (lag.events, lag.seconds) == (600_000, 800)
-    assert lag.behind == 150
+    assert lag.oldest_seconds == 150
 
 
 def test_a_rate_above_capacity_is_never_caught_up(
@@ -97,7 +97,7 @@ def test_assumed_costs_are_listed_and_unknown_costs_refused(tmp_path: Path) -> N
 
 
 def test_the_tables_hold_every_layout() -> None:
-    said = scale.found(ROUND, shards.made_up(200, 10, 0.2))
+    said = scale.found(ROUND, shards.generate_estate(200, 10, 0.2))
     text = scale.markdown(said, ["lock_us"])
     assert "| `lock_us` | 250 | assumed |" in text
     assert "| events a second | 2.8 | 277.8 | 27,777.8 |" in text
@@ -148,7 +148,7 @@ def test_an_estate_is_read_from_an_export(tmp_path: Path) -> None:
 def test_every_variant_runs_first_second_and_third_equally_often() -> None:
     orders = [hook.order_of(number) for number in range(6)]
     for place in range(3):
-        assert Counter(order[place] for order in orders) == dict.fromkeys(hook.WAYS, 2)
+        assert Counter(order[place] for order in orders) == dict.fromkeys(hook.VARIANTS, 2)
     assert orders[0] != orders[3]
 
 
