@@ -170,7 +170,7 @@ def _lineage_columns(urn: str, depth: int, target: float) -> Question:
     floor = (_bare_map(depth), {"urn": urn})
     return _rest(
         f"lineage as columns at depth {depth}",
-        "/api/v1/map/lineage",
+        "/api/v1/lineage-table",
         parameters,
         _table,
         floor,

@@ -24,9 +24,9 @@ def lineage(view: GraphView, urn: str | Sequence[str], **options: Any) -> Lineag
     return questions.lineage(view, request(urn, **options))
 
 
-def answer_at_once(view: GraphView, urn: str | Sequence[str], **options: Any) -> Lineage | None:
+def answer_from_cache(view: GraphView, urn: str | Sequence[str], **options: Any) -> Lineage | None:
     """Return the lineage of nodes if the cache alone can answer."""
-    return questions.answer_at_once(view, request(urn, **options))
+    return questions.answer_from_cache(view, request(urn, **options))
 
 
 def lineage_table(view: GraphView, urn: str | Sequence[str], **options: Any) -> LineageTable:

@@ -47,7 +47,7 @@ ROUTES: dict[str, dict[str, Rule]] = {
     "/readyz": {"GET": OPEN},
     "/metrics": _READ,
     "/api/v1/lineage": {"POST": Scope.INGEST, "GET": Scope.READ},
-    "/api/v1/map/lineage": _READ,
+    "/api/v1/lineage-table": _READ,
     "/api/v1/analyses": _READ,
     "/api/v1/lineage/batch": {"POST": Scope.INGEST},
     # GraphiQL sends the key of its user, and every field has a rule of its own.

@@ -1,4 +1,4 @@
-"""Large lineages: `GET /api/v1/map/lineage`, as columns in JSON, or as Arrow on request.
+"""Large lineages: `GET /api/v1/lineage-table`, as columns in JSON, or as Arrow on request.
 
 The Arrow form is two streams, one after the other: the nodes, then the edges. The other fields of
 the answer are JSON under `headwater` in the metadata of each schema.
@@ -109,7 +109,7 @@ def lineage_table_api() -> Api:
     operations = (
         Operation(
             "GET",
-            "/lineage",
+            "/lineage-table",
             "The lineage of a node as columns: up to 100,000 nodes and 200,000 edges",
             get_lineage_table,
             LineageTable,
@@ -121,4 +121,4 @@ def lineage_table_api() -> Api:
             },
         ),
     )
-    return Api("Map", ("/api/v1/map",), operations, ErrorBody, error_body)
+    return Api("LineageTable", ("/api/v1",), operations, ErrorBody, error_body)

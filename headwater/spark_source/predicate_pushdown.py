@@ -189,6 +189,6 @@ def labels_of(kind: str, pushed: PushedFilters) -> list[str]:
     """
     if kind != EDGES:
         return [LABELS[kind]]
-    if pushed.layers == ["map"]:
+    if pushed.layers == ["lineage"]:
         return ["Dataset", "Job", "Column"]
     return list(LABELS.values())

@@ -255,10 +255,10 @@ def kind_of_label(label: str) -> str:
 
 
 def layer_of(source: str, type: str, target: str) -> str:
-    """Return the layer of an edge, `map`, `history` or `between`, from the labels of its ends."""
+    """Return the layer of an edge, `lineage`, `history` or `between`, from the labels of its ends."""
     if type in _BETWEEN:
         return "between"
-    return "map" if source in _GRAPH_LABELS and target in _GRAPH_LABELS else "history"
+    return "lineage" if source in _GRAPH_LABELS and target in _GRAPH_LABELS else "history"
 
 
 def read_lineage(database: Database, options: ReadOptions) -> Iterator[Row]:

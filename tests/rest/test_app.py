@@ -28,7 +28,7 @@ def test_every_route_is_described() -> None:
     for path in (
         "/v1/lineage/trace",
         "/api/v1/namespaces",
-        "/api/v1/map/lineage",
+        "/api/v1/lineage-table",
         "/api/atlas/v2/lineage/{guid}",
     ):
         assert path in paths

@@ -18,7 +18,7 @@ from tests.lineage_requests import lineage
 from tests.run_builders import ds, job, run, write_events
 
 pytestmark = pytest.mark.neo4j
-PATH = "/api/v1/map/lineage"
+PATH = "/api/v1/lineage-table"
 
 
 @pytest.fixture(scope="module", autouse=True)

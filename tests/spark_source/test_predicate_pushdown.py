@@ -52,8 +52,10 @@ def test_urns_and_namespaces_narrow_the_scan() -> None:
 
 
 def test_the_layer_of_edges_selects_their_sources() -> None:
-    pushed, left = push_filters("edges", [EqualTo(("layer",), "map"), EqualTo(("type",), "FEEDS")])
-    assert [one.value for one in left if isinstance(one, EqualTo)] == ["map"]
+    pushed, left = push_filters(
+        "edges", [EqualTo(("layer",), "lineage"), EqualTo(("type",), "FEEDS")]
+    )
+    assert [one.value for one in left if isinstance(one, EqualTo)] == ["lineage"]
     assert pushed.types == ["FEEDS"]
     assert labels_of("edges", pushed) == ["Dataset", "Job", "Column"]
     assert labels_of("runs", pushed) == ["PipelineRun"]

@@ -315,7 +315,7 @@ def test_every_edge_is_in_the_table_once(read: Read, graph: Database) -> None:
 def test_edges_of_the_lineage_graph_have_their_properties(read: Read) -> None:
     where = [
         In(("type",), ("FEEDS", "PRODUCED")),
-        EqualTo(("layer",), "map"),
+        EqualTo(("layer",), "lineage"),
         EqualTo(("current",), True),
     ]
     table = read("edges", where=where)
@@ -323,7 +323,7 @@ def test_edges_of_the_lineage_graph_have_their_properties(read: Read) -> None:
     jobs = {
         tuple(row[name] for name in ("source", "type", "target"))
         for row in table.rows
-        if row["layer"] == "map"
+        if row["layer"] == "lineage"
     }
     assert jobs == {
         (ds("a"), "FEEDS", job("clean")),
@@ -360,7 +360,9 @@ def test_edges_know_their_layer(read: Read) -> None:
         == "between"
     )
     assert (
-        layers["DATASET", "DERIVED_FROM", "DATASET"] == layers["DATASET", "FEEDS", "JOB"] == "map"
+        layers["DATASET", "DERIVED_FROM", "DATASET"]
+        == layers["DATASET", "FEEDS", "JOB"]
+        == "lineage"
     )
     cited = read("edges", "source", "target", where=[EqualTo(("type",), "CITED_BY")]).rows
     assert {(row["source"], row["target"]) for row in cited} == {

@@ -21,8 +21,8 @@ from headwater.lineage.pagination import require_between
 from headwater.lineage.questions import column_lineage as columns
 from headwater.lineage.questions import lineage
 from headwater.lineage.questions.lineage import Difference
-from headwater.lineage.questions.lineage import Lineage as WalkedLineage
-from headwater.lineage.questions.lineage import Trace as WalkedTrace
+from headwater.lineage.questions.lineage import Lineage as LineageResult
+from headwater.lineage.questions.lineage import Trace as TraceResult
 from headwater.lineage.questions.trace_tree import Branch, trace_tree
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
 from headwater.lineage.traversal.request import DEPTH_DEFAULT, LineageRequest
@@ -151,7 +151,7 @@ class Lineage:
     difference: LineageDifference | None = strawberry.field(
         description="Set if `between` is given."
     )
-    walked: strawberry.Private[WalkedLineage]
+    result: strawberry.Private[LineageResult]
 
     @resolver("The nodes where the traversal can continue, nearest first.")
     def continuations(
@@ -161,20 +161,20 @@ class Lineage:
         require_between("first", first, 0, CONTINUATIONS_MAX)
         return [
             Continuation(urn=one.urn, cursor=one.cursor, omitted_count=one.omitted_count)
-            for one in self.walked.continuations[:first]
+            for one in self.result.continuations[:first]
         ]
 
     @classmethod
-    def of(cls, walked: WalkedLineage) -> Lineage:
+    def of(cls, result: LineageResult) -> Lineage:
         return cls(
-            starts=walked.starts,
-            nodes=[Node.of(node, walked.distances.get(node.urn)) for node in walked.nodes],
-            edges=LineageEdge.all(walked.edges),
-            truncated=walked.truncated,
-            truncated_by=walked.reason or None,
-            omitted_count=walked.omitted_count,
-            difference=LineageDifference.of(walked.difference) if walked.difference else None,
-            walked=walked,
+            starts=result.starts,
+            nodes=[Node.of(node, result.distances.get(node.urn)) for node in result.nodes],
+            edges=LineageEdge.all(result.edges),
+            truncated=result.truncated,
+            truncated_by=result.reason or None,
+            omitted_count=result.omitted_count,
+            difference=LineageDifference.of(result.difference) if result.difference else None,
+            result=result,
         )
 
 
@@ -211,7 +211,7 @@ class Trace:
     edges: list[LineageEdge]
     truncated: bool
     truncated_by: str | None = strawberry.field(description=TRUNCATED_BY)
-    walked: strawberry.Private[WalkedTrace]
+    result: strawberry.Private[TraceResult]
 
     @resolver(
         "The same as a tree in preorder, with the answer as its root. The branches below a "
@@ -225,23 +225,23 @@ class Trace:
         ] = 5_000,
     ) -> list[TraceBranch]:
         require_between("first", first, 0, BRANCHES_MAX)
-        rows = self.walked.rows
-        branches = trace_tree(self.walked.answer["urn"], self.walked.edges)[:first]
+        rows = self.result.rows
+        branches = trace_tree(self.result.answer["urn"], self.result.edges)[:first]
         return [_branch(branch, rows.get(branch.urn, {})) for branch in branches]
 
     @classmethod
-    def of(cls, walked: WalkedTrace) -> Trace:
+    def of(cls, result: TraceResult) -> Trace:
         return cls(
-            answer=_answer(walked.answer),
-            sources=[Source.of(row) for row in walked.sources],
-            artifacts=[Artifact.of(row) for row in walked.artifacts],
-            runs=[PipelineRun.of(row) for row in walked.runs],
-            answers=[_answer(row) for row in walked.answers],
-            columns=[Column.of(row) for row in walked.columns],
-            edges=LineageEdge.all(walked.edges),
-            truncated=walked.truncated,
-            truncated_by=walked.reason or None,
-            walked=walked,
+            answer=_answer(result.answer),
+            sources=[Source.of(row) for row in result.sources],
+            artifacts=[Artifact.of(row) for row in result.artifacts],
+            runs=[PipelineRun.of(row) for row in result.runs],
+            answers=[_answer(row) for row in result.answers],
+            columns=[Column.of(row) for row in result.columns],
+            edges=LineageEdge.all(result.edges),
+            truncated=result.truncated,
+            truncated_by=result.reason or None,
+            result=result,
         )
 
 
@@ -278,9 +278,9 @@ class ColumnLineage:
 
     @classmethod
     def of(cls, found: columns.ColumnLineage) -> ColumnLineage:
-        walked = found.lineage
+        result = found.lineage
         edges = []
-        for edge in walked.edges:
+        for edge in result.edges:
             derivations = [_derivation(one) for one in found.derivations.get(edge, [])]
             edges.append(
                 ColumnEdge(
@@ -291,11 +291,11 @@ class ColumnLineage:
                 )
             )
         return cls(
-            nodes=[Node.of(node, walked.distances.get(node.urn)) for node in walked.nodes],
+            nodes=[Node.of(node, result.distances.get(node.urn)) for node in result.nodes],
             edges=edges,
-            truncated=walked.truncated,
-            truncated_by=walked.reason or None,
-            omitted_count=walked.omitted_count,
+            truncated=result.truncated,
+            truncated_by=result.reason or None,
+            omitted_count=result.omitted_count,
         )
 
 
@@ -346,10 +346,10 @@ Fresh = Annotated[
 class LineageQueries:
     @resolver("The upstream nodes of an answer, back to its raw sources, with every run between.")
     async def trace(self, info: Info, answer_id: ID) -> Trace | None:
-        walked = await info.context.run_in_thread(lineage.trace, info.context.view, answer_id)
-        for urn, row in walked.rows.items():
+        result = await info.context.run_in_thread(lineage.trace, info.context.view, answer_id)
+        for urn, row in result.rows.items():
             info.context.nodes.prime(urn, row)
-        return Trace.of(walked)
+        return Trace.of(result)
 
     @resolver(
         "The nodes connected to one start (`urn`, `dataset` or `job`) or several (`urns`). A "
@@ -384,7 +384,7 @@ class LineageQueries:
             after=after,
             fresh=fresh,
         )
-        found = lineage.answer_at_once(info.context.view, request)
+        found = lineage.answer_from_cache(info.context.view, request)
         if found is None:
             found = await info.context.run_in_thread(lineage.lineage, info.context.view, request)
         return Lineage.of(found)

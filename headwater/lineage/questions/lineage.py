@@ -1,11 +1,10 @@
 """The two main questions: the lineage of nodes, and the trace of an answer back to its sources.
 
-`lineage` starts from any nodes and stays in one layer. The layers are datasets and jobs in the
-lineage graph; runs, versions and answers in the run history; and columns. A level takes it to
-another layer (`traversal.starts`) or groups it (`traversal.grouping`). `trace` goes from an answer
-back to its sources, with every run and version between. Both raise NotFoundError for an unknown
-start and QueryError for an invalid argument. Both name the bound that cut them short. Stubs stand
-for hidden nodes.
+`lineage` starts from any nodes and stays in one layer: datasets and jobs, columns, or the run
+history. A level moves the starts to another layer (`traversal.starts`) or groups the result by
+container (`traversal.grouping`). `trace` goes from an answer back to its sources, with every run
+and version between. Both raise NotFoundError for an unknown start and QueryError for an invalid
+argument. The result of either names the bound that truncated it. Stubs replace hidden nodes.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from headwater.lineage.hidden_nodes import Edge
 from headwater.lineage.node_names import NodeName
 from headwater.lineage.nodes import name_nodes, read_nodes, require_node
 from headwater.lineage.traversal.bfs import traverse
-from headwater.lineage.traversal.engine import is_answered_at_once
+from headwater.lineage.traversal.engine import is_answered_from_cache
 from headwater.lineage.traversal.layers import RUNS_UP
 from headwater.lineage.traversal.reach import Continuation, Reached, nearest_first, reach
 from headwater.lineage.traversal.request import (
@@ -34,8 +33,8 @@ from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn
 
 TRACE_HOPS_MAX = 200
-# A cached search of this size takes less time than handing it to a thread.
-NODES_AT_ONCE_MAX = 300
+# A cached search of this size runs on the event loop: a thread would take longer to start it.
+ON_LOOP_NODES_MAX = 300
 
 
 @dataclass(frozen=True)
@@ -130,14 +129,14 @@ def lineage(view: GraphView, request: LineageRequest) -> Lineage:
     )
 
 
-def answer_at_once(view: GraphView, request: LineageRequest) -> Lineage | None:
+def answer_from_cache(view: GraphView, request: LineageRequest) -> Lineage | None:
     """Return a small lineage from the cache alone, or None if only `lineage` can answer.
 
-    It takes so little time that the caller need not hand it to a thread. Raises as `lineage` does.
+    It takes so little time that the caller may call it on the event loop. Raises as `lineage` does.
     """
-    if not is_answered_at_once(view, request):
+    if not is_answered_from_cache(view, request):
         return None
-    found = lineage(view, replace(request, nodes_max=NODES_AT_ONCE_MAX))
+    found = lineage(view, replace(request, nodes_max=ON_LOOP_NODES_MAX))
     return found if found.reason in {"", "depth"} else None
 
 

@@ -71,11 +71,8 @@ def choose_engine(view: GraphView, request: TraversalRequest, starts: Iterable[s
     return Engine(EngineKind.CACHED_BFS, cache)
 
 
-def is_answered_at_once(view: GraphView, request: LineageRequest) -> bool:
-    """Return True if the cached BFS can answer a question without any statement to Neo4j.
-
-    Such an answer, if it is small, takes less time than handing the question to a thread.
-    """
+def is_answered_from_cache(view: GraphView, request: LineageRequest) -> bool:
+    """Return True if the cached BFS can answer a request without any statement to Neo4j."""
     if not (request.is_plain and view.cache and view.visibility.is_unrestricted):
         return False
     cache = view.cache.current()

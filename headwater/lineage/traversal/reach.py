@@ -1,4 +1,4 @@
-"""Answer a lineage request by urns: the nodes and edges that it reaches, and where it can go on.
+"""Answer a lineage request by urns: the nodes and edges reached, and where to continue.
 
 `questions.lineage` turns the result into objects, `questions.lineage_table` into columns.
 """
@@ -33,7 +33,7 @@ from headwater.lineage.view import GraphView
 
 @dataclass(frozen=True)
 class Continuation:
-    """A node from which there is more, and the cursor that shows it.
+    """A node at which the traversal can continue, and the cursor for that.
 
     `omitted_count` is the number of known nodes next to it that are not shown; 0 if they are
     unknown or hidden.
@@ -48,9 +48,9 @@ class Continuation:
 class Reached:
     """The nodes that a request reached, each with its distance in hops, in no order.
 
-    `found` are the edges; or the cached traversals that found them, whose edges become objects only
-    on demand. `positions` are nearest first: the urn by which a node is shown, where it goes on,
-    and its omitted neighbours.
+    `found` holds the edges, or the cached traversals that build them on demand. `positions` holds,
+    nearest first: the urn by which a node is shown, the position of its cursor, and the number of
+    its omitted neighbours.
     """
 
     request: LineageRequest
@@ -67,7 +67,7 @@ class Reached:
         return self.found if isinstance(self.found, set) else _all_edges(self.found)
 
     def continuations(self, limit: int | None = None) -> list[Continuation]:
-        """Return the nodes from which there is more, nearest first."""
+        """Return the nodes at which the traversal can continue, nearest first."""
         return [
             Continuation(urn, encode_position(self.request, position), omitted)
             for urn, position, omitted in self.positions[:limit]

@@ -29,7 +29,7 @@ from headwater.schema import headwater_facets as native
 from headwater.schema.urns import column_urn, run_urn
 from headwater.schema.visibility import Visibility
 from tests.conftest import Neo4jServer
-from tests.lineage_requests import answer_at_once, lineage
+from tests.lineage_requests import answer_from_cache, lineage
 from tests.run_builders import at, ds, job, run, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
@@ -91,25 +91,25 @@ def test_immediate_answers_need_no_statement(
     cached_view: GraphView, queries: QueryRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for depth in (1, 2):
-        found = answer_at_once(cached_view, [ds("a")], direction="DOWNSTREAM", depth=depth)
+        found = answer_from_cache(cached_view, [ds("a")], direction="DOWNSTREAM", depth=depth)
         assert found == lineage(cached_view, ds("a"), direction="DOWNSTREAM", depth=depth)
     with pytest.raises(QueryError, match="depth 0"):
-        answer_at_once(cached_view, [ds("a")], direction="DOWNSTREAM", depth=0)
+        answer_from_cache(cached_view, [ds("a")], direction="DOWNSTREAM", depth=0)
     # Neo4j answers for nodes outside the cache, for other layers and for filters.
     for urn in (ds("nothing"), column_urn("db", "a", "id"), run_urn("r1")):
-        assert answer_at_once(cached_view, [urn], direction="DOWNSTREAM", depth=1) is None
+        assert answer_from_cache(cached_view, [urn], direction="DOWNSTREAM", depth=1) is None
     assert (
-        answer_at_once(
+        answer_from_cache(
             cached_view.visible_to(Visibility(("db",))), [ds("a")], direction="DOWNSTREAM", depth=1
         )
         is None
     )
     assert queries == []
-    monkeypatch.setattr(module, "NODES_AT_ONCE_MAX", 3)
-    assert answer_at_once(cached_view, [ds("a")], direction="DOWNSTREAM", depth=1) is not None
-    assert answer_at_once(cached_view, [ds("a")], direction="DOWNSTREAM", depth=2) is None
+    monkeypatch.setattr(module, "ON_LOOP_NODES_MAX", 3)
+    assert answer_from_cache(cached_view, [ds("a")], direction="DOWNSTREAM", depth=1) is not None
+    assert answer_from_cache(cached_view, [ds("a")], direction="DOWNSTREAM", depth=2) is None
     monkeypatch.setattr(map_follower, "STALE_SECONDS_MAX", -1.0)
-    assert answer_at_once(cached_view, [ds("a")], direction="DOWNSTREAM", depth=1) is None
+    assert answer_from_cache(cached_view, [ds("a")], direction="DOWNSTREAM", depth=1) is None
 
 
 def test_a_column_costs_two_statements(cached_view: GraphView, queries: QueryRecorder) -> None:

@@ -20,7 +20,7 @@ from headwater.lineage.cache.lineage_cache import (
     LineageCache,
 )
 from headwater.lineage.node_names import node_name
-from headwater.lineage.traversal.engine import EngineKind, choose_engine, is_answered_at_once
+from headwater.lineage.traversal.engine import EngineKind, choose_engine, is_answered_from_cache
 from headwater.lineage.traversal.filters import Filter
 from headwater.lineage.traversal.layers import (
     COLUMNS_UP,
@@ -113,10 +113,10 @@ def test_neo4j_answers_everything_that_the_cache_lacks(view: GraphView) -> None:
 
 def test_plain_question_of_cached_nodes_is_answered_at_once(view: GraphView) -> None:
     request = LineageRequest((ds("a"), job("j")))
-    assert is_answered_at_once(view, request)
-    assert is_answered_at_once(view, LineageRequest((ds("old"),)))
-    assert not is_answered_at_once(view, replace(request, fresh=True))
-    assert not is_answered_at_once(view, LineageRequest((COLUMN,)))
-    assert not is_answered_at_once(view, LineageRequest((ds("unknown"),)))
-    assert not is_answered_at_once(view.without_cache(), request)
-    assert not is_answered_at_once(view.visible_to(Visibility(("db",))), request)
+    assert is_answered_from_cache(view, request)
+    assert is_answered_from_cache(view, LineageRequest((ds("old"),)))
+    assert not is_answered_from_cache(view, replace(request, fresh=True))
+    assert not is_answered_from_cache(view, LineageRequest((COLUMN,)))
+    assert not is_answered_from_cache(view, LineageRequest((ds("unknown"),)))
+    assert not is_answered_from_cache(view.without_cache(), request)
+    assert not is_answered_from_cache(view.visible_to(Visibility(("db",))), request)
