@@ -42,10 +42,10 @@ class Guard:
 
         Raises UnauthorizedError for an invalid key, and for a missing key where one is required.
         """
-        scheme, _, sent = authorization.strip().partition(" ")
-        sent = sent.strip() if scheme.lower() == "bearer" else ""
-        if sent and (self.required or is_key(sent)):
-            return self.keys.principal(sent)
+        scheme, _, token = authorization.strip().partition(" ")
+        token = token.strip() if scheme.lower() == "bearer" else ""
+        if token and (self.required or is_key(token)):
+            return self.keys.principal(token)
         if self.required:
             raise UnauthorizedError("this Headwater requires an API key", hint=_HINT)
         return ANONYMOUS

@@ -76,9 +76,9 @@ class Keys:
         The key expires after `days`, or never if that is None.
         Raises QueryError if a valid key has the name, or if an argument is malformed.
         """
-        wanted = tuple(sorted(set(scopes)))
+        sorted_scopes = tuple(sorted(set(scopes)))
         patterns = tuple(dict.fromkeys(namespaces))
-        _check(name, wanted, patterns, days)
+        _check(name, sorted_scopes, patterns, days)
         id, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
         now = _microseconds(datetime.now(UTC))
         expires = None
@@ -91,7 +91,15 @@ class Keys:
                     f"a valid key has the name {name!r}",
                     hint="Revoke it, or choose another name.",
                 )
-            row = (id, name, _hash(secret), json.dumps(wanted), json.dumps(patterns), now, expires)
+            row = (
+                id,
+                name,
+                _hash(secret),
+                json.dumps(sorted_scopes),
+                json.dumps(patterns),
+                now,
+                expires,
+            )
             connection.execute(
                 "INSERT INTO key(id, name, hash, scopes, namespaces, created, expires)"
                 " VALUES(?, ?, ?, ?, ?, ?, ?)",

@@ -19,12 +19,12 @@ Position = tuple[int, int]
 def layered_layout(nodes: Iterable[str], edges: Iterable[Pair]) -> dict[str, Position]:
     """Return the position of each node: its rank and its index within the rank, both from 0."""
     names = sorted(set(nodes))
-    known = set(names)
+    name_set = set(names)
     pairs = sorted(
         {
             (source, target)
             for source, target in edges
-            if {source, target} <= known and source != target
+            if {source, target} <= name_set and source != target
         }
     )
     forward = _without_back_edges(names, pairs)

@@ -31,7 +31,7 @@ from headwater.schema.urns import dataset_urn, job_urn, parse_urn
 FORMAT = "headwater-evidence/1"
 NODES_MAX = 400
 EDGES_MAX = 4_000
-WALK_SECONDS_MAX = 30.0
+TRAVERSAL_SECONDS_MAX = 30.0
 # How many of the newest runs of a job and versions of a dataset a pack holds.
 RECENT = 10
 
@@ -73,7 +73,7 @@ def build_pack(view: GraphView, urn: str, *, at: datetime, depth: int = DEPTH_DE
                 depth=depth,
                 nodes_max=NODES_MAX,
                 edges_max=EDGES_MAX,
-                timeout_seconds=WALK_SECONDS_MAX,
+                timeout_seconds=TRAVERSAL_SECONDS_MAX,
                 fresh=True,
             ),
         )
@@ -83,7 +83,7 @@ def build_pack(view: GraphView, urn: str, *, at: datetime, depth: int = DEPTH_DE
     name = name_nodes(view, [urn])[0]
     checked = sorted({*context.datasets, *_of_kind([urn], "artifact")})
     qualities = quality(view, checked)
-    ages = freshness(view, sorted(context.datasets), seconds=WALK_SECONDS_MAX)
+    ages = freshness(view, sorted(context.datasets), seconds=TRAVERSAL_SECONDS_MAX)
     checks = _checks(qualities)
     pack = {
         "format": FORMAT,

@@ -22,7 +22,7 @@ from headwater.access.principal import Principal
 from headwater.cypher.driver.database import Row
 from headwater.graphql.run_feed import RunFeed
 from headwater.lineage.history_pages import read_history_pages
-from headwater.lineage.node_visibility import keep_visible
+from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.nodes import read_all_facets, read_nodes
 from headwater.lineage.pagination import Page
 from headwater.lineage.questions.failure_impact import FailureImpact, failure_impact
@@ -123,7 +123,7 @@ class Context:
         """Return the urns of nodes that the principal may see, in order."""
         if self.view.visibility.is_unrestricted:
             return urns
-        return await self.run_in_thread(keep_visible, self.view, urns)
+        return await self.run_in_thread(select_visible, self.view, urns)
 
     def _load_nodes(self, urns: list[str]) -> list[Row | None]:
         rows = read_nodes(self.view, urns)

@@ -55,11 +55,11 @@ def find_hidden(
     return hidden
 
 
-def keep_visible(view: GraphView, urns: Iterable[str]) -> list[str]:
+def select_visible(view: GraphView, urns: Iterable[str]) -> list[str]:
     """Return those of these nodes that the caller may see, in order."""
-    wanted = list(urns)
-    hidden = find_hidden(view, wanted)
-    return [urn for urn in wanted if urn not in hidden]
+    urn_list = list(urns)
+    hidden = find_hidden(view, urn_list)
+    return [urn for urn in urn_list if urn not in hidden]
 
 
 def _is_visible(visibility: Visibility, urn: str, namespaces: list[str]) -> bool:

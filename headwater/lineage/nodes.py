@@ -16,7 +16,7 @@ from headwater.cypher.driver.database import READ_SECONDS_MAX, Row
 from headwater.errors import NotFoundError
 from headwater.lineage.hidden_nodes import HIDDEN
 from headwater.lineage.node_names import NodeName, node_name
-from headwater.lineage.node_visibility import keep_visible
+from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.view import GraphView
 from headwater.schema.derived_properties import with_derived_properties
 from headwater.schema.facts import Name
@@ -44,7 +44,7 @@ def read_nodes(
 ) -> dict[str, Row]:
     """Read the properties of those of these nodes that exist and are visible, by urn."""
     found: dict[str, Row] = {}
-    visible = keep_visible(view, dict.fromkeys(urns))
+    visible = select_visible(view, dict.fromkeys(urns))
     for some in chunks(visible, URNS_PER_QUERY_MAX):
         for row in view.read("read/nodes/properties", seconds=seconds, urns=some):
             known = {key: value for key, value in row["properties"].items() if value is not None}
@@ -120,7 +120,7 @@ def read_all_facets(view: GraphView, urns: Iterable[str]) -> dict[str, dict[str,
     Facets of a dataset may have been sent under any of its aliases. Mentions of hidden nodes are
     left out.
     """
-    wanted = keep_visible(view, dict.fromkeys(urns))
+    wanted = select_visible(view, dict.fromkeys(urns))
     registers = read_registers(view, [urn for urn in wanted if urn.startswith("dataset:")])
     others = [urn for urn in wanted if not urn.startswith("dataset:")]
     if others:

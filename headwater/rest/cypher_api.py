@@ -61,10 +61,12 @@ def routes(view_of: ViewOf, record: Record) -> list[Route]:
         )
 
     async def run_statement(request: Request) -> Response:
-        sent = read_json(await read_body(request, BODY_BYTES_MAX), Statement)
-        text = _text(sent.query, sent.parameters)
+        statement = read_json(await read_body(request, BODY_BYTES_MAX), Statement)
+        text = _text(statement.query, statement.parameters)
         return await run_recorded(
-            request, text, lambda view: run_text(view.database, sent.query, sent.parameters)
+            request,
+            text,
+            lambda view: run_text(view.database, statement.query, statement.parameters),
         )
 
     async def run_recorded(

@@ -240,4 +240,8 @@ def _in_graph(view: GraphView, pending: Mapping[str, datetime]) -> dict[str, dat
     """Return the pending urns that the graph has with their events, visible or not."""
     rows = view.read("read/nodes/properties", urns=sorted(pending))
     found = {row["urn"]: row["properties"].get("lastSeen") for row in rows}
-    return {urn: seen for urn, seen in found.items() if seen is not None and seen >= pending[urn]}
+    return {
+        urn: last_seen
+        for urn, last_seen in found.items()
+        if last_seen is not None and last_seen >= pending[urn]
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.lineage.node_visibility import find_hidden, keep_visible
+from headwater.lineage.node_visibility import find_hidden, select_visible
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn, column_urn, dataset_urn, job_urn
 from headwater.schema.visibility import Visibility
@@ -32,16 +32,16 @@ def test_namespaces_decide_for_datasets_columns_and_jobs(graph: GraphView) -> No
     urns = [ds("a"), column_urn("db", "a", "id"), job("load"), version("a", "r1")]
     assert find_hidden(graph.visible_to(DATA), urns) == {job("load")}
     assert find_hidden(graph.visible_to(JOBS), urns) == set(urns) - {job("load")}
-    assert keep_visible(graph.visible_to(DATA), urns) == [urns[0], urns[1], urns[3]]
+    assert select_visible(graph.visible_to(DATA), urns) == [urns[0], urns[1], urns[3]]
     assert find_hidden(graph, urns) == set()
 
 
 def test_run_is_visible_with_its_job_and_answer_with_its_citations(graph: GraphView) -> None:
     urns = [run_of("r1"), answer_urn("cites"), answer_urn("cites-nothing")]
-    assert keep_visible(graph.visible_to(JOBS), urns) == [run_of("r1")]
-    assert keep_visible(graph.visible_to(DATA), urns) == [answer_urn("cites")]
-    assert keep_visible(graph.visible_to(BOTH), urns) == [run_of("r1"), answer_urn("cites")]
-    assert keep_visible(graph, urns) == urns
+    assert select_visible(graph.visible_to(JOBS), urns) == [run_of("r1")]
+    assert select_visible(graph.visible_to(DATA), urns) == [answer_urn("cites")]
+    assert select_visible(graph.visible_to(BOTH), urns) == [run_of("r1"), answer_urn("cites")]
+    assert select_visible(graph, urns) == urns
 
 
 def test_unknown_nodes_are_hidden_unless_their_urn_names_a_visible_namespace(

@@ -296,7 +296,7 @@ class Database:
                 counter.counting(transaction),
             ):
                 records = transaction.run(text, dict(parameters))
-                is_whole = _take_first(records, rows, rows_max, bytes_max)
+                is_complete = _take_first(records, rows, rows_max, bytes_max)
         except UnavailableError as error:
             if "TransactionTimedOut" in (getattr(error.__cause__, "code", None) or ""):
                 raise QueryError(
@@ -304,13 +304,13 @@ class Database:
                 ) from error
             if not counter.is_exceeded:
                 raise
-            is_whole = False
-        if not rows and not is_whole:
+            is_complete = False
+        if not rows and not is_complete:
             raise QueryError(
                 f"a row of the answer is larger than {bytes_max} bytes",
                 hint="Return fewer values a row.",
             )
-        return rows, is_whole
+        return rows, is_complete
 
     def begin(self, *, seconds: float = WRITE_SECONDS_MAX) -> Transaction:
         """Begin a write transaction. The caller must end it by `commit` or `roll_back`.

@@ -36,7 +36,7 @@ _WITHOUT_EFFECT: dict[str, Any] = {
 
 def warm_up(
     database: Database,
-    is_wanted: Callable[[Query], bool],
+    is_selected: Callable[[Query], bool],
     *,
     stop: Callable[[], bool] = lambda: False,
 ) -> None:
@@ -44,7 +44,7 @@ def warm_up(
     for name, query in load_queries().items():
         if stop():
             return
-        if is_wanted(query):
+        if is_selected(query):
             parameters = {one.name: _WITHOUT_EFFECT[one.type] for one in query.parameters}
             with database.write() as transaction:
                 transaction.run(name, **parameters)

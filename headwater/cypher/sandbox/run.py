@@ -88,8 +88,8 @@ def _run_bounded(
     database: Database, text: str, parameters: Mapping[str, Any], seconds: float, rows_max: int
 ) -> StatementResult:
     # One row more than the result holds shows that there are more.
-    rows, is_whole = database.ask_bounded(
+    rows, is_complete = database.ask_bounded(
         text, parameters, seconds=seconds, rows_max=rows_max + 1, bytes_max=RESULT_BYTES_MAX
     )
     columns = list(rows[0]) if rows else []
-    return StatementResult(columns, rows[:rows_max], not is_whole or len(rows) > rows_max)
+    return StatementResult(columns, rows[:rows_max], not is_complete or len(rows) > rows_max)

@@ -175,8 +175,8 @@ class ImpactQueries:
             bool, strawberry.argument(description="Include former readers.")
         ] = False,
     ) -> ImpactReport | None:
-        wanted = parse_changes([change.as_json() for change in changes])
+        parsed = parse_changes([change.as_json() for change in changes])
         view = info.context.view
         return ImpactReport.of(
-            await info.context.run_in_thread(assess, view, wanted, include_stale=include_stale)
+            await info.context.run_in_thread(assess, view, parsed, include_stale=include_stale)
         )

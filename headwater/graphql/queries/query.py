@@ -51,25 +51,25 @@ class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQ
     async def dataset(
         self, info: Info, namespace: str | None = None, name: str | None = None, urn: Urn = None
     ) -> Dataset | None:
-        wanted = _one_urn("dataset", urn, namespace, name)
-        row = await info.context.nodes.load(wanted)
+        node_urn = _one_urn("dataset", urn, namespace, name)
+        row = await info.context.nodes.load(node_urn)
         if row is None:
             row = await info.context.nodes.load(
-                await info.context.run_in_thread(resolve_urn, info.context.view, wanted)
+                await info.context.run_in_thread(resolve_urn, info.context.view, node_urn)
             )
         if row is None:
-            raise node_not_found("dataset", wanted)
+            raise node_not_found("dataset", node_urn)
         return Dataset(urn=row["urn"], namespace=row["namespace"], name=row["name"])
 
     @resolver("A job, by namespace and name or by urn.")
     async def job(
         self, info: Info, namespace: str | None = None, name: str | None = None, urn: Urn = None
     ) -> Job | None:
-        wanted = _one_urn("job", urn, namespace, name)
-        row = await info.context.nodes.load(wanted)
+        node_urn = _one_urn("job", urn, namespace, name)
+        row = await info.context.nodes.load(node_urn)
         if row is None:
-            raise node_not_found("job", wanted)
-        return Job(urn=wanted, namespace=row["namespace"], name=row["name"])
+            raise node_not_found("job", node_urn)
+        return Job(urn=node_urn, namespace=row["namespace"], name=row["name"])
 
     @resolver("An answer by its id.")
     async def answer(self, info: Info, answer_id: ID) -> Answer | None:

@@ -68,7 +68,7 @@ class CacheRefresher:
         self._is_running = False
         self._step_ended = threading.Condition()
         # When each revision was found; the first of them is settled.
-        self._found_revisions: deque[tuple[float, int]] = deque()
+        self._observed_revisions: deque[tuple[float, int]] = deque()
         self._datasets_without_columns: list[str] = []
 
     @property
@@ -162,11 +162,13 @@ class CacheRefresher:
             return
         if self._cache is None:
             self._cache = self._load_without_columns()
-            self._found_revisions = deque([(began, now["revision"] - 1), (began, now["revision"])])
-        elif now["revision"] > self._revision or len(self._found_revisions) > 1:
+            self._observed_revisions = deque(
+                [(began, now["revision"] - 1), (began, now["revision"])]
+            )
+        elif now["revision"] > self._revision or len(self._observed_revisions) > 1:
             if now["revision"] > self._revision:
-                self._found_revisions.append((began, now["revision"]))
-            self._read_again(self._cache, self._changed_urns())
+                self._observed_revisions.append((began, now["revision"]))
+            self._reload_entries(self._cache, self._changed_urns())
         self._revision, self._graph = now["revision"], now["graph"]
         self._up_to_date_at = began
         self._load_some_columns(self._cache)
@@ -192,9 +194,9 @@ class CacheRefresher:
     def _changed_urns(self) -> list[str]:
         """Return the urns of nodes that changed after the newest settled revision."""
         settled = time.monotonic() - _SETTLED_SECONDS
-        while len(self._found_revisions) > 1 and self._found_revisions[1][0] <= settled:
-            self._found_revisions.popleft()
-        rows = self._database.read("read/cache/changed_nodes", after=self._found_revisions[0][1])
+        while len(self._observed_revisions) > 1 and self._observed_revisions[1][0] <= settled:
+            self._observed_revisions.popleft()
+        rows = self._database.read("read/cache/changed_nodes", after=self._observed_revisions[0][1])
         return sorted({row["urn"] for row in rows})
 
     def _load_some_columns(self, cache: LineageCache) -> None:
@@ -211,7 +213,7 @@ class CacheRefresher:
             # them.
             gc.freeze()
 
-    def _read_again(self, cache: LineageCache, urns: list[str]) -> None:
+    def _reload_entries(self, cache: LineageCache, urns: list[str]) -> None:
         """Read these entries again, and the jobs that write them.
 
         Neo4j stores the sources of an output at the output; the cache keeps them in the entry of

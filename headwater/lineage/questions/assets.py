@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from headwater.errors import NotFoundError, QueryError
-from headwater.lineage.node_visibility import keep_visible
+from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.nodes import resolve_urn
 from headwater.lineage.view import GraphView
 from headwater.schema.headwater_facets import DEFAULT_NAMESPACE
@@ -58,7 +58,7 @@ def find_asset(view: GraphView, reference: str) -> str:
 def find_by_guid(view: GraphView, guid: str) -> str | None:
     """Return the urn of the only visible dataset or job whose guid begins with the given text."""
     rows = view.read("read/catalog/assets_by_guid_prefix", prefix=guid)
-    urns = keep_visible(view, (row["urn"] for row in rows))
+    urns = select_visible(view, (row["urn"] for row in rows))
     return urns[0] if len(urns) == 1 else None
 
 
@@ -72,7 +72,7 @@ def _find_asset(view: GraphView, reference: str) -> str | None:
             urn = resolve_urn(view, reference)
         except QueryError:
             return None
-        rows = view.read("read/nodes/properties", urns=keep_visible(view, [urn]))
+        rows = view.read("read/nodes/properties", urns=select_visible(view, [urn]))
         return urn if rows else None
     candidates = assets_by_name(view, [reference])[reference]
     return _choose(reference, candidates, DEFAULT_NAMESPACE, or_mentioned=True)

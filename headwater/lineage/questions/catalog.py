@@ -13,7 +13,7 @@ from typing import Any
 
 from headwater.cypher.driver.database import Row
 from headwater.lineage.hidden_nodes import Edge
-from headwater.lineage.node_visibility import keep_visible
+from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.traversal.bfs import traverse
 from headwater.lineage.traversal.layers import COLUMNS_DOWN, COLUMNS_UP
 from headwater.lineage.traversal.request import (
@@ -205,7 +205,7 @@ def column_graph(
     if others:
         rows = view.read("read/nodes/columns", urns=others, limit=NODES_MAX)
         starts += [row["urn"] for row in rows]
-    starts = keep_visible(view, starts)
+    starts = select_visible(view, starts)
     bounds = Bounds.within(
         TRAVERSAL_SECONDS_MAX, depth=depth, nodes_max=NODES_MAX, edges_max=EDGES_MAX
     )
@@ -213,7 +213,7 @@ def column_graph(
     edges: set[Edge] = set()
     for layer in (COLUMNS_UP, COLUMNS_DOWN) if downstream else (COLUMNS_UP,):
         if starts:
-            walk = traverse(view, TraversalRequest(layer, bounds), {"all": starts})["all"]
-            columns.update(dict.fromkeys(walk.nodes))
-            edges |= walk.edges
+            traversal = traverse(view, TraversalRequest(layer, bounds), {"all": starts})["all"]
+            columns.update(dict.fromkeys(traversal.nodes))
+            edges |= traversal.edges
     return ColumnGraph([urn for urn in columns if urn.startswith("column:")], sorted(edges))

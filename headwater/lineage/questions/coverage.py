@@ -2,7 +2,7 @@
 
 Dropped and hidden nodes are not counted. A share of nothing is None. Counts describe the current
 lineage graph; runs are those that began in a window of days. The median blast radius and the
-certified paths need traversals. They are exact for up to `WALKED_MAX` datasets. For more datasets,
+certified paths need traversals. They are exact for up to `TRAVERSED_MAX` datasets. For more datasets,
 those with the smallest hashes are the sample, so that every call takes the same ones (`sampled`).
 The results also name the bound of a traversal.
 """
@@ -27,12 +27,12 @@ from headwater.lineage.traversal.traversal import Traversal
 from headwater.lineage.view import GraphView
 
 DAYS_DEFAULT = 30
-WALKED_MAX = 500
+TRAVERSED_MAX = 500
 HOPS_MAX = 1_000
 NODES_MAX = 5_000
 EDGES_MAX = 20_000
 ROWS_MAX = 500_000
-WALK_SECONDS_MAX = 8.0
+TRAVERSAL_SECONDS_MAX = 8.0
 URNS_MAX = 200_000
 NAMESPACES_MAX = 5_000
 # A dataset with one of these tags is certified for use by others.
@@ -204,12 +204,12 @@ def _sum(counts: Iterable[Counts]) -> Counts:
 
 
 def blast_radius(
-    view: GraphView, *, namespace: str = "", seconds: float = WALK_SECONDS_MAX
+    view: GraphView, *, namespace: str = "", seconds: float = TRAVERSAL_SECONDS_MAX
 ) -> BlastRadius:
     """Return how many nodes lie downstream of the datasets, each taken alone."""
     urns = _datasets(view, namespace, tags=None)
-    walks = _walks(view, DATASETS_DOWN, sample(urns, WALKED_MAX), seconds)
-    reach = {urn: _visible_nodes(walk) - 1 for urn, walk in walks.items()}
+    traversals = _traverse_all(view, DATASETS_DOWN, sample(urns, TRAVERSED_MAX), seconds)
+    reach = {urn: _visible_nodes(traversal) - 1 for urn, traversal in traversals.items()}
     widest = max(reach, key=lambda urn: (reach[urn], urn), default=None)
     return BlastRadius(
         median=median(reach.values()) if reach else None,
@@ -217,47 +217,47 @@ def blast_radius(
         largest_dataset=widest,
         datasets=len(urns),
         sample_size=len(reach),
-        truncated=any(walk.truncated for walk in walks.values()),
+        truncated=any(traversal.truncated for traversal in traversals.values()),
     )
 
 
 def certified_paths(
-    view: GraphView, *, namespace: str = "", seconds: float = WALK_SECONDS_MAX
+    view: GraphView, *, namespace: str = "", seconds: float = TRAVERSAL_SECONDS_MAX
 ) -> CertifiedPaths:
     """Return the certified datasets with incomplete upstream lineage."""
     tags: list[str] = []
     for tag in CERTIFIED_TAGS:
         tags += [tag, *(f"{tag}={value}" for value in _TRUE)]
     urns = _datasets(view, namespace, tags=tags)
-    walks = _walks(view, DATASETS_UP, sample(urns, WALKED_MAX), seconds)
+    traversals = _traverse_all(view, DATASETS_UP, sample(urns, TRAVERSED_MAX), seconds)
     datasets: set[str] = set()
-    for walk in walks.values():
-        datasets.update(node for node in walk.nodes if node.startswith("dataset:"))
+    for traversal in traversals.values():
+        datasets.update(node for node in traversal.nodes if node.startswith("dataset:"))
     sources: dict[str, bool] = {}
     if datasets:
         rows = view.read("read/estate/source_datasets", urns=sorted(datasets))
         sources = {row["urn"]: bool(row["registered"]) for row in rows}
     broken: list[BrokenPath] = []
-    for urn, walk in sorted(walks.items()):
-        ends = broken_ends(walk, sources)
-        if ends or walk.truncated or _visible_nodes(walk) < len(walk.nodes):
+    for urn, traversal in sorted(traversals.items()):
+        ends = broken_ends(traversal, sources)
+        if ends or traversal.truncated or _visible_nodes(traversal) < len(traversal.nodes):
             broken.append(BrokenPath(urn, ends))
-    return CertifiedPaths(len(urns), len(walks), broken)
+    return CertifiedPaths(len(urns), len(traversals), broken)
 
 
-def broken_ends(walk: Traversal, sources: Mapping[str, bool]) -> list[str]:
+def broken_ends(traversal: Traversal, sources: Mapping[str, bool]) -> list[str]:
     """Return the nodes without upstream that are not sources.
 
     `sources` maps a source to True if it is registered. The producers of registered sources need
     no known inputs.
     """
-    with_upstream = {edge.target for edge in walk.edges}
+    with_upstream = {edge.target for edge in traversal.edges}
     outputs: dict[str, list[str]] = defaultdict(list)
-    for edge in walk.edges:
+    for edge in traversal.edges:
         outputs[edge.source].append(edge.target)
     return sorted(
         node
-        for node in walk.nodes
+        for node in traversal.nodes
         if node not in with_upstream
         and node not in sources
         and not node.startswith(HIDDEN)
@@ -265,8 +265,8 @@ def broken_ends(walk: Traversal, sources: Mapping[str, bool]) -> list[str]:
     )
 
 
-def _visible_nodes(walk: Traversal) -> int:
-    return sum(not node.startswith(HIDDEN) for node in walk.nodes)
+def _visible_nodes(traversal: Traversal) -> int:
+    return sum(not node.startswith(HIDDEN) for node in traversal.nodes)
 
 
 def _are_registered(datasets: Sequence[str], sources: Mapping[str, bool]) -> bool:
@@ -291,7 +291,9 @@ def _datasets(view: GraphView, namespace: str, tags: list[str] | None) -> list[s
     return [row["urn"] for row in rows]
 
 
-def _walks(view: GraphView, layer: Layer, urns: list[str], seconds: float) -> dict[str, Traversal]:
+def _traverse_all(
+    view: GraphView, layer: Layer, urns: list[str], seconds: float
+) -> dict[str, Traversal]:
     bounds = Bounds.within(seconds, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
     request = TraversalRequest(layer, bounds, shared_rows_max=ROWS_MAX)
     return traverse(view, request, {urn: [urn] for urn in urns})

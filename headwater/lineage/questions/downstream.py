@@ -86,21 +86,21 @@ def read_downstream(
     everything = view.visible_to(UNRESTRICTED)
     starts = list(dict.fromkeys(nodes))
     bounds = Bounds.within(seconds, depth=DEPTH_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
-    walk = traverse(everything, TraversalRequest(layer, bounds), {"map": starts})["map"]
-    graph = DownstreamGraph(truncated=walk.truncated)
-    for edge in sorted(walk.edges):
+    traversal = traverse(everything, TraversalRequest(layer, bounds), {"map": starts})["map"]
+    graph = DownstreamGraph(truncated=traversal.truncated)
+    for edge in sorted(traversal.edges):
         if edge.type == "FEEDS":
             graph.reads[edge.source].append(edge.target)
-    jobs = [urn for urn in walk.nodes if urn.startswith("job:")]
+    jobs = [urn for urn in traversal.nodes if urn.startswith("job:")]
     _read_outputs(everything, layer, jobs, graph)
     datasets = [urn for urn in starts if urn.startswith("dataset:")]
     for row in everything.read("read/traversal/dataset_producers", urns=datasets, limit=EDGES_MAX):
         graph.writers[row["datasetOrVersion"]].append(row["jobOrRun"])
-        if row["jobOrRun"] not in walk.nodes:
+        if row["jobOrRun"] not in traversal.nodes:
             jobs.append(row["jobOrRun"])
     for row in everything.read("read/traversal/job_inputs", urns=jobs, limit=EDGES_MAX):
         graph.inputs[row["jobOrRun"]].append(row["datasetOrVersion"])
-    shown = dict.fromkeys([*walk.nodes, *jobs])
+    shown = dict.fromkeys([*traversal.nodes, *jobs])
     for neighbours in (*graph.inputs.values(), *graph.outputs.values()):
         shown.update(dict.fromkeys(neighbours))
     graph.rows = read_nodes(everything, shown)
@@ -154,12 +154,12 @@ def citing_answers(
         found[urn].update(page.entries)
     starts = {urn: sorted(answers) for urn, answers in found.items() if answers}
     bounds = Bounds.within(_CITATION_SECONDS_MAX, depth=1, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
-    walks = traverse(everything, TraversalRequest(CITATIONS_DOWN, bounds), starts)
-    return {urn: set(_answers(walk)) for urn, walk in walks.items()}
+    traversals = traverse(everything, TraversalRequest(CITATIONS_DOWN, bounds), starts)
+    return {urn: set(_answers(traversal)) for urn, traversal in traversals.items()}
 
 
-def _answers(walk: Traversal) -> list[str]:
-    return [urn for urn in walk.nodes if urn.startswith("answer:")]
+def _answers(traversal: Traversal) -> list[str]:
+    return [urn for urn in traversal.nodes if urn.startswith("answer:")]
 
 
 def _read_dialects(view: GraphView, jobs: list[str]) -> dict[str, str]:

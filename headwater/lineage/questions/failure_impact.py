@@ -30,12 +30,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from headwater.cypher.driver.database import Row
-from headwater.lineage.node_visibility import find_hidden, keep_visible
+from headwater.lineage.node_visibility import find_hidden, select_visible
 from headwater.lineage.questions.failures import (
     EDGES_MAX,
     HOPS_MAX,
     PAGE_ROWS_MAX,
-    WALK_SECONDS_MAX,
+    TRAVERSAL_SECONDS_MAX,
     nodes_of_kind,
     nodes_per_run,
 )
@@ -139,18 +139,18 @@ class _ReachedNodes:
 
 
 def failure_impact(
-    view: GraphView, runs: Sequence[str], *, seconds: float = WALK_SECONDS_MAX
+    view: GraphView, runs: Sequence[str], *, seconds: float = TRAVERSAL_SECONDS_MAX
 ) -> dict[str, FailureImpact]:
     """Return the visible impact of each failed run, by urn; unknown runs are left out."""
-    rows = view.read("read/failures/failed_run_outputs", urns=keep_visible(view, runs))
+    rows = view.read("read/failures/failed_run_outputs", urns=select_visible(view, runs))
     failures = {row["urn"]: row for row in rows}
     resolutions = {urn: resolution_of(row) for urn, row in failures.items()}
     deadline = time.monotonic() + seconds
     bounds = Bounds(HOPS_MAX, nodes_per_run(len(failures)), EDGES_MAX, deadline)
     unresolved = [row for urn, row in failures.items() if resolutions[urn] is None]
-    waiting = _walk(view, DATASETS_DOWN, {_datasets(row) for row in unresolved}, bounds)
+    waiting = _traverse(view, DATASETS_DOWN, {_datasets(row) for row in unresolved}, bounds)
     starts = {(urn,) for urn in failures} | {_old_versions(row) for row in failures.values()}
-    history = _walk(view, RUNS_DOWN, starts, bounds)
+    history = _traverse(view, RUNS_DOWN, starts, bounds)
     nodes = _read_nodes(view, [*waiting.values(), *history.values()], deadline)
     impacts: dict[str, FailureImpact] = {}
     for urn, row in failures.items():
@@ -165,7 +165,7 @@ def failure_impact(
     return impacts
 
 
-def _walk(
+def _traverse(
     view: GraphView, layer: Layer, starts: set[tuple[str, ...]], bounds: Bounds
 ) -> dict[tuple[str, ...], Traversal]:
     return traverse(
@@ -197,13 +197,13 @@ def _old_versions(row: Row) -> tuple[str, ...]:
     return tuple(sorted({output["old"] for output in row["outputs"] if output["old"]}))
 
 
-def _read_nodes(view: GraphView, walks: Sequence[Traversal], deadline: float) -> _ReachedNodes:
+def _read_nodes(view: GraphView, traversals: Sequence[Traversal], deadline: float) -> _ReachedNodes:
     seconds = max(_SECONDS_MIN, deadline - time.monotonic())
     reached: set[str] = set()
     cited: set[str] = set()
-    for walk in walks:
-        reached.update(urn for urn in walk.nodes if urn.startswith(_REACHED))
-        cited.update(edge.source for edge in walk.edges if edge.type == "CITED_BY")
+    for traversal in traversals:
+        reached.update(urn for urn in traversal.nodes if urn.startswith(_REACHED))
+        cited.update(edge.source for edge in traversal.edges if edge.type == "CITED_BY")
     runs = sorted(urn for urn in reached if urn.startswith("run:"))
     run_rows = view.read("read/failures/run_outcomes", seconds=seconds, urns=runs)
     citation_rows = view.read(
@@ -228,13 +228,13 @@ def _read_nodes(view: GraphView, walks: Sequence[Traversal], deadline: float) ->
     )
 
 
-def _partial(urn: str, walk: Traversal, nodes: _ReachedNodes) -> AffectedEntities:
+def _partial(urn: str, traversal: Traversal, nodes: _ReachedNodes) -> AffectedEntities:
     """Return the nodes that derive from the outputs a failed run did write."""
     return nodes.affected(
-        [other for other in nodes_of_kind("run", walk) if other != urn],
-        nodes_of_kind("artifact", walk),
-        nodes_of_kind("answer", walk),
-        reason=walk.truncated,
+        [other for other in nodes_of_kind("run", traversal) if other != urn],
+        nodes_of_kind("artifact", traversal),
+        nodes_of_kind("answer", traversal),
+        reason=traversal.truncated,
     )
 
 

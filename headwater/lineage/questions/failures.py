@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 
 from headwater.cypher.driver.database import Row
 from headwater.errors import UnavailableError
-from headwater.lineage.node_visibility import find_hidden, keep_visible
+from headwater.lineage.node_visibility import find_hidden, select_visible
 from headwater.lineage.pagination import decode_time_cursor, encode_time_cursor, require_between
 from headwater.lineage.traversal.adjacency import timed_out
 from headwater.lineage.traversal.bfs import traverse
@@ -36,7 +36,7 @@ EDGES_MAX = 50_000
 # For all runs of a page together, so that a page of failures at one hub stays readable.
 PAGE_NODES_MAX = 20_000
 PAGE_ROWS_MAX = 100_000
-WALK_SECONDS_MAX = 5.0
+TRAVERSAL_SECONDS_MAX = 5.0
 _NODES_MIN = 100
 _SECONDS_MIN = 0.05
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
@@ -119,14 +119,14 @@ def _failed_run(row: Row) -> FailedRun:
 
 
 def affected_nodes(
-    view: GraphView, runs: Sequence[str], *, seconds: float = WALK_SECONDS_MAX
+    view: GraphView, runs: Sequence[str], *, seconds: float = TRAVERSAL_SECONDS_MAX
 ) -> dict[str, AffectedNodes]:
     """Return the visible nodes that each failed run affects, by urn of the run."""
     deadline = time.monotonic() + seconds
-    rows = view.read("read/failures/failed_run_starts", urns=keep_visible(view, runs))
+    rows = view.read("read/failures/failed_run_starts", urns=select_visible(view, runs))
     starts = {row["urn"]: row for row in rows}
     bounds = Bounds(HOPS_MAX, nodes_per_run(len(starts)), EDGES_MAX, deadline)
-    stale = _walk_stale(view, starts, bounds)
+    stale = _traverse_stale(view, starts, bounds)
     partial = traverse(
         view,
         TraversalRequest(
@@ -135,8 +135,8 @@ def affected_nodes(
         {urn: [urn] for urn in starts},
     )
     cited, cut = _stale_answers(view, starts, stale, deadline)
-    for urn, walk in partial.items():
-        cited[urn].update(nodes_of_kind("answer", walk))
+    for urn, traversal in partial.items():
+        cited[urn].update(nodes_of_kind("answer", traversal))
     citing = traverse(
         view,
         TraversalRequest(
@@ -146,14 +146,16 @@ def affected_nodes(
     )
     affected: dict[str, AffectedNodes] = {}
     for urn in starts:
-        walks = (stale[urn], partial[urn], citing[urn])
+        traversals = (stale[urn], partial[urn], citing[urn])
         affected[urn] = AffectedNodes(
             datasets=nodes_of_kind("dataset", stale[urn]),
             jobs=nodes_of_kind("job", stale[urn]),
             answers=nodes_of_kind("answer", citing[urn]),
             artifacts=nodes_of_kind("artifact", partial[urn]),
             runs=[other for other in nodes_of_kind("run", partial[urn]) if other != urn],
-            reason=next((walk.truncated for walk in walks if walk.truncated), cut),
+            reason=next(
+                (traversal.truncated for traversal in traversals if traversal.truncated), cut
+            ),
         )
     return _only_visible(view, affected)
 
@@ -163,7 +165,9 @@ def nodes_per_run(runs: int) -> int:
     return min(NODES_MAX, max(_NODES_MIN, PAGE_NODES_MAX // max(1, runs)))
 
 
-def _walk_stale(view: GraphView, starts: Mapping[str, Row], bounds: Bounds) -> dict[str, Traversal]:
+def _traverse_stale(
+    view: GraphView, starts: Mapping[str, Row], bounds: Bounds
+) -> dict[str, Traversal]:
     """Walk the lineage graph downstream of each run; runs with the same outputs share a walk."""
     outputs = {urn: tuple(sorted(row["written"] or row["known"])) for urn, row in starts.items()}
     by_outputs = traverse(
@@ -207,8 +211,8 @@ def _stale_answers(
     """Return the answers that cite stale datasets, by run, and the bound that cut them short."""
     answers: dict[str, set[str]] = {urn: set() for urn in starts}
     datasets: set[str] = set()
-    for walk in stale.values():
-        datasets.update(nodes_of_kind("dataset", walk))
+    for traversal in stale.values():
+        datasets.update(nodes_of_kind("dataset", traversal))
     started = [row["startedAt"] for row in starts.values() if row["startedAt"] is not None]
     if not datasets or not started:
         return answers, ""
@@ -227,9 +231,9 @@ def _stale_answers(
     citations: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         citations[row["dataset"]].append(row)
-    for urn, walk in stale.items():
+    for urn, traversal in stale.items():
         at = starts[urn]["startedAt"]
-        for dataset in nodes_of_kind("dataset", walk):
+        for dataset in nodes_of_kind("dataset", traversal):
             answers[urn].update(
                 row["answer"] for row in citations[dataset] if _was_current(row, at)
             )
@@ -241,9 +245,9 @@ def _was_current(citation: Row, at: datetime | None) -> bool:
     return at is None or citation["superseded"] is None or citation["superseded"] > at
 
 
-def nodes_of_kind(kind: str, walk: Traversal | None) -> list[str]:
+def nodes_of_kind(kind: str, traversal: Traversal | None) -> list[str]:
     """Return the nodes of one kind that a walk reached, nearest first."""
-    nodes = walk.nodes if walk else {}
+    nodes = traversal.nodes if traversal else {}
     prefix = f"{kind}:"
     return sorted(
         (urn for urn in nodes if urn.startswith(prefix)), key=lambda urn: (nodes[urn], urn)

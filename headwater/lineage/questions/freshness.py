@@ -23,7 +23,7 @@ from typing import NamedTuple
 from headwater.cypher.driver.database import Row
 from headwater.errors import EventError
 from headwater.lineage.hidden_nodes import HIDDEN
-from headwater.lineage.node_visibility import keep_visible
+from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.nodes import read_nodes, read_registers
 from headwater.lineage.traversal.bfs import traverse
 from headwater.lineage.traversal.layers import RUNS_UP
@@ -43,7 +43,7 @@ EDGES_MAX = 20_000
 ROWS_MAX = 100_000
 # How many of the newest runs that reported an update are read for each source.
 UPDATES_MAX = 100
-WALK_SECONDS_MAX = 5.0
+TRAVERSAL_SECONDS_MAX = 5.0
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _RUNS = ("run:", HIDDEN)
 
@@ -98,7 +98,7 @@ class Verdict:
 
 
 def freshness(
-    view: GraphView, urns: Iterable[str], *, seconds: float = WALK_SECONDS_MAX
+    view: GraphView, urns: Iterable[str], *, seconds: float = TRAVERSAL_SECONDS_MAX
 ) -> dict[str, Freshness]:
     """Return the freshness of each visible dataset, by urn."""
     newest = _read_newest(view, urns)
@@ -107,18 +107,18 @@ def freshness(
     request = TraversalRequest(
         RUNS_UP, bounds, shared_rows_max=ROWS_MAX, prefetch=True, find_resume_points=False
     )
-    walks = traverse(view, request, starts)
-    rows = _read_rows(view, walks.values())
+    traversals = traverse(view, request, starts)
+    rows = _read_rows(view, traversals.values())
     found: dict[str, Freshness] = {}
     for urn, data in newest.items():
         if data.version is None:
             found[urn] = Freshness(urn, None, None, [])
             continue
-        walk = walks[urn]
-        reason = walk.truncated
-        if not reason and any(node.startswith(HIDDEN) for node in walk.nodes):
+        traversal = traversals[urn]
+        reason = traversal.truncated
+        if not reason and any(node.startswith(HIDDEN) for node in traversal.nodes):
             reason = NOT_VISIBLE
-        sources = sources_of(data.version, walk, rows)
+        sources = sources_of(data.version, traversal, rows)
         found[urn] = Freshness(urn, data.at, data.version, sources, reason)
     return found
 
@@ -156,7 +156,7 @@ class _NewestData(NamedTuple):
 
 
 def _read_newest(view: GraphView, urns: Iterable[str]) -> dict[str, _NewestData]:
-    rows = view.read("read/estate/newest_data", urns=keep_visible(view, urns))
+    rows = view.read("read/estate/newest_data", urns=select_visible(view, urns))
     updates = _read_updates(view, [row["source"] for row in rows if row["source"] is not None])
     return {row["urn"]: _newest_data(row, updates.get(row["source"], [])) for row in rows}
 
@@ -174,16 +174,16 @@ def _newest_data(row: Row, updates: list[datetime]) -> _NewestData:
     return newest
 
 
-def _read_rows(view: GraphView, walks: Iterable[Traversal]) -> dict[str, Row]:
+def _read_rows(view: GraphView, traversals: Iterable[Traversal]) -> dict[str, Row]:
     """Return the properties of the reached nodes that freshness needs, by urn.
 
     The traversal has read most of them. `updates` of a source are the times of its data.
     """
     rows: dict[str, Row] = {}
     unread: dict[str, None] = {}
-    for walk in walks:
-        for urn in walk.nodes:
-            row = walk.adjacency.properties.get(urn)
+    for traversal in traversals:
+        for urn in traversal.nodes:
+            row = traversal.adjacency.properties.get(urn)
             if row:
                 rows[urn] = row
             elif not urn.startswith(HIDDEN):
@@ -238,12 +238,12 @@ class _History:
 
         Runs that pass data to each other, and hidden nodes, are crossed.
         """
-        stack, seen = [version], {version}
+        stack, visited = [version], {version}
         while stack:
             node = stack.pop()
             before = self.upstream.get(node, ())
-            runs = {urn for urn in before if urn.startswith(_RUNS)} - seen
-            seen |= runs
+            runs = {urn for urn in before if urn.startswith(_RUNS)} - visited
+            visited |= runs
             stack.extend(runs)
             versions = [urn for urn in before if not urn.startswith(_RUNS)]
             for urn in self._prefer_complete(versions):
@@ -267,15 +267,15 @@ class _History:
         return self.rows.get(version, {}).get("dataset")
 
 
-def sources_of(version: str, walk: Traversal, rows: Mapping[str, Row]) -> list[SourceAge]:
+def sources_of(version: str, traversal: Traversal, rows: Mapping[str, Row]) -> list[SourceAge]:
     """Return the sources of a version, from the walk upstream and the rows of visible nodes."""
     history = _History(rows)
-    for edge in sorted(walk.edges):
+    for edge in sorted(traversal.edges):
         history.upstream[edge.target].append(edge.source)
     # Version or source -> the latest start of a run that read it.
     read_at: dict[str, datetime] = {}
     roots: set[str] = set()
-    stack, seen = [version], {version}
+    stack, visited = [version], {version}
     while stack:
         node = stack.pop()
         inputs = list(history.inputs(node))
@@ -283,13 +283,13 @@ def sources_of(version: str, walk: Traversal, rows: Mapping[str, Row]) -> list[S
             started = rows.get(run, {}).get("startedAt")
             if started is not None:
                 read_at[urn] = max(started, read_at.get(urn, started))
-        new = {urn for _, urn in inputs} - seen
-        seen |= new
+        new = {urn for _, urn in inputs} - visited
+        visited |= new
         stack.extend(sorted(new))
         if not inputs and node in rows:
             roots.add(rows[node]["dataset"])
     times: dict[str, list[_DataTime]] = defaultdict(list)
-    for node in seen & rows.keys():
+    for node in visited & rows.keys():
         time = _data_time(rows[node], history.is_complete(node), read_at.get(node))
         times[rows[node]["dataset"]].append(time)
     ages = [SourceAge(dataset, *_best(times[dataset])) for dataset in roots]

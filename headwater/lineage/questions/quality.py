@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
 
-from headwater.lineage.node_visibility import keep_visible
+from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.nodes import read_registers
 from headwater.lineage.view import GraphView
 from headwater.schema.events import to_datetime
@@ -100,7 +100,7 @@ class _Report:
 
 def quality(view: GraphView, urns: Iterable[str]) -> dict[str, Quality]:
     """Return the quality of each visible dataset and version, from the reports of visible runs."""
-    wanted = keep_visible(view, dict.fromkeys(urns))
+    wanted = select_visible(view, dict.fromkeys(urns))
     reports: dict[str, list[_Report]] = defaultdict(list)
     for prefix, query in _QUERIES.items():
         of_kind = [urn for urn in wanted if urn.startswith(prefix)]

@@ -51,7 +51,7 @@ HOPS_MAX = 1_000
 NODES_MAX = 5_000
 EDGES_MAX = 50_000
 VERSIONS_MAX = 1_000
-WALK_SECONDS_MAX = 5.0
+TRAVERSAL_SECONDS_MAX = 5.0
 _LATEST = datetime.max.replace(tzinfo=UTC)
 _Successors = Mapping[str, Collection[str]]
 
@@ -114,7 +114,7 @@ def replay_plan(
     urn: str,
     *,
     since: datetime | None = None,
-    timeout_seconds: float = WALK_SECONDS_MAX,
+    timeout_seconds: float = TRAVERSAL_SECONDS_MAX,
 ) -> ReplayPlan:
     """Return the plan to replace the data that a corrupt run spoiled.
 
@@ -125,15 +125,15 @@ def replay_plan(
     bounds = Bounds.within(
         timeout_seconds, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX
     )
-    walk = traverse(view, TraversalRequest(RUNS_DOWN, bounds), {urn: starts.urns})[urn]
-    spoiled = _read_spoiled(view, starts.corrupt_runs, walk)
+    traversal = traverse(view, TraversalRequest(RUNS_DOWN, bounds), {urn: starts.urns})[urn]
+    spoiled = _read_spoiled(view, starts.corrupt_runs, traversal)
     ahead = traverse(
         view, TraversalRequest(DATASETS_DOWN, bounds), {urn: spoiled.current_datasets()}
     )[urn]
     next_jobs = nodes_of_kind("job", ahead)
-    answers = nodes_of_kind("answer", walk)
+    answers = nodes_of_kind("answer", traversal)
     builder = _read_builder(view, spoiled, [*next_jobs, *answers])
-    successors = _run_successors(spoiled, walk)
+    successors = _run_successors(spoiled, traversal)
     steps = builder.steps(successors)
     replayed_jobs = {row["job"] for row in spoiled.runs.values()}
     owners: set[str] = set()
@@ -145,9 +145,9 @@ def replay_plan(
         steps=steps,
         next_jobs=builder.visible(job for job in next_jobs if job not in replayed_jobs),
         cycles=builder.cycles(successors, ahead),
-        answers=builder.visible(_in_order(answers, _edge_successors(walk))),
+        answers=builder.visible(_in_order(answers, _edge_successors(traversal))),
         owners=sorted(owners),
-        reason=starts.reason or walk.truncated or ahead.truncated,
+        reason=starts.reason or traversal.truncated or ahead.truncated,
     )
 
 
@@ -214,14 +214,14 @@ class _Spoiled:
         )
 
 
-def _read_spoiled(view: GraphView, corrupt_runs: list[str], walk: Traversal) -> _Spoiled:
+def _read_spoiled(view: GraphView, corrupt_runs: list[str], traversal: Traversal) -> _Spoiled:
     rows = view.read(
         "read/failures/run_inputs_and_outputs",
-        urns=sorted({*corrupt_runs, *nodes_of_kind("run", walk)}),
+        urns=sorted({*corrupt_runs, *nodes_of_kind("run", traversal)}),
         limit=VERSIONS_MAX,
     )
     runs = {row["urn"]: row for row in rows}
-    reached = set(nodes_of_kind("artifact", walk))
+    reached = set(nodes_of_kind("artifact", traversal))
     versions: dict[str, Row] = {}
     for run, row in runs.items():
         for output in row["outputs"]:
@@ -259,16 +259,16 @@ def _read_builder(view: GraphView, spoiled: _Spoiled, others: Iterable[str]) -> 
     return _PlanBuilder(spoiled, {row["urn"]: row["owners"] for row in rows}, hidden)
 
 
-def _edge_successors(walk: Traversal) -> dict[str, set[str]]:
+def _edge_successors(traversal: Traversal) -> dict[str, set[str]]:
     successors: dict[str, set[str]] = defaultdict(set)
-    for edge in walk.edges:
+    for edge in traversal.edges:
         successors[edge.source].add(edge.target)
     return successors
 
 
-def _run_successors(spoiled: _Spoiled, walk: Traversal) -> dict[str, set[str]]:
+def _run_successors(spoiled: _Spoiled, traversal: Traversal) -> dict[str, set[str]]:
     """Return the runs that read the outputs of each run, through any nodes between them."""
-    neighbours = _edge_successors(walk)
+    neighbours = _edge_successors(traversal)
     for version, row in spoiled.versions.items():
         neighbours[row["run"]].add(version)
     successors: dict[str, set[str]] = {}

@@ -56,7 +56,7 @@ CANDIDATES_MAX = 200
 HOPS_MAX = 200
 NODES_MAX = 5_000
 EDGES_MAX = 20_000
-WALK_SECONDS_MAX = 5.0
+TRAVERSAL_SECONDS_MAX = 5.0
 # An input is late if it is older than usual by more than this many times the usual age.
 _LATE_SHARE = 1.0
 _UNSUCCESSFUL = {"FAIL": "failed", "ABORT": "was aborted", "ABANDONED": "was abandoned"}
@@ -107,7 +107,7 @@ def root_cause(
     *,
     since: datetime | None = None,
     first: int = 20,
-    timeout_seconds: float = WALK_SECONDS_MAX,
+    timeout_seconds: float = TRAVERSAL_SECONDS_MAX,
 ) -> RootCause:
     """Return the candidates for the root cause of a bad node, the likeliest first.
 
@@ -125,12 +125,12 @@ def root_cause(
     if runs:
         rows = view.read("read/traversal/run_outputs", urns=runs, limit=NODES_MAX)
         outputs = sorted(row["datasetOrVersion"] for row in rows)
-    walk = traverse(view, TraversalRequest(RUNS_UP, bounds), {urn: [*starts, *outputs]})[urn]
-    found = _find_candidates(view, walk)
+    traversal = traverse(view, TraversalRequest(RUNS_UP, bounds), {urn: [*starts, *outputs]})[urn]
+    found = _find_candidates(view, traversal)
     if since is not None:
         found = [candidate for candidate in found if (candidate.occurred_at or _LATEST) >= since]
-    ranked = sorted(_keep_visible(view, found), key=_rank)
-    return RootCause(starts, ranked[:first], max(0, len(ranked) - first), walk.truncated)
+    ranked = sorted(_select_visible(view, found), key=_rank)
+    return RootCause(starts, ranked[:first], max(0, len(ranked) - first), traversal.truncated)
 
 
 def _read_starts(view: GraphView, urn: str) -> list[str]:
@@ -159,7 +159,7 @@ def _rank(candidate: Candidate) -> tuple[int, datetime, int, str]:
     )
 
 
-def _keep_visible(view: GraphView, found: list[Candidate]) -> list[Candidate]:
+def _select_visible(view: GraphView, found: list[Candidate]) -> list[Candidate]:
     """Return the candidates whose nodes, compared ones included, are all visible."""
     urns: set[str] = set()
     for candidate in found:
@@ -172,15 +172,15 @@ def _urns(candidate: Candidate) -> set[str]:
     return {candidate.urn, candidate.run, *candidate.compared_with} - {""}
 
 
-def _find_candidates(view: GraphView, walk: Traversal) -> list[Candidate]:
-    runs, versions = nodes_of_kind("run", walk), nodes_of_kind("artifact", walk)
+def _find_candidates(view: GraphView, traversal: Traversal) -> list[Candidate]:
+    runs, versions = nodes_of_kind("run", traversal), nodes_of_kind("artifact", traversal)
     rows = {row["urn"]: row for row in view.read("read/failures/run_evidence", urns=runs)}
     writers = {
         edge.target: edge.source
-        for edge in sorted(walk.edges)
+        for edge in sorted(traversal.edges)
         if edge.type == "PRODUCED" and edge.source in rows
     }
-    checks = _SignChecks(walk, rows, writers)
+    checks = _SignChecks(traversal, rows, writers)
     found: list[Candidate] = []
     for row in rows.values():
         found += [*checks.failed(row), *checks.code_changed(row)]
@@ -191,7 +191,7 @@ def _find_candidates(view: GraphView, walk: Traversal) -> list[Candidate]:
     failed_between = {row["number"]: row for row in failures}
     for number, row in enumerate(ages):
         found += checks.input_late(row, failed_between.get(number))
-    tested = [*versions, *nodes_of_kind("source", walk)]
+    tested = [*versions, *nodes_of_kind("source", traversal)]
     tests = view.read("read/failures/failed_tests", urns=tested, limit=EDGES_MAX)
     return found + checks.tests_failed(tests)
 
@@ -200,7 +200,7 @@ def _find_candidates(view: GraphView, walk: Traversal) -> list[Candidate]:
 class _SignChecks:
     """The checks for the six signs, over a traversal, the rows of its runs and their outputs."""
 
-    walk: Traversal
+    traversal: Traversal
     # Run -> its row of read/failures/run_evidence.
     runs: Mapping[str, Row]
     # Version -> the run that wrote it.
@@ -309,7 +309,7 @@ class _SignChecks:
         return [candidate]
 
     def _reached_versions(self, row: Row) -> list[str]:
-        return sorted(version for version in row["versions"] if version in self.walk.nodes)
+        return sorted(version for version in row["versions"] if version in self.traversal.nodes)
 
     def _not_captured(self, row: Row, versions: tuple[str, ...]) -> list[Candidate]:
         """Check whether a source was captured since the run before read it."""
@@ -393,7 +393,7 @@ class _SignChecks:
             urn=run,
             run=run,
             occurred_at=self.runs[run]["at"],
-            distance=self.walk.nodes[run],
+            distance=self.traversal.nodes[run],
             before=before,
             after=after,
             compared_with=compared_with,
@@ -417,7 +417,7 @@ class _SignChecks:
             urn=version,
             run=run,
             occurred_at=self.runs[run]["at"] if run else at,
-            distance=self.walk.nodes[run or version],
+            distance=self.traversal.nodes[run or version],
             before=before,
             after=after,
             compared_with=compared_with,

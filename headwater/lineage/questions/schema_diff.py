@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from headwater.errors import NotFoundError, QueryError
-from headwater.lineage.node_visibility import keep_visible
+from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.view import GraphView
 from headwater.schema.drift import drift
 from headwater.schema.urns import parse_urn, schema_urn
@@ -29,7 +29,7 @@ def _read_fields(view: GraphView, reference: str) -> dict[str, str | None]:
             f"{reference!r} has no schema of its own",
             hint="Name a schema or a version of a dataset.",
         )
-    rows = view.read("read/catalog/schema", urn=urn) if keep_visible(view, [urn]) else []
+    rows = view.read("read/catalog/schema", urn=urn) if select_visible(view, [urn]) else []
     if not rows:
         raise NotFoundError(
             f"no schema is known of {reference!r}", hint="List them with Dataset.schemaVersions."

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
 from headwater.lineage.node_names import NodeName, kind_of
-from headwater.lineage.node_visibility import keep_visible
+from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.nodes import name_nodes, read_nodes
 from headwater.lineage.pagination import Page, cut_page, require_between
 from headwater.lineage.view import GraphView
@@ -159,7 +159,7 @@ def _find_hits(view: GraphView, text: str) -> tuple[list[Hit], bool]:
             limit=HITS_MAX + 1,
         )
     answers = [row["urn"] for row in rows[:HITS_MAX] if row["label"] == "Answer"]
-    visible_answers = set(keep_visible(view, answers))
+    visible_answers = set(select_visible(view, answers))
     hits = {urn: _exact_hit(urn, row) for urn, row in read_nodes(view, _exact_urns(text)).items()}
     for row in rows[:HITS_MAX]:
         if row["label"] != "Answer" or row["urn"] in visible_answers:

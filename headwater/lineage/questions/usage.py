@@ -24,7 +24,7 @@ from typing import Any
 
 from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
-from headwater.lineage.node_visibility import keep_visible
+from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.nodes import require_node
 from headwater.lineage.pagination import (
     Page,
@@ -147,7 +147,7 @@ def usage(
         since=since,
         until=until,
         consumers=[_consumer(row) for row in consumers[:CONSUMERS_MAX]],
-        answers=keep_visible(view, [row["urn"] for row in answers[:ANSWERS_MAX]]),
+        answers=select_visible(view, [row["urn"] for row in answers[:ANSWERS_MAX]]),
         truncated=max(len(examined), len(consumers)) > CONSUMERS_MAX
         or len(answers) > ANSWERS_MAX
         or runs > RUNS_MAX,

@@ -90,12 +90,12 @@ class Adjacency(ABC):
         citing = [urn for urn in urns if urn.startswith(self.layer.citing_kinds)]
         self._add_pairs(self.citations, self._query(self.layer.citations, citing))
 
-    def _add_pairs(self, known: dict[str, list[str]], rows: list[Row]) -> None:
+    def _add_pairs(self, neighbours: dict[str, list[str]], rows: list[Row]) -> None:
         near, far = ("target", "source") if self.layer.upstream else ("source", "target")
         self._check(row[far] for row in rows)
         for row in rows:
             if not self._is_out_of_period(row, row[near], row[far]):
-                known[row[near]].append(row[far])
+                neighbours[row[near]].append(row[far])
 
     def _is_out_of_period(self, row: Row, near: str, far: str) -> bool:
         if near in self.hidden or far in self.hidden:
@@ -119,12 +119,12 @@ class Adjacency(ABC):
             self.rejected.update(unchecked)
 
     def _query(self, name: str, urns: Iterable[str]) -> list[Row]:
-        """Ask a query about the nodes that it was not asked about before."""
-        asked = self._queried[name]
-        new = sorted({urn for urn in urns if urn not in asked})
+        """Return the rows of a query about the nodes that it has not covered yet."""
+        queried = self._queried[name]
+        new = sorted({urn for urn in urns if urn not in queried})
         if not name or not new or self.exhausted:
             return []
-        asked.update(new)
+        queried.update(new)
         seconds = self._deadline - time.monotonic()
         rows = self._read(name, new, seconds, self._rows_left) if seconds >= SECONDS_MIN else None
         if rows is None:

@@ -50,10 +50,10 @@ class CachedAdjacency(Adjacency):
     def load_citations(self, urns: Iterable[str]) -> None:
         """Load the citations of all columns that the traversal may reach, in one statement instead
         of one a hop."""
-        wanted = set(urns)
+        citable = set(urns)
         if self._is_of_columns and not self.layer.upstream:
-            wanted |= self._reachable_columns(wanted)
-        super().load_citations(wanted)
+            citable |= self._reachable_columns(citable)
+        super().load_citations(citable)
 
     def _check_hop(self, urns: set[str]) -> None:
         """Check the nodes of one hop in the order of `Neo4jAdjacency`: nothing behind a rejected

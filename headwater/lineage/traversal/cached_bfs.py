@@ -84,16 +84,16 @@ def _make_hop(
     for urn in pending:
         jobs, reached_over = crossings.get(urn, _NO_CROSSINGS)
         for job, reached in zip(jobs, reached_over):  # noqa: B905  # of equal length
-            known = next_nodes.get(job)
-            if known is None:
+            earlier = next_nodes.get(job)
+            if earlier is None:
                 if job in feeds:
                     reached = tuple(sorted({*reached, *feeds[job]}))
                 if job not in nodes:
                     nodes[job] = hop
-            elif known == reached:
+            elif earlier == reached:
                 continue
             else:
-                reached = tuple(sorted({*known, *reached}))
+                reached = tuple(sorted({*earlier, *reached}))
             next_nodes[job] = reached
             for far in reached:
                 if far not in nodes:

@@ -68,12 +68,14 @@ def group(
         for e in edges
     }
     produced = {(edge.source, edge.target) for edge in grouped if edge.type == "PRODUCED"}
-    kept = {e for e in grouped if e.source != e.target and not _reads_own_output(e, produced)}
+    outer_edges = {
+        e for e in grouped if e.source != e.target and not _reads_own_output(e, produced)
+    }
     nodes: dict[str, int] = {}
     for urn, distance in distances.items():
         shown = shown_as.get(urn, urn)
         nodes[shown] = min(distance, nodes.get(shown, distance))
-    return nodes, kept
+    return nodes, outer_edges
 
 
 def _reads_own_output(edge: Edge, produced: set[tuple[str, str]]) -> bool:

@@ -116,8 +116,8 @@ class Neo4jAdjacency(Adjacency):
             predecessors = [nodes[id] for id in dict.fromkeys(node.predecessors) if id in nodes]
             # A node beyond the prefetch may be one of its predecessors: it is asked about when a
             # traversal comes there.
-            is_whole = len(predecessors) == len(set(node.predecessors))
-            if is_whole and self._add_upstream_node(node, predecessors, nodes):
+            is_complete = len(predecessors) == len(set(node.predecessors))
+            if is_complete and self._add_upstream_node(node, predecessors, nodes):
                 for name in queries:
                     self._queried[name].add(node.urn)
                 self._rows_left -= len(predecessors) + len(node.derived_from)

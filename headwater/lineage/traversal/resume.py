@@ -77,12 +77,12 @@ def _resume_points(traversal: Traversal) -> dict[str, ResumePoint]:
     # every visible node before a hidden path becomes a resume point.
     outward = _points_into_hidden_paths(traversal)
     # A node with nothing left but hidden paths resumes where these were cut short.
-    kept = {
+    near_start = {
         urn: point
         for urn, point in points.items()
         if not HIDDEN_ONLY < point < outward.get(urn, ())
     }
-    return outward | kept
+    return outward | near_start
 
 
 def _points_into_hidden_paths(traversal: Traversal) -> dict[str, ResumePoint]:

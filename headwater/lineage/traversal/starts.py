@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from headwater.errors import NotFoundError, QueryError
-from headwater.lineage.node_visibility import find_hidden, keep_visible
+from headwater.lineage.node_visibility import find_hidden, select_visible
 from headwater.lineage.nodes import read_nodes, require_node
 from headwater.lineage.traversal.layers import (
     COLUMNS_DOWN,
@@ -122,7 +122,7 @@ def _find_at_level(
     if level == RUN_LEVEL:
         period = {"since": request.filter.since, "until": request.filter.until}
     rows = view.read(query, urns=urns, limit=NODES_AT_LEVEL_MAX + 1, **period)
-    found = keep_visible(view, [row["urn"] for row in rows])
+    found = select_visible(view, [row["urn"] for row in rows])
     if not found:
         raise NotFoundError(
             f"no {kinds} are known of {', '.join(urns[:3])}",

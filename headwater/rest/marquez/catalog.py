@@ -113,10 +113,10 @@ def get_dataset(request: OperationRequest) -> models.Dataset:
 def _dataset(view: GraphView, params: DatasetParams | DatasetPageParams) -> str:
     """Return the urn of a dataset by any of its names. Raises NotFoundError."""
     urn = dataset_urn(params.namespace, params.dataset)
-    known = read_nodes(view, [urn]) or read_nodes(view, [resolve_urn(view, urn)])
-    if not params.dataset or not known:
+    nodes = read_nodes(view, [urn]) or read_nodes(view, [resolve_urn(view, urn)])
+    if not params.dataset or not nodes:
         raise NotFoundError(f"Dataset '{params.dataset}' not found.")
-    return next(iter(known))
+    return next(iter(nodes))
 
 
 def list_dataset_versions(request: OperationRequest) -> models.DatasetVersions:

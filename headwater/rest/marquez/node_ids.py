@@ -44,9 +44,9 @@ def urn_of(view: GraphView, text: str, *, kinds: tuple[str, ...]) -> str:
     if rest.count(":") > _COLONS_MAX:
         raise ArgumentError(f"the id has more than {_COLONS_MAX} colons", field="nodeId")
     urns = list(_candidates(kind, rest))
-    known = read_nodes(view, urns) or read_nodes(view, [resolve_urn(view, urn) for urn in urns])
+    nodes = read_nodes(view, urns) or read_nodes(view, [resolve_urn(view, urn) for urn in urns])
     # The candidates begin with the longest namespace.
-    chosen = next((urn for urn in urns if urn in known), next(iter(known), None))
+    chosen = next((urn for urn in urns if urn in nodes), next(iter(nodes), None))
     if chosen is None:
         raise NotFoundError(f"node {text[:200]!r} not found")
     return chosen

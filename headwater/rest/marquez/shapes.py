@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from headwater.cypher.driver.database import Row
 from headwater.lineage.history_pages import read_history_pages
-from headwater.lineage.node_visibility import keep_visible
+from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.nodes import read_all_facets, read_nodes
 from headwater.lineage.view import GraphView
 from headwater.rest.marquez import models
@@ -98,9 +98,9 @@ def _links(view: GraphView, query: str, urns: list[str]) -> dict[str, Row]:
     return {row["urn"]: row for row in listed}
 
 
-def _run(row: Row, links: Row, seen: Mapping[str, Row], facets: dict[str, Any]) -> models.Run:
+def _run(row: Row, links: Row, visible: Mapping[str, Row], facets: dict[str, Any]) -> models.Run:
     started, ended = row.get("startedAt"), row.get("finishedAt")
-    job = next((seen[urn] for urn in links.get("jobs", ()) if urn in seen), None)
+    job = next((visible[urn] for urn in links.get("jobs", ()) if urn in visible), None)
     return models.Run(
         id=row["runId"],
         created_at=started or row.get("lastSeen") or NEVER,
@@ -114,10 +114,14 @@ def _run(row: Row, links: Row, seen: Mapping[str, Row], facets: dict[str, Any]) 
         args={},
         job_version=version_of(job) if job else None,
         input_versions=[
-            version_of(seen[one["urn"]]) for one in links.get("inputs", ()) if one["urn"] in seen
+            version_of(visible[one["urn"]])
+            for one in links.get("inputs", ())
+            if one["urn"] in visible
         ],
         output_versions=[
-            version_of(seen[one["urn"]]) for one in links.get("outputs", ()) if one["urn"] in seen
+            version_of(visible[one["urn"]])
+            for one in links.get("outputs", ())
+            if one["urn"] in visible
         ],
         facets=facets,
     )
@@ -217,10 +221,10 @@ def column_lineage(view: GraphView, urn: str, row: Row) -> list[models.OutputFie
         view.read("read/traversal/column_sources", urns=columns, limit=20_000) if columns else ()
     ):
         sources[edge["target"]].append(edge["source"])
-    inputs_seen = set(keep_visible(view, chain.from_iterable(sources.values())))
+    visible_inputs = set(select_visible(view, chain.from_iterable(sources.values())))
     names = dict.fromkeys(row.get("columns") or ())
     found = {
-        parse_urn(column).parts[2:]: input_fields(sources[column], inputs_seen)
+        parse_urn(column).parts[2:]: input_fields(sources[column], visible_inputs)
         for column in sources
     }
     shown = {name[0]: inputs for name, inputs in found.items() if name and inputs}
@@ -282,7 +286,7 @@ def jobs(view: GraphView, urns: Sequence[str], *, runs_max: int = 1) -> dict[str
     linked: set[str] = set()
     for link in links.values():
         linked.update(link["inputs"], link["outputs"], link["parents"])
-    visible_urns = set(keep_visible(view, sorted(linked)))
+    visible_urns = set(select_visible(view, sorted(linked)))
     jobs: dict[str, models.Job] = {}
     for urn in urns:
         if urn in rows:
@@ -294,9 +298,9 @@ def jobs(view: GraphView, urns: Sequence[str], *, runs_max: int = 1) -> dict[str
 
 
 def _job(
-    row: Row, links: Row, seen: set[str], newest: list[models.Run], facets: dict[str, Any]
+    row: Row, links: Row, visible: set[str], newest: list[models.Run], facets: dict[str, Any]
 ) -> models.Job:
-    parent = next((urn for urn in links.get("parents", ()) if urn in seen), None)
+    parent = next((urn for urn in links.get("parents", ()) if urn in visible), None)
     parent_name = names_of([parent])[0].name if parent and parse_urn(parent).parts else None
     simple_name = row["name"].removeprefix(f"{parent_name}.") if parent_name else row["name"]
     return models.Job(
@@ -309,8 +313,8 @@ def _job(
         created_at=row.get("firstSeen") or NEVER,
         updated_at=row.get("lastSeen") or NEVER,
         namespace=row["namespace"],
-        inputs=names_of(urn for urn in links.get("inputs", ()) if urn in seen),
-        outputs=names_of(urn for urn in links.get("outputs", ()) if urn in seen),
+        inputs=names_of(urn for urn in links.get("inputs", ()) if urn in visible),
+        outputs=names_of(urn for urn in links.get("outputs", ()) if urn in visible),
         tags=list(row.get("tags") or ()),
         location=row.get("codeUrl"),
         description=row.get("description"),

@@ -195,7 +195,7 @@ def test_median_blast_radius(estate: GraphView) -> None:
 
 
 def test_many_datasets_are_sampled(estate: GraphView, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "WALKED_MAX", 3)
+    monkeypatch.setattr(module, "TRAVERSED_MAX", 3)
     found = blast_radius(estate)
     assert (found.datasets, found.sample_size, found.sampled) == (11, 3, True)
     assert found == blast_radius(estate)
