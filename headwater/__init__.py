@@ -12,7 +12,9 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name of the Python API at its first use: most of the package needs no HTTP client."""
+    """Import a name of the Python API at its first use: most of the package needs no HTTP
+    client.
+    """
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from headwater import client

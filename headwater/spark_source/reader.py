@@ -255,7 +255,9 @@ def kind_of_label(label: str) -> str:
 
 
 def layer_of(source: str, type: str, target: str) -> str:
-    """Return the layer of an edge, `lineage`, `history` or `between`, from the labels of its ends."""
+    """Return the layer of an edge, `lineage`, `history` or `between`, from the labels of its
+    ends.
+    """
     if type in _BETWEEN:
         return "between"
     return "lineage" if source in _GRAPH_LABELS and target in _GRAPH_LABELS else "history"

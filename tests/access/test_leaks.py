@@ -52,7 +52,9 @@ Answer = tuple[Iterable[str], Iterable[Edge]]
 
 @dataclass
 class World:
-    """Every node with the namespaces that its visibility requires, and every edge, of both layers."""
+    """Every node with the namespaces that its visibility requires, and every edge, of both
+    layers.
+    """
 
     namespaces: dict[str, set[str]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)

@@ -64,7 +64,9 @@ def tags(*tags: tuple[str, str, str | None]) -> Event:
 
 @pytest.fixture(scope="module")
 def personal(database: Database) -> Database:
-    """Write people -> staging -> mart -> export without columns; customers are personal as a whole."""
+    """Write people -> staging -> mart -> export without columns; customers are personal as a
+    whole.
+    """
     masked_in_the_older_form = {
         "columnLineage": {
             "fields": {

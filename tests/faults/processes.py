@@ -225,7 +225,9 @@ class Installation:
 
 @contextmanager
 def installation(home: Path, neo4j: Neo4jServer, **settings: object) -> Iterator[Installation]:
-    """Yield an installation that is not started; `settings` are those of Headwater, in lower case."""
+    """Yield an installation that is not started; `settings` are those of Headwater, in lower
+    case.
+    """
     home.mkdir(parents=True, exist_ok=True)
     port = free_port()
     chosen = {

@@ -56,7 +56,9 @@ def stored_events(path: Path) -> list[bytes]:
 
 
 def holds_in_order(stored: list[bytes], acknowledged: list[bytes]) -> bool:
-    """Return True if the acknowledged events are stored in order; refused ones may be stored too."""
+    """Return True if the acknowledged events are stored in order; refused ones may be stored
+    too.
+    """
     remaining = iter(stored)
     return all(body in remaining for body in acknowledged)
 

@@ -298,7 +298,9 @@ def test_fragments_count_as_their_text(selection: str, times: int) -> None:
 
 
 def test_documented_queries_are_within_the_limits() -> None:
-    """Check every query in the documentation, the example of the page, and the page's schema query."""
+    """Check every query in the documentation, the example of the page, and the page's schema
+    query.
+    """
     texts = [
         path.read_text(encoding="utf-8") for path in (*ROOT.glob("docs/*.md"), ROOT / "README.md")
     ]

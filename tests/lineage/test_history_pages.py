@@ -181,7 +181,9 @@ def of_runs(now: datetime, since: datetime, last: str, failed: str) -> Questions
 
 
 def of_auditors(now: datetime, since: datetime, run_id: str) -> Questions:
-    """Return the parameters of the audit queries, which scan datasets or jobs but not their runs."""
+    """Return the parameters of the audit queries, which scan datasets or jobs but not their
+    runs.
+    """
     scans = (
         "coverage",
         "orphan_datasets",

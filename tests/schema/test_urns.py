@@ -1,4 +1,6 @@
-"""Urns: they decode to any name, differ for different nodes, and are never too long for an index."""
+"""Urns: they decode to any name, differ for different nodes, and are never too long for an
+index.
+"""
 
 from __future__ import annotations
 

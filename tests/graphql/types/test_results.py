@@ -27,7 +27,9 @@ LISTS = {
 
 @pytest.fixture
 def history(database: Database) -> None:
-    """Write five runs, ten minutes apart, the last two at the same instant, and an answer for each."""
+    """Write five runs, ten minutes apart, the last two at the same instant, and an answer for
+    each.
+    """
     empty(database)
     minutes = [0, 10, 20, 30, 30]
     write_events(

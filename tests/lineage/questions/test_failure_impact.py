@@ -101,7 +101,9 @@ def test_consumers_of_the_old_version(chain: GraphView) -> None:
 
 
 def test_consumers_of_a_partial_output(database: Database, view: GraphView) -> None:
-    """build-2 began to write b; publish-2 may have read that or build-1's, so it is in both lists."""
+    """build-2 began to write b; publish-2 may have read that or build-1's, so it is in both
+    lists.
+    """
     write_events(
         database,
         run("build-1", "build", ["a"], ["b"], minute=0),
@@ -148,7 +150,9 @@ def _pinned(run_id: str) -> Event:
 
 
 def test_resolved_by_a_later_success(chain: GraphView) -> None:
-    """build-3 replaces b at 61: no job waits afterwards. Runs and answers in between stay listed."""
+    """build-3 replaces b at 61: no job waits afterwards. Runs and answers in between stay
+    listed.
+    """
     write_events(
         chain.database,
         run("publish-2", "publish", ["b"], ["d"], minute=50),

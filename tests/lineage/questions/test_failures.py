@@ -141,7 +141,9 @@ def test_narrowing_excludes_unaffected_nodes(database: Database, view: GraphView
 
 
 def test_a_whole_page_costs_a_few_statements(database: Database, view: GraphView) -> None:
-    """Fail 200 runs of one job, eight datasets deep: the page takes as many statements as one run."""
+    """Fail 200 runs of one job, eight datasets deep: the page takes as many statements as one
+    run.
+    """
     chain = [run(f"ok-{n}", f"job{n}", [f"t{n}"], [f"t{n + 1}"], minute=2 * n) for n in range(8)]
     failing = [
         run(f"bad-{n:03d}", "job0", ["t0"], ["t1"], minute=60 + n, status="FAIL")

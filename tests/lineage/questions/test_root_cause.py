@@ -231,7 +231,9 @@ def test_only_since_it_was_good_and_only_the_first(history: GraphView) -> None:
 
 
 def test_late_input(history: GraphView) -> None:
-    """Four times x was 9 minutes old when it was read, then 69. The failed tests are a consequence."""
+    """Four times x was 9 minutes old when it was read, then 69. The failed tests are a
+    consequence.
+    """
     tested, late = root_cause(history, run_of("y-4")).candidates
     assert (tested.kind, tested.distance) == ("TESTS_FAILED", 0)
     assert late == Candidate(
@@ -249,7 +251,9 @@ def test_late_input(history: GraphView) -> None:
 
 
 def test_input_from_before_a_failure_that_left_nothing(history: GraphView) -> None:
-    """fetch-2 failed between the version that serve-2 read and serve-2; fetch-3 ran only after it."""
+    """fetch-2 failed between the version that serve-2 read and serve-2; fetch-3 ran only after
+    it.
+    """
     assert root_cause(history, version("s", "serve-1")).candidates == []
     (late,) = root_cause(history, version("s", "serve-2")).candidates
     assert (late.kind, late.run, late.distance) == ("INPUT_LATE", run_of("serve-2"), 1)

@@ -56,7 +56,9 @@ def counted(name: str, rows: int, size: int | None = None) -> Event:
 def reading(
     run_id: str, name: str, began: int, ended: int, *inputs: str | Event, owners: str = ""
 ) -> list[Event]:
-    """Build a run that reads and writes nothing, of a job with these owners, separated by blanks."""
+    """Build a run that reads and writes nothing, of a job with these owners, separated by
+    blanks.
+    """
     owned = {"ownership": {"owners": [{"name": one} for one in owners.split()]}} if owners else {}
     return [
         run_event(run_id, "START", began, job=name, inputs=inputs, job_facets=owned),
