@@ -26,7 +26,8 @@ _MICROSECONDS = re.compile(r"(?<!\d)(\d{16})(?!\d)")
 _RUN = "\0run\0"
 _READ = """
 MATCH (r:PipelineRun {runId: $run})-[:RUN_OF]->(j:Job)
-MATCH (r)-[p:PRODUCED]->(a:Artifact)-[:VERSION_OF]->(d:Dataset), (a)-[:HAS_SCHEMA]->(s:SchemaVersion)
+MATCH (r)-[p:PRODUCED]->(a:Artifact)-[:VERSION_OF]->(d:Dataset),
+  (a)-[:HAS_SCHEMA]->(s:SchemaVersion)
 RETURN properties(r) AS run, properties(a) AS artifact, properties(p) AS produced,
   elementId(j) AS job, elementId(d) AS dataset, elementId(s) AS schema,
   COLLECT { MATCH (v)-[e:FEEDS]->(r) RETURN elementId(v) } AS inputs,
@@ -40,7 +41,8 @@ WHERE elementId(j) = $job AND elementId(d) = $dataset AND elementId(s) = $schema
 WITH j, d, s, COLLECT { MATCH (v) WHERE elementId(v) IN $inputs RETURN v } AS inputs,
   COLLECT { MATCH (v) WHERE elementId(v) IN $derived RETURN v } AS derived
 UNWIND $rows AS row
-CREATE (j)<-[:RUN_OF]-(r:PipelineRun)-[p:PRODUCED]->(a:Artifact)-[:VERSION_OF]->(d), (a)-[:HAS_SCHEMA]->(s)
+CREATE (j)<-[:RUN_OF]-(r:PipelineRun)-[p:PRODUCED]->(a:Artifact)-[:VERSION_OF]->(d),
+  (a)-[:HAS_SCHEMA]->(s)
 SET r = $run, r += row.run, a = $artifact, a += row.artifact, p = $produced
 FOREACH (v IN inputs | CREATE (v)-[:FEEDS]->(r))
 FOREACH (v IN derived | CREATE (a)-[:DERIVED_FROM]->(v))

@@ -17,7 +17,7 @@ WAIT_SECONDS_MAX = 30
 
 
 def register(headwater: Headwater) -> None:
-    """Run steps 1 to 5: register sources, runs, artifacts and an answer, and record a failed run."""
+    """Run steps 1 to 5: register sources, runs, artifacts and an answer; record a failed run."""
     enriched = enrich(headwater)
     summarise(headwater, enriched)
     fail(headwater, enriched)

@@ -2,9 +2,9 @@
 
 Dropped and hidden nodes are not counted. A share of nothing is None. Counts describe the current
 lineage graph; runs are those that began in a window of days. The median blast radius and the
-certified paths need traversals. They are exact for up to `TRAVERSED_MAX` datasets. For more datasets,
-those with the smallest hashes are the sample, so that every call takes the same ones (`sampled`).
-The results also name the bound of a traversal.
+certified paths need traversals. They are exact for up to `TRAVERSED_MAX` datasets. For more
+datasets, those with the smallest hashes are the sample, so that every call takes the same ones
+(`sampled`). The results also name the bound of a traversal.
 """
 
 from __future__ import annotations
