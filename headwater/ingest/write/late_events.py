@@ -1,10 +1,10 @@
 """Late events of runs that were rolled up: the writer leaves these runs out.
 
 The graph records the horizons at which it was rolled up (`headwater.pipelines.rollup_plan`). The
-writer leaves out a run that is not in the graph and whose events are all older than its horizon. A
-summary counted this run, or it came so late that the next rollup would remove it. So no event
-counts twice, and no run returns as a fragment of its late events. Jobs, datasets, columns and
-answers of such events are written as always, and a run in the graph takes its late events at any
+writer leaves out a run that is not in the graph and whose events are all older than its horizon.
+Either a summary counts this run already, or the next rollup would remove it. So no event counts
+twice, and late events create no fragment of a removed run. The writer still writes the jobs,
+datasets, columns and answers of such events. A run that is in the graph takes late events of any
 age.
 """
 

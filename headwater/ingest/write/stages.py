@@ -160,7 +160,7 @@ def write_jobs(context: WriteContext) -> None:
 
 
 def project_runs(context: WriteContext) -> None:
-    """Compute the projections of changed runs, before and after, and their effects."""
+    """Project changed runs as they were and as they are now, and collect what differs."""
     names, stored = context.datasets.names, context.stored_runs
     for urn, (old, new) in context.runs.items():
         context.run_views[urn] = _project_run(context, urn, old, new)
@@ -223,7 +223,7 @@ def write_edges(context: WriteContext) -> None:
 
 
 def _reported_rewired(jobs: FactChanges[JobFacts], datasets: DatasetBatch) -> set[str]:
-    """Return the jobs whose reported edges changed in more than their times."""
+    """Return the jobs whose reported edges differ in more than the times of observation."""
     rewired_jobs: set[str] = set()
     for edge in datasets.detached.edges:
         rewired_jobs.update((edge["source"], edge["target"]))
@@ -287,7 +287,7 @@ def write_version_origins(context: WriteContext) -> None:
 
 
 def update_drift(context: WriteContext) -> None:
-    """Recompute the drift of moved versions and of the versions after them."""
+    """Recompute the drift of moved versions and of their next versions."""
     recompute_drift(context.transaction, context.changes.moved, context.datasets)
 
 

@@ -3,7 +3,7 @@
 The cache is loaded from Neo4j in the background, a page at a time. Every committed transaction has
 a revision, and each node of the lineage graph that it changed bears that revision. So two short
 statements find the entries to read again. Neo4j answers questions until the cache is loaded, while
-the graph is being erased, and whenever the cache was not known to be up to date for a second.
+the graph is being erased, and whenever the cache was last confirmed over a second ago.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from headwater.lineage.cache.lineage_cache import (
 from headwater.lineage.node_names import NodeName, node_name
 
 POLL_SECONDS = 0.2
-# A cache that was not known to be up to date for this long is not used.
+# A cache that was last confirmed as up to date longer ago than this is not used.
 STALE_SECONDS_MAX = 1.0
 _POLL_SECONDS_MAX = 1.0
 # A question waits this long for a late cache: Neo4j is busy then, and a traversal there would take
@@ -38,13 +38,12 @@ _POLL_SECONDS_MAX = 1.0
 _LATE_SECONDS_MAX = 1.0
 # Neo4j shows a commit piece by piece: its revision may be visible before all nodes that bear it.
 # After this long all of them are visible, under any load.
-_SETTLED_SECONDS = 1.0
-# All of a commit is visible after this long in most cases; for callers that cannot wait for
-# `_SETTLED_SECONDS`.
+_COMMIT_VISIBLE_SECONDS_MAX = 1.0
+# All of a commit is visible after this long in most cases; for callers that cannot wait longer.
 _COMMIT_VISIBLE_SECONDS = 0.03
 _URNS_PER_QUERY = 1_000
-# Reading the columns of this many datasets is quick, also while Neo4j is busy. Meanwhile the cache
-# is not known to be up to date.
+# Reading the columns of this many datasets is quick, even while Neo4j is busy. The cache is not
+# confirmed as up to date meanwhile.
 _DATASETS_WITH_COLUMNS_PER_QUERY = 200
 
 log = logging.getLogger("headwater.lineage.cache")
@@ -67,7 +66,7 @@ class CacheRefresher:
         # the next one.
         self._is_running = False
         self._step_ended = threading.Condition()
-        # When each revision was found; the first of them is settled.
+        # When each revision was found; all nodes of the first revision are visible.
         self._observed_revisions: deque[tuple[float, int]] = deque()
         self._datasets_without_columns: list[str] = []
 
@@ -192,9 +191,9 @@ class CacheRefresher:
             after = rows[-1]["urn"]
 
     def _changed_urns(self) -> list[str]:
-        """Return the urns of nodes that changed after the newest settled revision."""
-        settled = time.monotonic() - _SETTLED_SECONDS
-        while len(self._observed_revisions) > 1 and self._observed_revisions[1][0] <= settled:
+        """Return the urns of nodes that changed after the newest fully visible revision."""
+        visible_by = time.monotonic() - _COMMIT_VISIBLE_SECONDS_MAX
+        while len(self._observed_revisions) > 1 and self._observed_revisions[1][0] <= visible_by:
             self._observed_revisions.popleft()
         rows = self._database.read("read/cache/changed_nodes", after=self._observed_revisions[0][1])
         return sorted({row["urn"] for row in rows})

@@ -135,8 +135,8 @@ def _joined(
     starts: Starts,
     distance: int,
 ) -> Reached:
-    """Join the traversals of a request; `distance` is that of their start from the request's
-    start."""
+    """Join the traversals of a request. `distance` is the number of hops from the start of the
+    request to the start of the traversals, when a cursor resumes."""
     distances = _distances(traversals, distance)
     level = request.canonical_level
     is_grouped = bool(level) and level not in LAYER_LEVELS

@@ -1,5 +1,4 @@
-"""Requests: a question about lineage as a caller asks it, and one traversal of a layer with its
-bounds."""
+"""Requests: a caller's question about lineage, and one traversal of a layer, with their bounds."""
 
 from __future__ import annotations
 
@@ -48,7 +47,7 @@ class Bounds(NamedTuple):
     def within(
         cls, timeout_seconds: float, *, depth: int, nodes_max: int, edges_max: int
     ) -> Bounds:
-        """Return bounds whose deadline is so many seconds from now."""
+        """Return bounds whose deadline is `timeout_seconds` from now."""
         return cls(depth, nodes_max, edges_max, time.monotonic() + timeout_seconds)
 
 
