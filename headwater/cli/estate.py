@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from headwater.lineage.pagination import Page
+    from headwater.lineage.questions.coverage import BlastRadius, CertifiedPaths, Counts
     from headwater.lineage.questions.freshness import SourceAge
 
 Days = Annotated[int, typer.Option(help="Number of past days.")]
@@ -125,11 +126,30 @@ def coverage(
             }
         )
         return
-    counts, shares = found.total, found.total.shares
+    lines = _coverage_lines(found.total, radius, paths, days)
+    render.print_table(
+        ["figure", "value", "of"],
+        [dict(zip(("figure", "value", "of"), line, strict=True)) for line in lines],
+    )
+    for path in paths.broken:
+        _print_line(
+            "[red]broken[/]",
+            path.dataset,
+            ", ".join(path.ends) or "leads to hidden nodes or beyond the bounds",
+        )
+
+
+def _coverage_lines(
+    counts: Counts, radius: BlastRadius, paths: CertifiedPaths, days: int
+) -> list[tuple[str, str, str]]:
+    """Return the lines of the coverage table: the name of a figure, its value, and its base."""
+    from headwater.cli import render
+
+    shares = counts.shares
     owned = counts.owned_datasets + counts.owned_jobs
     median = "-" if radius.median is None else f"{radius.median:g}"
     sampled = f" (of {radius.sample_size} sampled)" if radius.sampled else ""
-    lines = [
+    return [
         (
             "lineage coverage",
             render.percent(shares.lineage),
@@ -189,16 +209,6 @@ def coverage(
             f"{counts.with_schema} of {counts.datasets}",
         ),
     ]
-    render.print_table(
-        ["figure", "value", "of"],
-        [dict(zip(("figure", "value", "of"), line, strict=True)) for line in lines],
-    )
-    for path in paths.broken:
-        _print_line(
-            "[red]broken[/]",
-            path.dataset,
-            ", ".join(path.ends) or "leads to hidden nodes or beyond the bounds",
-        )
 
 
 def _counts(counts: Any) -> dict[str, Any]:

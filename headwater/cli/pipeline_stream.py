@@ -10,6 +10,7 @@ import typer
 from headwater.cli.options import Home, connect, settings_of, with_local_neo4j
 
 if TYPE_CHECKING:
+    from headwater.pipelines.stream import TriggerInterval
     from headwater.pipelines.stream_chunks import MessageRules
     from headwater.pipelines.stream_sources import Source
     from headwater.settings import Settings
@@ -74,10 +75,7 @@ def stream(
     """Fold events from Kafka topics, or from arriving files, into the graph. Ctrl-C ends it."""
     import logging
 
-    from headwater.cli.serve import set_on_signal
-    from headwater.pipelines.stream import Stream, TriggerInterval, stream_session
-    from headwater.pipelines.stream_batches import BatchWriter
-    from headwater.pipelines.stream_metrics import StreamCounts, serve_metrics
+    from headwater.pipelines.stream import TriggerInterval
 
     settings = with_local_neo4j(settings_of(home))
     logging.basicConfig(
@@ -90,6 +88,25 @@ def stream(
         source = _topics(kafka, topic, dead, since, batch_limit, option)
     else:
         source = _folder(files, dead or f"{checkpoint.rstrip('/')}-dead", batch_limit, option)
+    _run(settings, source, checkpoint, TriggerInterval(interval, once), master, metrics_port)
+
+
+def _run(
+    settings: Settings,
+    source: Source,
+    checkpoint: str,
+    interval: TriggerInterval,
+    master: str,
+    metrics_port: int | None,
+) -> None:
+    """Run the stream until it ends or a signal stops it."""
+    import logging
+
+    from headwater.cli.serve import set_on_signal
+    from headwater.pipelines.stream import Stream, stream_session
+    from headwater.pipelines.stream_batches import BatchWriter
+    from headwater.pipelines.stream_metrics import StreamCounts, serve_metrics
+
     counts = StreamCounts()
     database = connect(settings)
     events_max = settings.fold_events_max
@@ -113,7 +130,7 @@ def stream(
                 counts,
                 heartbeat_timeout_seconds=settings.heartbeat_timeout_seconds,
             )
-            folding.run(spark, checkpoint, TriggerInterval(interval, once))
+            folding.run(spark, checkpoint, interval)
     finally:
         database.close()
 

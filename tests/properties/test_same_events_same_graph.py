@@ -200,16 +200,11 @@ def _links(delta: GraphDelta) -> set[tuple[str, str, str]]:
             if cited.answer:
                 links.add((cited.answer, "CITED_BY", urn))
                 continue
-            linked = (
-                {cited.pinned}
-                if cited.pinned
-                else read(
-                    cited.dataset,
-                    source_urn(cited.name.namespace, cited.name.name),
-                    answer.node["generatedAt"],
-                    urn,
-                )
-            )
+            if cited.pinned:
+                linked = {cited.pinned}
+            else:
+                source = source_urn(cited.name.namespace, cited.name.name)
+                linked = read(cited.dataset, source, answer.node["generatedAt"], urn)
             links |= {(version, "CITED_BY", urn) for version in linked}
             if cited.column:
                 links.add((cited.column, "CITED_BY", urn))
