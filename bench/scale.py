@@ -59,8 +59,8 @@ class Costs:
 
 @dataclass(frozen=True)
 class Lag:
-    """A backlog: `events` waiting at most, `behind` the oldest in seconds, `seconds` until it is
-    empty.
+    """A backlog: the most `events` waiting, the age of the oldest one (`oldest_seconds`), and the
+    `seconds` until it is empty.
     """
 
     events: float
