@@ -56,20 +56,20 @@ def main(home: Path) -> None:
 
 def _audit(database: Database, query: Query, home: Path, run_id: str) -> str:
     command = query.example.replace("=RUN", f"={run_id}")
-    given = [
+    arguments = [
         word.replace(DEMO, str(home)) for word in shlex.split(command)[3:] if word != "--param"
     ]
-    found = run_audit(database, query.name, dict(word.split("=", 1) for word in given))
+    found = run_audit(database, query.name, dict(word.split("=", 1) for word in arguments))
     return f"$ {command}\n{_table(found, home)}"
 
 
 def _table(found: StatementResult, home: Path) -> str:
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
         show.print_rows(
             found.columns, [_renamed(row, home) for row in found.rows[:ROWS_SHOWN]], as_json=False
         )
-    lines = [line.rstrip() for line in said.getvalue().splitlines()]
+    lines = [line.rstrip() for line in printed.getvalue().splitlines()]
     last = f"... of {len(found.rows)} rows" if len(found.rows) > ROWS_SHOWN else lines[-1]
     return "\n".join([*lines[:-1], last])
 

@@ -117,7 +117,7 @@ def cli_page() -> str:
         (name, name.replace(" ", "-"), _line(one.help.split("\n\n")[0]))
         for name, one in commands.items()
     )
-    listed = "\n".join(f"| [`{name}`](#{anchor}) | {said} |" for name, anchor, said in rows)
+    listed = "\n".join(f"| [`{name}`](#{anchor}) | {purpose} |" for name, anchor, purpose in rows)
     sections = "\n".join(_section(name, one.help, one.params) for name, one in commands.items())
     return f"{CLI}\n| command | what it does |\n|---|---|\n{listed}\n\n{sections}"
 
@@ -195,11 +195,11 @@ def taught() -> list[str]:
 def _lesson() -> str:
     """Return the lesson with the answer below each statement, as a page of docs/reference."""
     number = itertools.count(1)
-    said = _TAUGHT.sub(
+    page = _TAUGHT.sub(
         lambda match: f"{match.group()}\n\n{_output(f'example_{next(number)}')}",
         _GRAPH.read_text(encoding="utf-8"),
     )
-    return re.sub(r"^#", "##", said, flags=re.MULTILINE).replace("](../../", "](../")
+    return re.sub(r"^#", "##", page, flags=re.MULTILINE).replace("](../../", "](../")
 
 
 def _output(name: str) -> str:

@@ -25,8 +25,8 @@ _SAMPLE_BYTES_MAX = 20_000
 
 def facts(capture: Path) -> list[bytes]:
     """Return the facts, as JSON, that one recorded stream leaves in a graph."""
-    said = [event for line in capture.read_bytes().splitlines() if (event := _event(line))]
-    delta = fold(said)
+    events = [event for line in capture.read_bytes().splitlines() if (event := _event(line))]
+    delta = fold(events)
     of_nodes: list[msgspec.Struct] = [
         *delta.runs.values(),
         *delta.jobs.values(),

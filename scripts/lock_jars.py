@@ -54,13 +54,13 @@ def dependency(root: str, version: str) -> str:
 
 
 def pom(name: str, version: str) -> str:
-    wanted = "".join(dependency(root, version) for root in roots[name])
+    dependencies = "".join(dependency(root, version) for root in roots[name])
     return (
         "<project><modelVersion>4.0.0</modelVersion>"
         "<groupId>headwater</groupId><artifactId>lock</artifactId><version>1</version>"
-        f"<dependencies>{wanted}</dependencies>"
+        f"<dependencies>{dependencies}</dependencies>"
         # This version wins over the one that a jar further down requires.
-        f"<dependencyManagement><dependencies>{wanted}</dependencies></dependencyManagement></project>"
+        f"<dependencyManagement><dependencies>{dependencies}</dependencies></dependencyManagement></project>"
     )
 
 
@@ -97,8 +97,8 @@ def main(name: str, version: str) -> None:
         if len(found) != len(list((folder / "jars").iterdir())):
             raise SystemExit("Maven listed other jars than it copied.")
         there = of_spark() if name.startswith("spark-") else set()
-        wanted = (coordinates for coordinates in found if coordinates.split(":")[1] not in there)
-        lines = sorted(lock_line(coordinates, folder / "jars") for coordinates in wanted)
+        missing = (coordinates for coordinates in found if coordinates.split(":")[1] not in there)
+        lines = sorted(lock_line(coordinates, folder / "jars") for coordinates in missing)
     text = head.format(title=titles[name].format(version), name=name, version=version) + "".join(
         lines
     )

@@ -41,8 +41,8 @@ from scripts.audit_outputs import DEMO
 from scripts.catalogue import DOCS
 
 PAGE = DOCS / "questions.md"
-ASKED = DOCS / "questions"
-EVENTS = ASKED / "events.jsonl"
+QUESTIONS = DOCS / "questions"
+EVENTS = QUESTIONS / "events.jsonl"
 API = "http://localhost:8000"
 WIDTH = 116
 LINES_SHOWN = 24
@@ -51,7 +51,7 @@ UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
 FAILED = (
     "MATCH (r:PipelineRun {status: 'FAIL'}) RETURN r.runId AS id ORDER BY r.failedAt DESC LIMIT 1"
 )
-MADE = """
+COMPLETED = """
 MATCH (v:Artifact {complete: true}) WHERE v.name ENDS WITH $name
 RETURN v.runId AS id ORDER BY v.createdAt DESC LIMIT 1
 """
@@ -90,7 +90,7 @@ class Question:
 
 def questions() -> list[Question]:
     """Return the questions of all files, in the order of their names."""
-    texts = [path.read_text(encoding="utf-8") for path in sorted(ASKED.glob("*.toml"))]
+    texts = [path.read_text(encoding="utf-8") for path in sorted(QUESTIONS.glob("*.toml"))]
     return [Question(**one) for text in texts for one in tomllib.loads(text)["question"]]
 
 
@@ -140,8 +140,8 @@ class Asker:
         return "\n\n".join(blocks) + "\n"
 
     def _answers(self, question: Question) -> Iterator[str]:
-        def answered(language: str, said: str) -> str:
-            return _fenced(language, _cut(self.renamed(said), question.lines))
+        def answered(language: str, output: str) -> str:
+            return _fenced(language, _cut(self.renamed(output), question.lines))
 
         if question.meanwhile:
             yield from self._subscribed(question)
@@ -152,15 +152,15 @@ class Asker:
             yield answered("console", self.command(question.cypher))
         elif question.cypher:
             yield _fenced("cypher", self.shown(question.cypher))
-            said = self.run(f"headwater cypher - <<'END'\n{self.filled(question.cypher)}\nEND", 0)
-            yield answered("text", said)
+            output = self.run(f"headwater cypher - <<'END'\n{self.filled(question.cypher)}\nEND", 0)
+            yield answered("text", output)
         if question.cli:
             yield answered("console", self.command(question.cli, question.exit))
         for line in question.http.strip().splitlines():
-            said = laid_out(
+            output = laid_out(
                 json.loads(self.renamed(self.run(self.filled(line).replace(API, self.url), 0)))
             )
-            yield answered("console", f"$ {self.shown(line)}\n{said}")
+            yield answered("console", f"$ {self.shown(line)}\n{output}")
 
     def graphql(self, text: str) -> Any:
         body = json.dumps({"query": self.filled(text)}).encode()
@@ -168,19 +168,19 @@ class Asker:
             f"{self.url}/graphql", body, {"content-type": "application/json"}
         )
         with urllib.request.urlopen(request) as answer:
-            said = json.loads(self.renamed(answer.read().decode()))
-        if "errors" in said:
-            raise ValueError(f"{text}: {said['errors']}")
-        return said["data"]
+            output = json.loads(self.renamed(answer.read().decode()))
+        if "errors" in output:
+            raise ValueError(f"{text}: {output['errors']}")
+        return output["data"]
 
     def command(self, lines: str, exit_code: int = 0) -> str:
         """Run commands one after the other and return a terminal's view of them."""
         commands = lines.strip().splitlines()
-        said = []
+        output = []
         for number, line in enumerate(commands, start=1):
             last = exit_code if number == len(commands) else 0
-            said.append(f"$ {self.shown(line)}\n{self.run(self.filled(line), last)}".rstrip())
-        return "\n".join(said) + (f"\n$ echo $?\n{exit_code}" if exit_code else "")
+            output.append(f"$ {self.shown(line)}\n{self.run(self.filled(line), last)}".rstrip())
+        return "\n".join(output) + (f"\n$ echo $?\n{exit_code}" if exit_code else "")
 
     def run(self, line: str, exit_code: int) -> str:
         ended = subprocess.run(
@@ -200,9 +200,9 @@ class Asker:
         """Return the messages of a subscription with their senders, and the events posted
         meanwhile.
         """
-        said = []
-        sent = self.filled(question.meanwhile).replace(API, self.url)
-        asked = {
+        messages = []
+        command = self.filled(question.meanwhile).replace(API, self.url)
+        subscription = {
             "id": "1",
             "type": "subscribe",
             "payload": {"query": self.filled(question.graphql)},
@@ -213,17 +213,17 @@ class Asker:
         ) as socket:
 
             def send(message: dict[str, Any]) -> None:
-                said.append(f"-> {json.dumps(message)}")
+                messages.append(f"-> {json.dumps(message)}")
                 socket.send(json.dumps(message))
 
             def receive() -> None:
-                said.append(f"<- {socket.recv(timeout=30)!s}")
+                messages.append(f"<- {socket.recv(timeout=30)!s}")
 
             send({"type": "connection_init", "payload": {}})
             receive()
-            send(asked)
+            send(subscription)
             # Subscriptions report later changes only, so wait until the subscription has begun.
-            sending = threading.Timer(2.0, self.run, [sent, 0])
+            sending = threading.Timer(2.0, self.run, [command, 0])
             sending.start()
             receive()
             sending.join()
@@ -232,7 +232,7 @@ class Asker:
         yield "Meanwhile an event is sent, as any producer would:"
         yield _fenced("console", f"$ {self.shown(question.meanwhile)}")
         yield "The messages on `ws://localhost:8000/graphql` (`->` by the client):"
-        yield _fenced("text", self.renamed("\n".join(said)))
+        yield _fenced("text", self.renamed("\n".join(messages)))
 
     def shown(self, text: str) -> str:
         """Return a question for the page, with the run ids and times that were sent."""
@@ -252,8 +252,10 @@ class Asker:
         ago = timedelta(**{UNITS[part[-1]]: int(part[:-1]) for part in parts})
         return (self.now - ago).isoformat().replace("+00:00", "Z")
 
-    def _run(self, made: str) -> str:
-        found = run_text(self.database, FAILED if made == "FAILED" else MADE, {"name": f"/{made}"})
+    def _run(self, name: str) -> str:
+        found = run_text(
+            self.database, FAILED if name == "FAILED" else COMPLETED, {"name": f"/{name}"}
+        )
         return str(found.rows[0]["id"])
 
 

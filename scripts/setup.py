@@ -41,12 +41,12 @@ or name another Python, 3.11 or newer: make setup PYTHON=/path/to/python3"""
 
 
 def main() -> int:
-    with LOCK.open("rb") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        wanted = fingerprint()
-        if not installed(wanted):
+    with LOCK.open("rb") as lock_file:
+        fcntl.flock(lock_file, fcntl.LOCK_EX)
+        required = fingerprint()
+        if not installed(required):
             check_machine()
-            install(wanted)
+            install(required)
     # This takes milliseconds when the jars are there. Other programs share the cache, so check
     # every time.
     return run(str(PYTHON), "-m", "headwater.local", stdout=subprocess.DEVNULL)
@@ -62,9 +62,12 @@ def fingerprint() -> str:
     return digest.hexdigest()
 
 
-def installed(wanted: str) -> bool:
+def installed(required: str) -> bool:
     return (
-        PYTHON.exists() and DONE.exists() and not UNFINISHED.exists() and DONE.read_text() == wanted
+        PYTHON.exists()
+        and DONE.exists()
+        and not UNFINISHED.exists()
+        and DONE.read_text() == required
     )
 
 
@@ -83,13 +86,13 @@ def check_machine() -> None:
         found = java.find_java()
     except errors.JavaError as error:
         sys.exit(f"{error.message}\n  {error.hint}")
-    say(
+    print_line(
         f"Python {sys.version.split()[0]} at {sys.executable}, Java {found.version} at "
         f"{found.program}"
     )
 
 
-def install(wanted: str) -> None:
+def install(required: str) -> None:
     if UNFINISHED.exists() or not PYTHON.exists():
         make_venv()
     UNFINISHED.touch()
@@ -97,17 +100,17 @@ def install(wanted: str) -> None:
     pip = (str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
     must(*pip, "--require-hashes", "--only-binary=:all:", "-r", uv_alone())
     uv = (str(VENV / "bin" / "uv"), "pip", "install", "--python", str(PYTHON))
-    say("installing what requirements.lock names")
+    print_line("installing the files of requirements.lock")
     must(*uv, "--require-hashes", "-r", str(LOCK))
     must(*uv, "--quiet", "--no-deps", "--no-build-isolation", "--editable", str(ROOT))
     fresh = DONE.with_suffix(".new")
-    fresh.write_text(wanted)
+    fresh.write_text(required)
     fresh.replace(DONE)
     UNFINISHED.unlink()
 
 
 def make_venv() -> None:
-    say("making .venv")
+    print_line("creating .venv")
     # The Python of the folder is removed first and created last, so a partial folder never looks
     # complete.
     PYTHON.unlink(missing_ok=True)
@@ -149,7 +152,7 @@ def run(*command: str, stdout: int | None = None) -> int:
     return subprocess.run(command, cwd=ROOT, env=environment, stdout=stdout, check=False).returncode
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     print(text, flush=True)
 
 
