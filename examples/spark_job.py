@@ -32,11 +32,11 @@ def main(url: str) -> None:
     sales.write.parquet(f"{lake}/sales")
 
     busiest = spark.read.parquet(f"{lake}/sales").orderBy(fn.desc("sales")).head(1)[0]
-    said = f"{busiest['shop']} sold most: {busiest['sales']:.2f}"
+    text = f"{busiest['shop']} sold most: {busiest['sales']:.2f}"
     recorded = cite(
-        spark, answer_id="busiest-shop", type="report", content=said, from_=[f"{lake}/sales"]
+        spark, answer_id="busiest-shop", type="report", content=text, from_=[f"{lake}/sales"]
     )
-    print(said, "(recorded)" if recorded else "(not recorded)")
+    print(text, "(recorded)" if recorded else "(not recorded)")
     spark.stop()
 
 

@@ -29,18 +29,18 @@ def edges_downstream(tables: list[tuple[int, int, int]], start: int, depth: int)
     for job, (first, second, _) in enumerate(tables):
         readers.setdefault(first, []).append(job)
         readers.setdefault(second, []).append(job)
-    seen_tables, seen_jobs, edges, here = {start}, set[int](), 0, [start]
+    visited_tables, visited_jobs, edges, here = {start}, set[int](), 0, [start]
     for _ in range(depth):
         found: list[int] = []
         for table in here:
             for job in readers.get(table, ()):
                 edges += 1
-                if job not in seen_jobs:
-                    seen_jobs.add(job)
+                if job not in visited_jobs:
+                    visited_jobs.add(job)
                     edges += 1
                     found.append(tables[job][2])
-        here = [table for table in dict.fromkeys(found) if table not in seen_tables]
-        seen_tables.update(here)
+        here = [table for table in dict.fromkeys(found) if table not in visited_tables]
+        visited_tables.update(here)
     return edges
 
 
@@ -58,10 +58,10 @@ def test_every_table_is_written_before_it_is_read() -> None:
 
 
 def test_diamonds_double_the_paths_at_every_pair() -> None:
-    ways = {DIAMOND: 1}
+    paths = {DIAMOND: 1}
     for first, second, written in Wiring().tables:
-        ways[written] = ways.get(first, 0) + ways.get(second, 0)
-    assert ways[Wiring().last_diamond()] == 2**19
+        paths[written] = paths.get(first, 0) + paths.get(second, 0)
+    assert paths[Wiring().last_diamond()] == 2**19
 
 
 def test_only_the_fans_and_the_hot_job_read_the_hub() -> None:
@@ -92,14 +92,14 @@ def test_replicas_equal_the_writers_output_for_the_same_events(
     filled = new(SMALL, UNTIL)
     fill_lineage(database, filled)
     grow(clean_graph, filled, REPLICAS)
-    made = canonical(database)
+    replicated = canonical(database)
     assert filled.runs == _count(clean_graph)
 
     with clean_graph.session() as session:
         session.run("MATCH (n) WHERE NOT n:Migration DETACH DELETE n").consume()
     fill_lineage(database, new(SMALL, UNTIL))
     write_events(database, _same_events(filled), WriteCache())
-    assert made == canonical(database)
+    assert replicated == canonical(database)
 
 
 @pytest.mark.neo4j
@@ -123,12 +123,12 @@ def _count(driver: Driver) -> int:
 
 def _same_events(filled: Filled) -> list[Event]:
     jobs: Mapping[int, int] = dict(zip(filled.patterns, [*SMALL.readers, SMALL.hot], strict=True))
-    said: list[Event] = []
+    events: list[Event] = []
     for pattern, indexes in graph.shared(filled.patterns, 0, REPLICAS):
         for index in indexes:
             job, state = jobs[pattern], "FAIL" if pattern == filled.patterns[-1] else "COMPLETE"
             number, began = number_of(pattern, index), start_of(filled, index)
             bodies = run_of(job, SMALL.tables[job], number, began, seconds=RUN_SECONDS, state=state)
-            said += [parse(body, received=micros(began)) for body in bodies]
+            events += [parse(body, received=micros(began)) for body in bodies]
     assert start_of(filled, 0) == UNTIL - timedelta(seconds=30)
-    return said
+    return events

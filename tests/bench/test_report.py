@@ -40,8 +40,8 @@ def test_warm_up_calls_are_not_counted() -> None:
 
 
 def test_a_report_has_the_facts_that_its_figures_depend_on() -> None:
-    said = json.loads(Report("nothing").text(runs=7))
-    assert (said["bench"], said["runs"]) == ("nothing", 7)
+    report = json.loads(Report("nothing").text(runs=7))
+    assert (report["bench"], report["runs"]) == ("nothing", 7)
     facts = {
         "cpu",
         "cores",
@@ -54,5 +54,5 @@ def test_a_report_has_the_facts_that_its_figures_depend_on() -> None:
         "commit",
         "seconds",
     }
-    assert facts <= said["machine"].keys()
-    assert said["machine"]["neo4j"].startswith("5.26")
+    assert facts <= report["machine"].keys()
+    assert report["machine"]["neo4j"].startswith("5.26")

@@ -97,8 +97,8 @@ def test_assumed_costs_are_listed_and_unknown_costs_refused(tmp_path: Path) -> N
 
 
 def test_the_tables_hold_every_layout() -> None:
-    said = scale.found(ROUND, shards.generate_estate(200, 10, 0.2))
-    text = scale.markdown(said, ["lock_us"])
+    plan = scale.found(ROUND, shards.generate_estate(200, 10, 0.2))
+    text = scale.markdown(plan, ["lock_us"])
     assert "| `lock_us` | 250 | assumed |" in text
     assert "| events a second | 2.8 | 277.8 | 27,777.8 |" in text
     assert "| 2, by affinity |" in text
@@ -114,10 +114,10 @@ ESTATE = shards.Estate(
 
 
 def test_namespaces_that_share_edges_share_a_shard_with_room() -> None:
-    placed = shards.by_affinity(ESTATE, 2)
-    assert placed["a"] == placed["b"] != placed["c"] == placed["d"]
-    assert shards.crossing(ESTATE, placed) == 0
-    assert shards.largest(ESTATE, placed) == 0.5
+    placement = shards.by_affinity(ESTATE, 2)
+    assert placement["a"] == placement["b"] != placement["c"] == placement["d"]
+    assert shards.crossing(ESTATE, placement) == 0
+    assert shards.largest(ESTATE, placement) == 0.5
 
 
 def test_edges_cross_if_their_ends_are_on_two_shards() -> None:
@@ -147,8 +147,8 @@ def test_an_estate_is_read_from_an_export(tmp_path: Path) -> None:
 
 def test_every_variant_runs_first_second_and_third_equally_often() -> None:
     orders = [hook.order_of(number) for number in range(6)]
-    for place in range(3):
-        assert Counter(order[place] for order in orders) == dict.fromkeys(hook.VARIANTS, 2)
+    for turn in range(3):
+        assert Counter(order[turn] for order in orders) == dict.fromkeys(hook.VARIANTS, 2)
     assert orders[0] != orders[3]
 
 
@@ -157,7 +157,7 @@ def test_the_overhead_is_the_median_of_ratios_within_rounds() -> None:
         {"without": {"cpu": base}, "up": {"cpu": base * ratio}}
         for base, ratio in ((10.0, 1.02), (20.0, 1.03), (40.0, 1.01))
     ]
-    said = hook.compared(rounds, "up", "cpu")
-    assert said["ratio"] == 1.02
-    assert (said["from"], said["to"]) == (1.01, 1.03)
+    overhead = hook.compared(rounds, "up", "cpu")
+    assert overhead["ratio"] == 1.02
+    assert (overhead["from"], overhead["to"]) == (1.01, 1.03)
     assert hook.interval([1.5] * 4) == (1.5, 1.5)

@@ -36,7 +36,7 @@ def happened(event: dict[str, Any], hours: int) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def told(database: Database) -> Iterator[Database]:
+def estate(database: Database) -> Iterator[Database]:
     """Write crm (captured 30 hours ago) -> load -> a (20 hours ago) -> build -> b (an hour ago),
     and bare -> copy -> copied.
     """
@@ -67,10 +67,10 @@ def told(database: Database) -> Iterator[Database]:
 
 
 @pytest.fixture(autouse=True)
-def asked(told: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_graph(estate: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the commands ask the tests' own graph."""
-    monkeypatch.setattr("headwater.cli.estate.graph_view", lambda _: GraphView(told))
-    monkeypatch.setattr("headwater.cli.query.graph_view", lambda _: GraphView(told))
+    monkeypatch.setattr("headwater.cli.estate.graph_view", lambda _: GraphView(estate))
+    monkeypatch.setattr("headwater.cli.query.graph_view", lambda _: GraphView(estate))
 
 
 def run(*arguments: str, ends_with: int = 0) -> str:

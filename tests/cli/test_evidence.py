@@ -39,8 +39,8 @@ def test_a_changed_pack_gives_exit_code_1(tmp_path: Path) -> None:
     pack = add_digest({"kind": "pack", "node": {"urn": "dataset:a:b"}})
     file = tmp_path / "pack.json"
     file.write_text(json.dumps(pack))
-    kept = CliRunner().invoke(app, ["evidence", "--verify", str(file)])
-    assert kept.exit_code == 0, kept.output
+    verified = CliRunner().invoke(app, ["evidence", "--verify", str(file)])
+    assert verified.exit_code == 0, verified.output
     file.write_text(json.dumps({**pack, "node": {"urn": "dataset:a:c"}}))
     changed = CliRunner().invoke(app, ["evidence", "--verify", str(file), "--json"])
     assert changed.exit_code == 1, changed.output

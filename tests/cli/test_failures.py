@@ -19,7 +19,7 @@ pytestmark = pytest.mark.neo4j
 
 
 @pytest.fixture(scope="module")
-def told(database: Database) -> Database:
+def runs(database: Database) -> Database:
     """Write load: raw -> a and [mart]: a -> d, complete at first; then load fails on new code, and
     mart still runs.
     """
@@ -48,8 +48,8 @@ def told(database: Database) -> Database:
 
 
 @pytest.fixture(autouse=True)
-def asked(told: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headwater.cli.failures.graph_view", lambda _: GraphView(told))
+def own_graph(runs: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headwater.cli.failures.graph_view", lambda _: GraphView(runs))
 
 
 def shown(*arguments: str) -> str:
@@ -63,7 +63,7 @@ def data(*arguments: str) -> Any:
 
 
 def test_failed_runs_for_people() -> None:
-    said = shown("failed-runs")
+    printed = shown("failed-runs")
     for words in (
         "FAIL load  load-2",
         "[disk] full",
@@ -73,9 +73,9 @@ def test_failed_runs_for_people() -> None:
         "db  a  load-2",
         "1 failed",
     ):
-        assert words in said
-    assert "and more" not in said
-    assert "resolved" not in said
+        assert words in printed
+    assert "and more" not in printed
+    assert "resolved" not in printed
     assert "0 failed runs" in shown("failed-runs", "--namespace", "elsewhere")
 
 
@@ -96,7 +96,7 @@ def test_failed_runs_for_programs() -> None:
 
 
 def test_root_cause() -> None:
-    said = shown("root-cause", "answer:kpi")
+    printed = shown("root-cause", "answer:kpi")
     for words in (
         "FAILED",
         "the run of load failed ([disk] full)",
@@ -104,7 +104,7 @@ def test_root_cause() -> None:
         "2026-01-01T00:20:00",
         "2 candidates",
     ):
-        assert words in said
+        assert words in printed
     found = data("root-cause", ds("d"), "--first", "1")
     assert (found["starts"], found["omittedCount"], found["truncated"]) == (
         [version("d", "mart-2")],
@@ -128,7 +128,7 @@ def test_root_cause() -> None:
 
 
 def test_replay_plan() -> None:
-    said = shown("replay-plan", run_of("load-2"))
+    printed = shown("replay-plan", run_of("load-2"))
     for words in (
         "step 1",
         "etl  load",
@@ -137,9 +137,9 @@ def test_replay_plan() -> None:
         "after load-2",
         f"start from {version('d', 'mart-1')}",
     ):
-        assert words in said
-    assert "answers to produce again" in said
-    assert "2 runs to replace in 2 steps" in said
+        assert words in printed
+    assert "answers to produce again" in printed
+    assert "2 runs to replace in 2 steps" in printed
     found = data("replay-plan", ds("a"), "--since", at(21))
     assert (found["corruptRuns"], found["answers"], found["truncated"]) == (
         [run_of("load-2")],

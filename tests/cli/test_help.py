@@ -42,10 +42,10 @@ def test_a_default_is_shown(command: str, default: str) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_prints_every_word_of_its_texts(command: str) -> None:
-    said = shown(*command.split())
+    printed = shown(*command.split())
     one = COMMANDS[command]
     for text in (one.help, *(parameter.help for parameter in one.params)):
-        assert re.sub(r"\s+", " ", text or "").strip() in said
+        assert re.sub(r"\s+", " ", text or "").strip() in printed
     for option in one.params:
         if isinstance(option, TyperOption) and isinstance(option.show_default, str):
-            assert f"[default: ({option.show_default})" in said
+            assert f"[default: ({option.show_default})" in printed

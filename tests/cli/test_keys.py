@@ -21,13 +21,13 @@ def run(home: Path, *arguments: str) -> Result:
 
 
 def test_a_key_from_its_making_to_its_end(tmp_path: Path) -> None:
-    made = run(
+    created = run(
         tmp_path, "create", "ci", "--scope", "read", "--scope", "ingest", "--namespace", "spark*"
     )
-    sent = made.stdout.strip()
-    assert "not shown again" in made.stderr
+    key = created.stdout.strip()
+    assert "not shown again" in created.stderr
     store = AccessStore(tmp_path / "access.db")
-    assert Keys(store).principal(sent).visibility.patterns == ("spark*",)
+    assert Keys(store).principal(key).visibility.patterns == ("spark*",)
     store.close()
     (listed,) = json.loads(run(tmp_path, "list", "--json").stdout)
     assert (listed["name"], listed["scopes"], listed["state"]) == (
@@ -35,12 +35,12 @@ def test_a_key_from_its_making_to_its_end(tmp_path: Path) -> None:
         ["ingest", "read"],
         "valid",
     )
-    assert sent[16:] not in run(tmp_path, "list").stdout
+    assert key[16:] not in run(tmp_path, "list").stdout
     assert json.loads(run(tmp_path, "revoke", "ci", "--json").stdout)["state"] == "revoked"
     with pytest.raises(NotFoundError):
         run(tmp_path, "revoke", "ci")
-    told = json.loads(run(tmp_path, "log", "--json").stdout)
-    assert [(entry["action"], entry["outcome"]) for entry in told] == [
+    entries = json.loads(run(tmp_path, "log", "--json").stdout)
+    assert [(entry["action"], entry["outcome"]) for entry in entries] == [
         ("keys revoke", "done"),
         ("keys create", "done"),
     ]
@@ -52,11 +52,11 @@ def test_a_key_from_its_making_to_its_end(tmp_path: Path) -> None:
 
 
 def test_json_has_the_key_once(tmp_path: Path) -> None:
-    made = json.loads(
+    created = json.loads(
         run(tmp_path, "create", "ci", "--scope", "read", "--expires", "never", "--json").stdout
     )
-    assert made["key"].startswith(f"hw_{made['id']}_")
-    assert made["expires"] is None
+    assert created["key"].startswith(f"hw_{created['id']}_")
+    assert created["expires"] is None
 
 
 @pytest.mark.parametrize(

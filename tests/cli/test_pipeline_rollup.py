@@ -23,7 +23,7 @@ NOW = datetime.now(UTC)
 
 
 @pytest.fixture
-def told(
+def runs(
     database: Database, neo4j_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[Database]:
     """Write four runs of one job: 100, 50, 20 and 1 days ago."""
@@ -49,9 +49,9 @@ def rolled_up(*arguments: str) -> str:
     return result.stdout
 
 
-def test_rules_file_and_options_are_applied(told: Database, tmp_path: Path) -> None:
-    said = json.loads(rolled_up("--dry-run", "--json"))
-    assert said == {"old": 1, "summarised": 1, "protected": 0, "done": True, "dryRun": True}
+def test_rules_file_and_options_are_applied(runs: Database, tmp_path: Path) -> None:
+    summary = json.loads(rolled_up("--dry-run", "--json"))
+    assert summary == {"old": 1, "summarised": 1, "protected": 0, "done": True, "dryRun": True}
     rules = tmp_path / "rules.toml"
     rules.write_text('[days]\n"et*" = 30\n')
     assert json.loads(rolled_up("--dry-run", "--json", "--rules", str(rules)))["old"] == 2
@@ -59,26 +59,30 @@ def test_rules_file_and_options_are_applied(told: Database, tmp_path: Path) -> N
         json.loads(rolled_up("--dry-run", "--json", "--rules", str(rules), "--sample", "1"))["old"]
         == 0
     )
-    assert len(urns(told, "PipelineRun")) == 4
+    assert len(urns(runs, "PipelineRun")) == 4
     assert rolled_up("--days", "10") == (
         "3 runs past their horizon: 3 summarised, "
         "0 kept (0 for an answer, a failure or the newest data)\n"
     )
-    assert urns(told, "PipelineRun") == {"run:r-1"}
+    assert urns(runs, "PipelineRun") == {"run:r-1"}
 
 
-def test_the_report_changes_nothing(told: Database) -> None:
-    said = json.loads(rolled_up("--report", "--json"))
-    assert (said["events"], said["labels"]["PipelineRun"]["nodes"], said["files"]) == (4, 4, {})
-    saved = {(one["days"], one["sample"]): one["runs"] for one in said["savings"]}
+def test_the_report_changes_nothing(runs: Database) -> None:
+    summary = json.loads(rolled_up("--report", "--json"))
+    assert (summary["events"], summary["labels"]["PipelineRun"]["nodes"], summary["files"]) == (
+        4,
+        4,
+        {},
+    )
+    saved = {(one["days"], one["sample"]): one["runs"] for one in summary["savings"]}
     assert [saved[days, 0.0] for days in (7, 30, 90, 180)] == [3, 2, 1, 0]
     tables = rolled_up("--report")
     assert "4 events" in tables
     assert "possible savings now" in tables
-    assert len(urns(told, "PipelineRun")) == 4
+    assert len(urns(runs, "PipelineRun")) == 4
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("runs")
 def test_a_bad_file_of_rules_is_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"none\.toml"):
         rolled_up("--rules", str(tmp_path / "none.toml"))

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.neo4j
 
 
 @pytest.fixture(scope="module")
-def told(database: Database) -> Iterator[Database]:
+def chain(database: Database) -> Iterator[Database]:
     """Write raw -> load -> a -> build -> b, cited by `report`."""
     empty(database)
     write_events(
@@ -36,19 +36,19 @@ def told(database: Database) -> Iterator[Database]:
 
 
 @pytest.fixture(autouse=True)
-def asked(told: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_graph(chain: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the commands ask the tests' own graph."""
-    monkeypatch.setattr("headwater.cli.query.graph_view", lambda _: GraphView(told))
+    monkeypatch.setattr("headwater.cli.query.graph_view", lambda _: GraphView(chain))
 
 
-def said(*arguments: str) -> str:
+def printed(*arguments: str) -> str:
     result = CliRunner().invoke(app, [*arguments], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.output
 
 
 def data(*arguments: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(said("lineage", *arguments, "--json"))
+    found: dict[str, Any] = json.loads(printed("lineage", *arguments, "--json"))
     return found
 
 
@@ -65,7 +65,7 @@ def test_several_starts_and_distances() -> None:
         "raw": 1,
         "build": 1,
     }
-    shown = said("lineage", ds("a"), ds("b"), "--direction", "upstream")
+    shown = printed("lineage", ds("a"), ds("b"), "--direction", "upstream")
     assert "upstream of dataset a" in shown
     assert "upstream of dataset b" in shown
 
@@ -99,13 +99,13 @@ def test_between_two_times() -> None:
         "build",
         "b",
     }
-    lines = said("lineage", ds("a"), *times).splitlines()
+    lines = printed("lineage", ds("a"), *times).splitlines()
     assert {"+ dataset b", "+ job build", "4 added, 0 removed"} <= set(lines)
     with pytest.raises(QueryError, match="--between"):
         CliRunner().invoke(app, ["lineage", ds("a"), "--between", "", ""], catch_exceptions=False)
 
 
 def test_trace() -> None:
-    shown = said("trace", "report")
+    shown = printed("trace", "report")
     for name in ("report", "build", "load", "raw", "1 source\n"):
         assert name in shown

@@ -21,7 +21,7 @@ _BY_ITSELF = re.compile(
 
 
 @pytest.mark.parametrize(
-    ("number", "words", "said"),
+    ("number", "words", "expected"),
     [
         (0, ["row"], "0 rows"),
         (1, ["row"], "1 row"),
@@ -30,8 +30,8 @@ _BY_ITSELF = re.compile(
         (2, ["entry", "entries"], "2 entries"),
     ],
 )
-def test_a_number_with_its_noun(number: int, words: list[str], said: str) -> None:
-    assert with_noun(number, *words) == said
+def test_a_number_with_its_noun(number: int, words: list[str], expected: str) -> None:
+    assert with_noun(number, *words) == expected
 
 
 def test_no_command_counts_in_another_way() -> None:

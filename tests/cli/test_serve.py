@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-TOLD_AT_EVERY_MOMENT = """
+SIGNALS_AT_EVERY_MOMENT = """
 import os, signal, threading
 from headwater.cli.serve import set_on_signal
 
@@ -22,6 +22,6 @@ print("ended", trial + 1)
 
 
 def test_a_signal_during_a_wait_ends_the_process() -> None:
-    command = [sys.executable, "-c", TOLD_AT_EVERY_MOMENT]
-    said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    assert said.stdout == "ended 1000\n"
+    command = [sys.executable, "-c", SIGNALS_AT_EVERY_MOMENT]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert ended.stdout == "ended 1000\n"

@@ -16,8 +16,8 @@ def one_of(path: str, text: str) -> CodeFile:
 
 def cells(*sources: str) -> str:
     code = [notebook.new_code_cell(source) for source in sources]  # type: ignore[no-untyped-call]
-    made = notebook.new_notebook(cells=code)  # type: ignore[no-untyped-call]
-    return str(nbformat.writes(made))  # type: ignore[no-untyped-call]
+    created = notebook.new_notebook(cells=code)  # type: ignore[no-untyped-call]
+    return str(nbformat.writes(created))  # type: ignore[no-untyped-call]
 
 
 def test_a_notebook() -> None:

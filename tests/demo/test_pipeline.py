@@ -131,7 +131,7 @@ def test_the_refresh_fails_half_way_and_others_read_its_unfinished_mart(demo: De
 @spark
 @slow
 def test_datasets_are_described_under_the_names_of_their_reads_and_writes(demo: Demo) -> None:
-    told = {
+    described = {
         event["dataset"]["name"]: event["dataset"]["facets"]
         for event in demo.server.events
         if "dataset" in event
@@ -139,23 +139,25 @@ def test_datasets_are_described_under_the_names_of_their_reads_and_writes(demo: 
     used = {dataset["name"] for run in demo.runs for dataset in (*run["inputs"], *run["outputs"])}
     for name in catalog_metadata.DATASETS:
         assert str(demo.home / name) in used
-        assert told[str(demo.home / name)]["ownership"]["owners"][0]["name"].startswith("team:")
-    (tag,) = told[str(demo.home / "raw/planes")]["tags"]["tags"]
+        assert described[str(demo.home / name)]["ownership"]["owners"][0]["name"].startswith(
+            "team:"
+        )
+    (tag,) = described[str(demo.home / "raw/planes")]["tags"]["tags"]
     assert (tag["key"], tag["value"], tag["field"]) == ("pii", "true", "tailnum")
 
 
 @spark
 @slow
 def test_every_answer_cites_a_mart_that_was_written(demo: Demo) -> None:
-    told = [event["dataset"]["facets"] for event in demo.server.events if "dataset" in event]
-    said = [facets["headwater_answer"] for facets in told if "headwater_answer" in facets]
-    cited = {answer["answerId"]: [one["name"] for one in answer["cites"]] for answer in said}
+    described = [event["dataset"]["facets"] for event in demo.server.events if "dataset" in event]
+    answers = [facets["headwater_answer"] for facets in described if "headwater_answer" in facets]
+    cited = {answer["answerId"]: [one["name"] for one in answer["cites"]] for answer in answers}
     assert cited == {
         "worst-carrier-2013": [str(demo.home / "marts/carrier_delays")],
         "worst-weather-2013": [str(demo.home / "marts/weather_delays")],
         "least-punctual-airport-2013": [str(demo.home / "marts/airport_ranking")],
     }
-    assert all(answer["content"] in demo.printed for answer in said)
+    assert all(answer["content"] in demo.printed for answer in answers)
 
 
 @spark

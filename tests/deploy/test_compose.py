@@ -59,9 +59,9 @@ needs_client = pytest.mark.skipif(
 
 @needs_client
 def test_the_client_accepts_it() -> None:
-    said = configured(HEADWATER_NEO4J_PASSWORD="correct-horse")
-    assert said.returncode == 0, said.stderr
-    read = yaml.safe_load(said.stdout)["services"]
+    config = configured(HEADWATER_NEO4J_PASSWORD="correct-horse")
+    assert config.returncode == 0, config.stderr
+    read = yaml.safe_load(config.stdout)["services"]
     assert set(read) == {"neo4j", "api", "worker"}
     assert read["neo4j"]["environment"]["NEO4J_AUTH"] == "neo4j/correct-horse"
     assert read["worker"]["depends_on"] == {"neo4j": {"condition": "service_healthy"}}
@@ -70,9 +70,9 @@ def test_the_client_accepts_it() -> None:
 @needs_client
 def test_there_is_no_default_password() -> None:
     for environment in ({}, {PASSWORD: ""}):
-        said = configured(**environment)
-        assert said.returncode != 0
-        assert "eight characters" in said.stderr
+        config = configured(**environment)
+        assert config.returncode != 0
+        assert "eight characters" in config.stderr
 
 
 def test_nothing_is_published_but_the_api_on_loopback() -> None:
@@ -97,14 +97,14 @@ def test_the_program_accepts_the_settings_of_the_file(name: str) -> None:
 
 
 def test_every_variable_named_is_a_setting() -> None:
-    known = {f"HEADWATER_{field.name.upper()}" for field in msgspec.structs.fields(Settings)}
+    known_names = {f"HEADWATER_{field.name.upper()}" for field in msgspec.structs.fields(Settings)}
     named = set(
         re.findall(r"HEADWATER_[A-Z0-9_]+", COMPOSE.read_text(encoding="utf-8") + DOCKERFILE)
     )
-    assert named - known == set()
+    assert named - known_names == set()
 
 
-def neo4j_given() -> dict[str, str]:
+def neo4j_configured() -> dict[str, str]:
     """Return the Neo4j settings of the file under their names in neo4j.conf (`__` is `_`, `_` is a
     dot).
     """
@@ -118,10 +118,10 @@ def neo4j_given() -> dict[str, str]:
 
 def test_neo4j_has_the_restrictions_of_the_managed_one() -> None:
     local = neo4j_settings("127.0.0.1:0", Sizes())
-    given = neo4j_given()
+    configured_settings = neo4j_configured()
     shared = {
         name: value
-        for name, value in given.items()
+        for name, value in configured_settings.items()
         if name in local and "memory.pagecache" not in name
     }
     assert shared == {name: local[name] for name in shared}
@@ -130,18 +130,23 @@ def test_neo4j_has_the_restrictions_of_the_managed_one() -> None:
         for name in local
         if "csv" in name or "blocklist" in name or "usage" in name or "keep_alive" in name
     }
-    assert closing | {"db.transaction.timeout", "db.memory.transaction.max"} <= given.keys()
-    assert "internal.dbms.block_size.strings" in given
+    assert (
+        closing | {"db.transaction.timeout", "db.memory.transaction.max"}
+        <= configured_settings.keys()
+    )
+    assert "internal.dbms.block_size.strings" in configured_settings
     assert {
-        name: value for name, value in NEO4J_SETTINGS.items() if name in given
-    }.items() <= given.items()
+        name: value for name, value in NEO4J_SETTINGS.items() if name in configured_settings
+    }.items() <= configured_settings.items()
 
 
 @pytest.mark.neo4j
 def test_the_server_knows_every_setting(graph_driver: Driver) -> None:
     with graph_driver.session() as session:
-        known = {record["name"] for record in session.run("SHOW SETTINGS YIELD name")}
-    assert {name for name in neo4j_given() if not name.startswith("internal.")} - known == set()
+        known_names = {record["name"] for record in session.run("SHOW SETTINGS YIELD name")}
+    assert {
+        name for name in neo4j_configured() if not name.startswith("internal.")
+    } - known_names == set()
 
 
 def test_the_paths_that_the_dockerfile_copies_exist() -> None:

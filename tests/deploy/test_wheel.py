@@ -92,7 +92,7 @@ def test_it_holds_nothing_else(wheel: Path) -> None:
 
 def test_the_hooks_run_without_the_server_packages(wheel: Path, tmp_path: Path) -> None:
     zipfile.ZipFile(wheel).extractall(tmp_path)
-    said = subprocess.run(
+    ended = subprocess.run(
         [sys.executable, "-c", HOOKS_ALONE, *SERVER_ONLY],
         cwd=tmp_path,
         env={"PYTHONPATH": str(tmp_path)},
@@ -100,5 +100,5 @@ def test_the_hooks_run_without_the_server_packages(wheel: Path, tmp_path: Path) 
         text=True,
         check=False,
     )
-    assert said.returncode == 0, said.stderr
-    assert said.stdout.strip() == str(tmp_path / "headwater" / "__init__.py")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.strip() == str(tmp_path / "headwater" / "__init__.py")

@@ -97,5 +97,5 @@ def started(neo4j_server: Neo4jServer, database: Database, home: Path) -> Iterat
 def running(
     neo4j_server: Neo4jServer, database: Database, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Running]:
-    with started(neo4j_server, database, tmp_path_factory.mktemp("headwater")) as whole:
-        yield whole
+    with started(neo4j_server, database, tmp_path_factory.mktemp("headwater")) as server:
+        yield server

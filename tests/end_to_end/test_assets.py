@@ -27,7 +27,7 @@ def test_the_script_runs_as_it_is_printed(running: Running, tmp_path: Path) -> N
     assert text.count(ADDRESS) == 1
     script = tmp_path / "story.py"
     script.write_text(text.replace(ADDRESS, running.url), encoding="utf-8")
-    said = subprocess.run(
+    ended = subprocess.run(
         [sys.executable, str(script)],
         env={"DATALINEAGE_API_KEY": "any", "PYTHONIOENCODING": "utf-8"},
         capture_output=True,
@@ -42,7 +42,7 @@ def test_the_script_runs_as_it_is_printed(running: Running, tmp_path: Path) -> N
         ("customer_ltv_model (spark_job)", ""),
         ("daily_revenue_report (dag)", ""),
     )
-    assert said.stdout.splitlines() == [
+    assert ended.stdout.splitlines() == [
         f"Registered source: {source}",
         "Pipeline graph registered successfully.",
         "[TABLE] raw_orders",
@@ -65,5 +65,5 @@ def test_the_script_runs_as_it_is_printed(running: Running, tmp_path: Path) -> N
             for line in ("", f" ⚠ {asset}", f" References: {references}", " Severity: warning")
         ),
         "[OK] No breaking changes. 4 assets may need review.",
-    ], said.stdout + said.stderr
-    assert said.returncode == 0
+    ], ended.stdout + ended.stderr
+    assert ended.returncode == 0

@@ -78,8 +78,8 @@ class Command:
 @pytest.fixture(scope="module")
 def command(running: Running, neo4j_server: Neo4jServer) -> Command:
     command = Command(running, neo4j_server)
-    code, said = command.ingest("-", stdin=LINES)
-    assert (code, said) == (0, {"accepted": 5, "refused": []})
+    code, printed = command.ingest("-", stdin=LINES)
+    assert (code, printed) == (0, {"accepted": 5, "refused": []})
     running.wait_folded()
     return command
 
@@ -105,9 +105,9 @@ def test_stdin_may_be_gzipped(command: Command) -> None:
 
 
 def test_a_refused_event_is_named_and_its_neighbours_are_accepted(command: Command) -> None:
-    code, said = command.ingest("-", stdin=LINES + b'{"run": {"runId": "x"}}\n' + LINES)
-    assert (code, said["accepted"], len(said["refused"])) == (4, 10, 1)
-    assert (said["refused"][0]["event"], said["refused"][0]["field"]) == (5, "job")
+    code, printed = command.ingest("-", stdin=LINES + b'{"run": {"runId": "x"}}\n' + LINES)
+    assert (code, printed["accepted"], len(printed["refused"])) == (4, 10, 1)
+    assert (printed["refused"][0]["event"], printed["refused"][0]["field"]) == (5, "job")
 
 
 def test_one_event_is_counted_in_the_singular(command: Command) -> None:
@@ -117,9 +117,9 @@ def test_one_event_is_counted_in_the_singular(command: Command) -> None:
 
 def test_a_missing_file_is_an_error_without_a_traceback(command: Command, tmp_path: Path) -> None:
     for path in (str(tmp_path), str(tmp_path / "absent")):
-        code, _, said = command("ingest", path)
+        code, _, printed = command("ingest", path)
         assert code == 2
-        assert "Traceback" not in said
+        assert "Traceback" not in printed
 
 
 def test_trace_and_lineage(command: Command) -> None:
@@ -163,13 +163,13 @@ def test_audits(command: Command) -> None:
         stdin=b"MATCH (a:Answer {answerId: 'cli-answer'}) RETURN a.content AS c",
     )
     assert (code, json.loads(out)) == (0, [{"c": "42"}])
-    code, out, said = command("cypher", "-", stdin=b"UNWIND range(1, 5000) AS x RETURN x")
+    code, out, printed = command("cypher", "-", stdin=b"UNWIND range(1, 5000) AS x RETURN x")
     assert code == 0
-    assert "1,000 rows shown, and there are more" in said
+    assert "1,000 rows shown, and there are more" in printed
 
 
 @pytest.mark.parametrize(
-    ("arguments", "stdin", "code", "said"),
+    ("arguments", "stdin", "code", "printed"),
     [
         (["trace", "no-such"], b"", 6, "no-such"),
         (["lineage", "nonsense"], b"", 2, "is not a urn"),
@@ -181,11 +181,11 @@ def test_audits(command: Command) -> None:
     ],
 )
 def test_exit_codes(
-    command: Command, arguments: list[str], stdin: bytes, code: int, said: str
+    command: Command, arguments: list[str], stdin: bytes, code: int, printed: str
 ) -> None:
     ended, _, error = command(*arguments, stdin=stdin)
     assert ended == code
-    assert said in error
+    assert printed in error
     assert "Traceback" not in error
 
 

@@ -49,9 +49,9 @@ def ask(running: Running, query: str, **variables: Any) -> Any:
         f"{running.url}/graphql", body, {"Content-Type": "application/json"}
     )
     with urllib.request.urlopen(request, timeout=30) as answer:
-        said = json.load(answer)
-    assert "errors" not in said, said
-    return said["data"]
+        response = json.load(answer)
+    assert "errors" not in response, response
+    return response["data"]
 
 
 def test_the_five_raw_folders_are_sources(running: Running, lake: Path) -> None:

@@ -93,9 +93,9 @@ def shop(running: Running) -> Running:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> GitRepository:
-    made = GitRepository(tmp_path / "repository", FILES)
-    made.branch()
-    return made
+    created = GitRepository(tmp_path / "repository", FILES)
+    created.branch()
+    return created
 
 
 @pytest.fixture
@@ -150,14 +150,14 @@ def test_the_action_of_github_and_the_docs(
     action = yaml.safe_load((EXAMPLES / "github-action/action.yml").read_text())
     (step,) = (one for one in action["runs"]["steps"] if one["id"] == "gate")
     inputs = {name: str(one.get("default", "")) for name, one in action["inputs"].items()}
-    given = {"URL": shop.url, "BASE": "main", "REPORTS": str(tmp_path), "HEADWATER_API_KEY": ""}
-    given |= {
+    variables = {"URL": shop.url, "BASE": "main", "REPORTS": str(tmp_path), "HEADWATER_API_KEY": ""}
+    variables |= {
         "MAX_DOWNSTREAM": inputs["max-downstream"],
         "MANIFEST": "",
         "DIALECT": inputs["dialect"],
     }
-    assert set(given) == set(step["env"])
-    ended = shell(step["run"], repository.folder, **given)
+    assert set(variables) == set(step["env"])
+    ended = shell(step["run"], repository.folder, **variables)
     assert (ended.returncode, "Traceback" in ended.stderr) == (1, False)
     docs = (EXAMPLES.parent / "docs/how-to/gate.md").read_text()
     assert ended.stdout.strip() in docs
@@ -168,11 +168,11 @@ def test_the_action_of_github_and_the_docs(
 def test_the_job_of_gitlab(shop: Running, repository: GitRepository) -> None:
     repository.write({"dbt/models/stg_orders.sql": ORDERS.replace(", note", "")})
     (job,) = yaml.safe_load((EXAMPLES / "gitlab/.gitlab-ci.yml").read_text()).values()
-    given = {
+    variables = {
         "HEADWATER_URL": shop.url,
         "CI_MERGE_REQUEST_DIFF_BASE_SHA": repository.git("rev-parse", "main"),
     }
-    ended = shell("\n".join(job["script"]), repository.folder, **given)
+    ended = shell("\n".join(job["script"]), repository.folder, **variables)
     assert (ended.returncode, ended.stderr.count("Traceback")) == (0, 0)
     reports = [*job["artifacts"]["paths"], job["artifacts"]["reports"]["junit"]]
     assert [name for name in reports if not (repository.folder / name).is_file()] == []

@@ -40,9 +40,9 @@ main()
 
 @pytest.fixture
 def repository(tmp_path: Path) -> GitRepository:
-    made = GitRepository(tmp_path / "r", {"models/m.sql": "select a, b from t"})
-    made.branch({"models/m.sql": "select a from t"})
-    return made
+    created = GitRepository(tmp_path / "r", {"models/m.sql": "select a, b from t"})
+    created.branch({"models/m.sql": "select a from t"})
+    return created
 
 
 def test_the_gate_needs_no_package_of_the_server(repository: GitRepository) -> None:

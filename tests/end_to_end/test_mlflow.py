@@ -49,8 +49,10 @@ def test_a_prediction_is_traced_to_the_training_data_of_its_model(
     assert (artifact["version"], artifact["status"]) == ("1", "COMPLETE")
     dataset = properties(running.database, dataset_urn(server_namespace(store), "credit_risk"))
     assert dataset["type"] == "MODEL"
-    told = properties(running.database, run)
-    assert {"mlflow.run_name=credit", f"mlflow.run_id={registered.run_id}"} <= set(told["tags"])
+    run_properties = properties(running.database, run)
+    assert {"mlflow.run_name=credit", f"mlflow.run_id={registered.run_id}"} <= set(
+        run_properties["tags"]
+    )
 
     found = edges(running.database)
     assert {("source:feast:credit_features", "FEEDS", run), (run, "PRODUCED", model)} <= set(found)
@@ -59,7 +61,7 @@ def test_a_prediction_is_traced_to_the_training_data_of_its_model(
         "credit_features",
         "/lake/clean/defaults",
     ]
-    assert [(made["urn"], made["name"]) for made in trace["artifacts"]] == [(model, "credit_risk")]
+    assert [(node["urn"], node["name"]) for node in trace["artifacts"]] == [(model, "credit_risk")]
 
 
 @pytest.mark.usefixtures("store")

@@ -74,7 +74,7 @@ def captured(stream: str) -> list[bytes]:
     ]
 
 
-def told(count: int) -> list[bytes]:
+def chain(count: int) -> list[bytes]:
     """Return the events of `count` runs; each reads the dataset that the one before wrote."""
     return [
         json.dumps(event).encode()
@@ -98,48 +98,53 @@ def test_events_of_real_producers(home: Home, database: Database) -> None:
     live = canonical(database)
     assert len(live[0]) > 500
     code, out, _ = home("rebuild", "--erase", "--json")
-    said = json.loads(out)
-    assert (code, said["folded"], said["dead"], said["done"]) == (0, home.spool.last(), 0, True)
+    summary = json.loads(out)
+    assert (code, summary["folded"], summary["dead"], summary["done"]) == (
+        0,
+        home.spool.last(),
+        0,
+        True,
+    )
     assert canonical(database) == live
     code, out, _ = home("export", "--canonical")
     assert (code, out.splitlines()) == (0, [*live[0], *live[1]])
 
 
 def test_a_graph_that_is_not_empty_is_left_alone(home: Home, database: Database) -> None:
-    home.spool.append(told(3), received=RECEIVED)
+    home.spool.append(chain(3), received=RECEIVED)
     home.fold(database)
-    whole = canonical(database)
-    code, _, said = home("rebuild")
-    assert (code, "is not empty" in said, "--erase" in said) == (2, True, True)
-    assert canonical(database) == whole
+    before = canonical(database)
+    code, _, printed = home("rebuild")
+    assert (code, "is not empty" in printed, "--erase" in printed) == (2, True, True)
+    assert canonical(database) == before
     empty(database)
-    code, said, _ = home("rebuild")
-    assert (code, "6 events folded, 0 set aside" in said) == (0, True)
-    assert canonical(database) == whole
+    code, printed, _ = home("rebuild")
+    assert (code, "6 events folded, 0 set aside" in printed) == (0, True)
+    assert canonical(database) == before
 
 
 def test_without_a_spool(home: Home) -> None:
-    code, _, said = home("rebuild", "--home", str(home.folder / "nothing"))
-    assert (code, "there is no spool" in said) == (6, True)
+    code, _, printed = home("rebuild", "--home", str(home.folder / "nothing"))
+    assert (code, "there is no spool" in printed) == (6, True)
     assert not (home.folder / "nothing").exists()
 
 
 def test_a_rebuild_retries_dead_letters(home: Home, database: Database) -> None:
-    good = told(3)
+    good = chain(3)
     home.spool.append([good[0], b"poison", *good[1:]], received=RECEIVED)
     home.fold(database)
     # This stands for an earlier Headwater that could not fold the third event.
     home.spool.dead_letter([(3, "not known yet")])
     assert {dead.seq for dead in home.spool.dead_letters()} == {2, 3}
     code, out, _ = home("rebuild", "--erase", "--yes", "--json")
-    said = json.loads(out)
-    assert (code, said["folded"], said["dead"]) == (0, 6, 1)
+    summary = json.loads(out)
+    assert (code, summary["folded"], summary["dead"]) == (0, 6, 1)
     assert [dead.seq for dead in home.spool.dead_letters()] == [2]
     assert read_checkpoint(database, home.spool.id) == Checkpoint(7, 6, 1)
 
 
 def test_the_worker_finishes_an_interrupted_rebuild(home: Home, database: Database) -> None:
-    home.spool.append(told(400), received=RECEIVED)
+    home.spool.append(chain(400), received=RECEIVED)
     home.environment["HEADWATER_FOLD_EVENTS_MAX"] = "4"
     rebuilding = subprocess.Popen(
         home.words("rebuild"),
@@ -153,24 +158,24 @@ def test_the_worker_finishes_an_interrupted_rebuild(home: Home, database: Databa
         assert rebuilding.poll() is None
         time.sleep(0.02)
     rebuilding.send_signal(signal.SIGINT)
-    _, said = rebuilding.communicate(timeout=60)
-    assert (rebuilding.returncode, b"goes on from here" in said) == (130, True)
+    _, printed = rebuilding.communicate(timeout=60)
+    assert (rebuilding.returncode, b"goes on from here" in printed) == (130, True)
     assert 0 < read_checkpoint(database, home.spool.id).position < 800
     home.fold(database)
-    whole = canonical(database)
+    before = canonical(database)
     empty(database)
     home.fold(database)
-    assert canonical(database) == whole
+    assert canonical(database) == before
 
 
 def test_an_exported_file_appears_only_when_complete(
     home: Home, database: Database, tmp_path: Path
 ) -> None:
-    home.spool.append(told(3), received=RECEIVED)
+    home.spool.append(chain(3), received=RECEIVED)
     home.fold(database)
     target = tmp_path / "graph.jsonl"
     assert home("export", "--canonical", "--output", str(target))[0] == 0
     nodes, edges = canonical(database)
     assert target.read_text(encoding="utf-8").splitlines() == [*nodes, *edges]
-    code, _, said = home("export", "--output", str(tmp_path / "absent" / "graph.jsonl"))
-    assert (code, "Traceback" in said) == (2, False)
+    code, _, printed = home("export", "--output", str(tmp_path / "absent" / "graph.jsonl"))
+    assert (code, "Traceback" in printed) == (2, False)

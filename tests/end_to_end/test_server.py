@@ -34,9 +34,9 @@ def test_a_page_of_another_site_can_neither_send_nor_query(running: Running) -> 
         ("/graphql", b'{"query": "{__typename}"}'),
         ("/healthz", None),
     ):
-        status, said = answered(running, path, body, Origin="https://evil.example.com")
+        status, answer_text = answered(running, path, body, Origin="https://evil.example.com")
         assert status == 403
-        assert "evil.example.com" in json.loads(said)["error"]["message"]
+        assert "evil.example.com" in json.loads(answer_text)["error"]["message"]
 
 
 def test_a_foreign_name_that_resolves_to_loopback_is_refused(running: Running) -> None:
@@ -46,16 +46,16 @@ def test_a_foreign_name_that_resolves_to_loopback_is_refused(running: Running) -
 
 
 def test_a_page_of_the_servers_own_origin_is_accepted(running: Running) -> None:
-    status, said = answered(
+    status, answer_text = answered(
         running,
         "/graphql",
         b'{"query": "{__typename}"}',
         Origin=running.url,
         **{"Content-Type": "application/json"},
     )
-    assert (status, json.loads(said)) == (200, {"data": {"__typename": "Query"}})
+    assert (status, json.loads(answer_text)) == (200, {"data": {"__typename": "Query"}})
 
 
 def test_an_unknown_path_is_an_error_in_json(running: Running) -> None:
-    status, said = answered(running, "/api/v2/nothing")
-    assert (status, json.loads(said)["error"]["code"]) == (404, "HTTP")
+    status, answer_text = answered(running, "/api/v2/nothing")
+    assert (status, json.loads(answer_text)["error"]["code"]) == (404, "HTTP")

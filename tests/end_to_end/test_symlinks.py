@@ -146,6 +146,6 @@ def test_a_facet_dates_an_alias_and_a_manual_decision_outweighs_it(
 
 
 def test_a_malformed_name_is_refused(command: Command, running: Running) -> None:
-    code, _, said = command("aliases", "merge", "", "", *TABLE, "--url", running.url)
+    code, _, printed = command("aliases", "merge", "", "", *TABLE, "--url", running.url)
     assert code != 0
-    assert "Traceback" not in said
+    assert "Traceback" not in printed

@@ -29,9 +29,9 @@ class GitRepository:
 
     def write(self, files: dict[str, str | bytes]) -> None:
         for name, content in files.items():
-            place = self.folder / name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(content if isinstance(content, bytes) else content.encode())
+            file = self.folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content if isinstance(content, bytes) else content.encode())
 
     def commit(self) -> None:
         self.git("add", "-A")

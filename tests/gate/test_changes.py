@@ -82,8 +82,12 @@ def test_changes_of_a_model(old: str, new: str, changes: list[dict[str, Any]]) -
 
 
 def test_a_model_that_goes_comes_moves_and_is_renamed() -> None:
-    (gone,) = table_changes(one_file(MODEL, None))
-    assert (gone.table, gone.change, gone.file) == ("m", {"type": "job_delete"}, "models/m.sql")
+    (dropped,) = table_changes(one_file(MODEL, None))
+    assert (dropped.table, dropped.change, dropped.file) == (
+        "m",
+        {"type": "job_delete"},
+        "models/m.sql",
+    )
     assert table_changes(one_file(None, MODEL)) == []
     assert table_changes(one_file(MODEL, MODEL, "models/deep/m.sql", was="models/m.sql")) == []
     renamed = table_changes(
@@ -109,7 +113,7 @@ def test_a_model_that_cannot_be_read_may_still_be_deleted_or_moved() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "problem_text"),
     [
         ("select a from {% for x in y %} t {% endfor %}", "only dbt knows"),
         ("select a from where", "the SQL cannot be read"),
@@ -119,8 +123,8 @@ def test_a_model_that_cannot_be_read_may_still_be_deleted_or_moved() -> None:
         ("{{" * 1_000_000, "longer than"),
     ],
 )
-def test_a_model_that_cannot_be_read_is_a_problem(text: str, says: str) -> None:
-    assert says in problem(text, before="select a from t")[0]
+def test_a_model_that_cannot_be_read_is_a_problem(text: str, problem_text: str) -> None:
+    assert problem_text in problem(text, before="select a from t")[0]
 
 
 def test_a_problem_names_its_line() -> None:

@@ -15,75 +15,75 @@ SQL = "select a, b, c, d, e from somewhere\nwhere a > 1\n"
 
 
 def changes(
-    made: GitRepository, base: str = "main", folder: Path | None = None
+    repository: GitRepository, base: str = "main", folder: Path | None = None
 ) -> dict[str, FileChange]:
-    found = Repository(folder or made.folder)
+    found = Repository(folder or repository.folder)
     return {change.path: change for change in found.changes(found.fork_point(base), (".sql",))}
 
 
 def test_changed_added_deleted_renamed_and_untracked(tmp_path: Path) -> None:
-    made = GitRepository(
+    repository = GitRepository(
         tmp_path / "r",
         {"a.sql": SQL, "gone.sql": "select 1", "old name.sql": SQL * 3, "same.sql": SQL},
     )
-    made.git("checkout", "-q", "-b", "work")
-    made.git("mv", "old name.sql", "new größe\ttab.sql")
-    made.git("rm", "-q", "gone.sql")
-    made.write({"a.sql": SQL + "-- committed\n"})
-    made.commit()
-    made.write(
+    repository.git("checkout", "-q", "-b", "work")
+    repository.git("mv", "old name.sql", "new größe\ttab.sql")
+    repository.git("rm", "-q", "gone.sql")
+    repository.write({"a.sql": SQL + "-- committed\n"})
+    repository.commit()
+    repository.write(
         {"a.sql": SQL + "-- in the working tree\n", "untracked/ü.sql": "select 2", "note.txt": "no"}
     )
-    found = changes(made)
+    found = changes(repository)
     assert found == {
         "a.sql": FileChange("a.sql", "a.sql", SQL, SQL + "-- in the working tree\n"),
         "gone.sql": FileChange("gone.sql", None, "select 1", None),
         "new größe\ttab.sql": FileChange("old name.sql", "new größe\ttab.sql", SQL * 3, SQL * 3),
         "untracked/ü.sql": FileChange(None, "untracked/ü.sql", None, "select 2"),
     }
-    assert changes(made, folder=made.folder / "untracked") == found
+    assert changes(repository, folder=repository.folder / "untracked") == found
 
 
 def test_later_commits_on_main_are_not_changes_of_the_branch(tmp_path: Path) -> None:
-    made = GitRepository(tmp_path / "r", {"a.sql": SQL, "b.sql": SQL})
-    made.branch({"a.sql": "select 1"})
-    made.git("checkout", "-q", "main")
-    made.write({"b.sql": "select 2"})
-    made.commit()
-    made.git("checkout", "-q", "work")
-    assert list(changes(made)) == ["a.sql"]
+    repository = GitRepository(tmp_path / "r", {"a.sql": SQL, "b.sql": SQL})
+    repository.branch({"a.sql": "select 1"})
+    repository.git("checkout", "-q", "main")
+    repository.write({"b.sql": "select 2"})
+    repository.commit()
+    repository.git("checkout", "-q", "work")
+    assert list(changes(repository)) == ["a.sql"]
 
 
 def test_a_file_that_was_changed_back_does_not_change(tmp_path: Path) -> None:
-    made = GitRepository(tmp_path / "r", {"a.sql": SQL})
-    made.branch({"a.sql": "select 1"})
-    made.write({"a.sql": SQL})
-    assert changes(made) == {}
+    repository = GitRepository(tmp_path / "r", {"a.sql": SQL})
+    repository.branch({"a.sql": "select 1"})
+    repository.write({"a.sql": SQL})
+    assert changes(repository) == {}
 
 
 def test_ignored_files_symlinks_and_submodules_are_left_out(tmp_path: Path) -> None:
     other = GitRepository(tmp_path / "other", {"inside.sql": SQL})
     secret = tmp_path / "secret.sql"
     secret.write_text("select password")
-    made = GitRepository(tmp_path / "r", {".gitignore": "ignored.sql\n", "turns.sql": SQL})
-    made.git("checkout", "-q", "-b", "work")
-    made.write({"ignored.sql": SQL})
-    (made.folder / "link.sql").symlink_to(secret)
-    (made.folder / "away").symlink_to(tmp_path)
-    (made.folder / "turns.sql").unlink()
-    (made.folder / "turns.sql").symlink_to(secret)
-    made.git("submodule", "add", "-q", str(other.folder), "module.sql")
-    made.commit()
+    repository = GitRepository(tmp_path / "r", {".gitignore": "ignored.sql\n", "turns.sql": SQL})
+    repository.git("checkout", "-q", "-b", "work")
+    repository.write({"ignored.sql": SQL})
+    (repository.folder / "link.sql").symlink_to(secret)
+    (repository.folder / "away").symlink_to(tmp_path)
+    (repository.folder / "turns.sql").unlink()
+    (repository.folder / "turns.sql").symlink_to(secret)
+    repository.git("submodule", "add", "-q", str(other.folder), "module.sql")
+    repository.commit()
     # Where a plain file became a link, the file is gone; the target of the link does not count.
-    assert changes(made) == {"turns.sql": FileChange("turns.sql", None, SQL, None)}
+    assert changes(repository) == {"turns.sql": FileChange("turns.sql", None, SQL, None)}
 
 
 def test_binary_and_huge_files_are_problems(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "FILE_BYTES_MAX", 1_000)
-    made = GitRepository(tmp_path / "r", {"huge.sql": b"-" * 1_001, "small.sql": SQL})
-    made.branch(
+    repository = GitRepository(tmp_path / "r", {"huge.sql": b"-" * 1_001, "small.sql": SQL})
+    repository.branch(
         {
             "binary.sql": b"\x00\x01",
             "huge.sql": "select 1",
@@ -91,7 +91,7 @@ def test_binary_and_huge_files_are_problems(
             "latin.sql": b"select '\xe9'",
         }
     )
-    problems = {path: change.problem for path, change in changes(made).items()}
+    problems = {path: change.problem for path, change in changes(repository).items()}
     assert problems == {
         "binary.sql": "it is not text",
         "huge.sql": "it is too large (1,001 bytes, at most 1,000)",
@@ -102,14 +102,16 @@ def test_binary_and_huge_files_are_problems(
 
 def test_too_many_files_are_not_assessed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "FILES_MAX", 2)
-    made = GitRepository(tmp_path / "r", {"a.txt": ""})
-    made.branch({f"{n}.sql": SQL for n in range(3)})
+    repository = GitRepository(tmp_path / "r", {"a.txt": ""})
+    repository.branch({f"{n}.sql": SQL for n in range(3)})
     with pytest.raises(QueryError, match="the branch changes 3 files, more than 2"):
-        changes(made)
+        changes(repository)
 
 
 def test_commands_of_the_configuration_are_not_run(tmp_path: Path) -> None:
-    made = GitRepository(tmp_path / "r", {"a.sql": SQL, ".gitattributes": "*.sql diff=evil\n"})
+    repository = GitRepository(
+        tmp_path / "r", {"a.sql": SQL, ".gitattributes": "*.sql diff=evil\n"}
+    )
     touched = tmp_path / "touched"
     script = tmp_path / "evil.sh"
     script.write_text(f"#!/bin/sh\ntouch {touched}\n")
@@ -121,21 +123,21 @@ def test_commands_of_the_configuration_are_not_run(tmp_path: Path) -> None:
         "core.fsmonitor",
         "core.pager",
     ):
-        made.git("config", setting, str(script))
-    (made.folder / ".git/hooks/post-index-change").write_text(script.read_text())
-    (made.folder / ".git/hooks/post-index-change").chmod(0o755)
-    made.git("config", "core.quotepath", "true")
-    made.write({"ä.sql": SQL, "a.sql": "select 1"})
+        repository.git("config", setting, str(script))
+    (repository.folder / ".git/hooks/post-index-change").write_text(script.read_text())
+    (repository.folder / ".git/hooks/post-index-change").chmod(0o755)
+    repository.git("config", "core.quotepath", "true")
+    repository.write({"ä.sql": SQL, "a.sql": "select 1"})
     touched.unlink(missing_ok=True)
-    assert set(changes(made)) == {"a.sql", "ä.sql"}
+    assert set(changes(repository)) == {"a.sql", "ä.sql"}
     assert not touched.exists()
 
 
 def test_a_missing_base_has_a_hint_how_to_fetch_it(tmp_path: Path) -> None:
-    made = GitRepository(tmp_path / "r", {"a.sql": SQL})
+    repository = GitRepository(tmp_path / "r", {"a.sql": SQL})
     for base in ("nope", "--upload-pack=x", "", "main:a.sql"):
         with pytest.raises(QueryError, match="there is no commit") as refused:
-            changes(made, base)
+            changes(repository, base)
         assert "fetch-depth: 0" in refused.value.hint
 
 
@@ -167,12 +169,12 @@ def test_a_shallow_clone_has_a_hint(tmp_path: Path) -> None:
 
 
 def test_histories_without_a_common_commit_are_refused(tmp_path: Path) -> None:
-    made = GitRepository(tmp_path / "r", {"a.sql": SQL})
-    made.git("checkout", "-q", "--orphan", "other")
-    made.write({"b.sql": SQL})
-    made.commit()
+    repository = GitRepository(tmp_path / "r", {"a.sql": SQL})
+    repository.git("checkout", "-q", "--orphan", "other")
+    repository.write({"b.sql": SQL})
+    repository.commit()
     with pytest.raises(QueryError, match="no history in common"):
-        changes(made)
+        changes(repository)
 
 
 def test_no_repository_no_commit_and_no_git(
@@ -182,11 +184,11 @@ def test_no_repository_no_commit_and_no_git(
         Repository(tmp_path)
     with pytest.raises(QueryError, match="git cannot be run"):
         Repository(tmp_path / "nowhere")
-    made = GitRepository(tmp_path / "r", {"a.sql": SQL})
-    made.git("update-ref", "refs/heads/other", "HEAD")
-    made.git("checkout", "-q", "--orphan", "empty")
+    repository = GitRepository(tmp_path / "r", {"a.sql": SQL})
+    repository.git("update-ref", "refs/heads/other", "HEAD")
+    repository.git("checkout", "-q", "--orphan", "empty")
     with pytest.raises(QueryError, match="has no commit yet"):
-        changes(made, "other")
+        changes(repository, "other")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(QueryError, match="git cannot be run"):
-        Repository(made.folder)
+        Repository(repository.folder)

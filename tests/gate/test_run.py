@@ -40,9 +40,9 @@ class MemoryApi:
 
 
 def gate(folder: Path, files: dict[str, str | bytes], api: MemoryApi, **more: Any) -> Report:
-    made = GitRepository(folder / "r", {"models/m.sql": "select a, b from t"})
-    made.branch(files)
-    return run_gate(GateRequest(made.folder, "main", **more), api)
+    repository = GitRepository(folder / "r", {"models/m.sql": "select a, b from t"})
+    repository.branch(files)
+    return run_gate(GateRequest(repository.folder, "main", **more), api)
 
 
 def test_a_dropped_column_that_is_read_fails(tmp_path: Path) -> None:

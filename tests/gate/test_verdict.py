@@ -41,10 +41,10 @@ def test_an_asset_counts_once_at_its_worst() -> None:
     assert FAILED.reasons == ["1 asset downstream would break"]
 
 
-@pytest.mark.parametrize(("most", "reasons"), [(2, 0), (1, 1), (0, 1)])
-def test_more_downstream_than_may_be(most: int, reasons: int) -> None:
+@pytest.mark.parametrize(("limit", "reasons"), [(2, 0), (1, 1), (0, 1)])
+def test_more_downstream_than_may_be(limit: int, reasons: int) -> None:
     two = judged(affected("a", WARNING), affected("b", WARNING))
-    report = replace(PASSED, assessed=(two,), downstream_max=most)
+    report = replace(PASSED, assessed=(two,), downstream_max=limit)
     assert len(report.reasons) == reasons
     assert report.exit_code == reasons
 

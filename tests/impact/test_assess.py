@@ -123,7 +123,7 @@ def others() -> list[Event]:
             "inputFields": [_field("a", "DIRECT", "IDENTITY"), _field("k", "INDIRECT", "FILTER")]
         }
     }
-    whole = dataset("traced", {**schema(id="int"), "columnLineage": {"fields": fields}})
+    traced = dataset("traced", {**schema(id="int"), "columnLineage": {"fields": fields}})
     lineage = {
         "lineage": {
             "namespace": "db",
@@ -165,7 +165,7 @@ def others() -> list[Event]:
             job="with_columns",
             job_facets=sql("insert into written (a) select a from s"),
         ),
-        run_event("o8", inputs=["source"], outputs=[whole], job="trace"),
+        run_event("o8", inputs=["source"], outputs=[traced], job="trace"),
         run_event(
             "o9",
             inputs=[dataset("open", schema(x="int"))],

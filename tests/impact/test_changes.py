@@ -25,18 +25,18 @@ ORDERS = "dataset:db:orders"
 
 
 def test_the_changes_of_the_seed_are_read() -> None:
-    given = [
+    body = [
         {"type": "column_rename", "from": "order_total", "to": "total_amount"},
         {"type": "column_drop", "column": "legacy_discount_code"},
     ]
-    assert parse_changes(given, ORDERS) == [
+    assert parse_changes(body, ORDERS) == [
         ColumnRename(urn=ORDERS, column="order_total", to="total_amount"),
         ColumnDrop(urn=ORDERS, column="legacy_discount_code"),
     ]
 
 
 @pytest.mark.parametrize(
-    "given",
+    "body",
     [
         {"type": "column_rename", "urn": ORDERS, "from": "a", "to": "b"},
         {"type": "column_drop", "urn": ORDERS, "column": "a"},
@@ -49,8 +49,8 @@ def test_the_changes_of_the_seed_are_read() -> None:
         {"type": "semantics_change", "urn": ORDERS, "description": "net"},
     ],
 )
-def test_json_there_and_back(given: dict[str, Any]) -> None:
-    assert msgspec.to_builtins(parse_change(given)) == given
+def test_json_there_and_back(body: dict[str, Any]) -> None:
+    assert msgspec.to_builtins(parse_change(body)) == body
 
 
 def test_a_missing_field_has_its_default() -> None:
@@ -66,7 +66,7 @@ def test_a_missing_field_has_its_default() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("body", "message"),
     [
         ({}, "type None is not a type of change"),
         ({"type": "column_move"}, "type 'column_move' is not a type of change"),
@@ -94,9 +94,9 @@ def test_a_missing_field_has_its_default() -> None:
         ({"type": "job_delete"}, "must be of a job"),
     ],
 )
-def test_an_error_names_the_field(given: dict[str, Any], message: str) -> None:
+def test_an_error_names_the_field(body: dict[str, Any], message: str) -> None:
     with pytest.raises(QueryError) as caught:
-        parse_change(given, ORDERS)
+        parse_change(body, ORDERS)
     assert message in caught.value.message
     assert caught.value.hint
 

@@ -37,8 +37,8 @@ def test_consumers_of_tables() -> None:
     assert (reader.urn, list(reader.outputs)) == (job("j"), [ds("o")])
     assert reader.code is not None
     assert [one.column for one in reader.code.read] == ["x"]
-    (made,) = model.consumers[ds("o")]
-    assert (made.urn, made.kind) == (ds("p"), "DATASET")
+    (consumer,) = model.consumers[ds("o")]
+    assert (consumer.urn, consumer.kind) == (ds("p"), "DATASET")
 
 
 def test_a_changed_column_counts_as_a_column() -> None:

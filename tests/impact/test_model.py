@@ -36,16 +36,16 @@ def test_a_renamed_column_is_gone_for_values_made_of_it() -> None:
     change = PropagatedChange(T.urn, "x", "renamed", path=("column:db:t:x",))
     handed_on = change.through(JOB, "dataset:db:o", "x", "column:db:o:x", same=True)
     assert (handed_on.effect, handed_on.severity, handed_on.distance) == ("renamed", "breaking", 1)
-    made_of_it = change.through(JOB, "dataset:db:o", "y", "column:db:o:y", same=False)
-    assert made_of_it.effect == "gone"
-    assert made_of_it.path == ("column:db:t:x", "column:db:o:y")
+    derived = change.through(JOB, "dataset:db:o", "y", "column:db:o:y", same=False)
+    assert derived.effect == "gone"
+    assert derived.path == ("column:db:t:x", "column:db:o:y")
     assert change.as_stale(JOB, "dataset:db:o").severity == "warning"
 
 
 def test_a_narrowed_type_is_another_meaning_for_values_made_of_it() -> None:
     change = PropagatedChange(T.urn, "x", "narrowed")
-    made_of_it = change.through(JOB, "dataset:db:o", "y", "column:db:o:y", same=False)
-    assert (made_of_it.effect, made_of_it.severity) == ("redefined", "warning")
+    derived = change.through(JOB, "dataset:db:o", "y", "column:db:o:y", same=False)
+    assert (derived.effect, derived.severity) == ("redefined", "warning")
 
 
 def test_a_hidden_consumer_adds_no_distance() -> None:

@@ -188,7 +188,7 @@ def models(draw: st.DrawFn) -> tuple[DependencyModel, dict[str, list[Consumer]]]
     readers: dict[str, list[Consumer]] = {}
     for number, name in enumerate(NAMES[1:], start=1):
         for source in draw(st.sets(st.sampled_from(NAMES[:number]), max_size=2)):
-            wanted = draw(
+            sources = draw(
                 st.one_of(
                     st.just("*"),
                     st.lists(st.sampled_from(COLUMNS), min_size=1, max_size=2).map(", ".join),
@@ -198,19 +198,19 @@ def models(draw: st.DrawFn) -> tuple[DependencyModel, dict[str, list[Consumer]]]
             clause = draw(
                 st.sampled_from(["", " where a > 1", " union all select * from elsewhere"])
             )
-            sql = draw(st.sampled_from([f"{verb}select {wanted} from {source}{clause}", None]))
+            sql = draw(st.sampled_from([f"{verb}select {sources} from {source}{clause}", None]))
             readers.setdefault(source, []).append(consumer(f"{source}_{name}", name, sql=sql))
-    known = draw(st.booleans())
-    tables = [table(name, *((*COLUMNS, "zz") if known else ())) for name in NAMES]
+    is_known = draw(st.booleans())
+    tables = [table(name, *((*COLUMNS, "zz") if is_known else ())) for name in NAMES]
     return build_model(tables, readers), readers
 
 
 @settings(max_examples=60, deadline=None)
 @given(models())
 def test_renaming_an_unused_column_breaks_nothing(
-    made: tuple[DependencyModel, dict[str, list[Consumer]]],
+    sample: tuple[DependencyModel, dict[str, list[Consumer]]],
 ) -> None:
-    model, _ = made
+    model, _ = sample
     found = change(model, "p0", "zz")
     assert "breaking" not in severities(found).values()
 
@@ -222,9 +222,9 @@ def test_renaming_an_unused_column_breaks_nothing(
     st.sampled_from([None, "select a from {}", "select * from {}"]),
 )
 def test_another_consumer_does_not_change_a_severity(
-    made: tuple[DependencyModel, dict[str, list[Consumer]]], where: str, sql: str | None
+    sample: tuple[DependencyModel, dict[str, list[Consumer]]], where: str, sql: str | None
 ) -> None:
-    model, readers = made
+    model, readers = sample
     more = {name: list(listed) for name, listed in readers.items()}
     more.setdefault(where, []).append(consumer("another", sql=sql.format(where) if sql else None))
     wider = build_model(model.tables.values(), more)
@@ -237,9 +237,9 @@ def test_another_consumer_does_not_change_a_severity(
 @settings(max_examples=60, deadline=None)
 @given(models())
 def test_a_drop_is_never_better_than_a_rename(
-    made: tuple[DependencyModel, dict[str, list[Consumer]]],
+    sample: tuple[DependencyModel, dict[str, list[Consumer]]],
 ) -> None:
-    model, _ = made
+    model, _ = sample
     renamed, dropped = (
         severities(change(model, "p0", "a")),
         severities(change(model, "p0", "a", "gone")),

@@ -44,8 +44,8 @@ def test_a_file_in_place_of_the_folder_is_named(tmp_path: Path) -> None:
 def test_a_second_process_waits_and_is_then_refused(tmp_path: Path) -> None:
     home = Home(tmp_path, program="Kafka")
     home.create()
-    with (tmp_path / "server.lock").open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    with (tmp_path / "server.lock").open("w") as lock_file:
+        fcntl.flock(lock_file, fcntl.LOCK_EX)
         with (
             pytest.raises(HomeInUseError, match="starting or stopping the Kafka"),
             home.locked(0.2),

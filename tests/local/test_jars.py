@@ -61,17 +61,17 @@ def jars() -> Path:
 
 @pytest.fixture
 def lock() -> LockFile:
-    whole = read_lock()
-    return replace(whole, jars=tuple(jar for jar in whole.jars if jar.artifact in few))
+    all_jars = read_lock()
+    return replace(all_jars, jars=tuple(jar for jar in all_jars.jars if jar.artifact in few))
 
 
 @pytest.fixture
 def mirror(tmp_path: Path, jars: Path, lock: LockFile) -> Iterator[ThreadingHTTPServer]:
     root = tmp_path / "mirror"
     for jar in lock.jars:
-        place = root / jar.group.replace(".", "/") / jar.artifact / jar.version
-        place.mkdir(parents=True, exist_ok=True)
-        shutil.copy(jars / jar.file_name, place)
+        target_folder = root / jar.group.replace(".", "/") / jar.artifact / jar.version
+        target_folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy(jars / jar.file_name, target_folder)
     handler = type("OneMirror", (Mirror,), {"asked": []})
     server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(handler, directory=str(root)))
     server.handler = handler  # type: ignore[attr-defined]
@@ -124,21 +124,21 @@ def test_the_cache_follows_xdg_and_home(tmp_path: Path) -> None:
 def test_jars_come_from_the_users_mirror_once(
     tmp_path: Path, lock: LockFile, settings: Path, mirror: ThreadingHTTPServer
 ) -> None:
-    seen: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     folder = ensure_jars(
         tmp_path / "cache",
-        lambda done, total: seen.append((done, total)),
+        lambda done, total: progress.append((done, total)),
         lock=lock,
         ivy_settings=settings,
     )
     assert sorted(file.name for file in folder.iterdir()) == sorted(
         [jar.file_name for jar in lock.jars] + ["stamp.json"]
     )
-    assert sorted(seen) == [(number, len(lock.jars)) for number in range(len(lock.jars) + 1)]
-    asked = len(mirror.handler.asked)  # type: ignore[attr-defined]
-    assert asked == len(lock.jars)
+    assert sorted(progress) == [(number, len(lock.jars)) for number in range(len(lock.jars) + 1)]
+    requests = len(mirror.handler.asked)  # type: ignore[attr-defined]
+    assert requests == len(lock.jars)
     ensure_jars(tmp_path / "cache", lock=lock, ivy_settings=settings)
-    assert len(mirror.handler.asked) == asked  # type: ignore[attr-defined]
+    assert len(mirror.handler.asked) == requests  # type: ignore[attr-defined]
 
 
 def test_the_settings_file_may_come_from_the_environment(

@@ -31,12 +31,12 @@ def send(bootstrap: str, value: bytes) -> None:
     assert producer.flush(seconds_max) == 0
 
 
-def held(bootstrap: str) -> list[bytes | None]:
+def read_messages(bootstrap: str) -> list[bytes | None]:
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "tests"})
     try:
-        place = TopicPartition("events", 0, 0)
-        _, end = consumer.get_watermark_offsets(place, timeout=seconds_max)
-        consumer.assign([place])
+        partition = TopicPartition("events", 0, 0)
+        _, end = consumer.get_watermark_offsets(partition, timeout=seconds_max)
+        consumer.assign([partition])
         messages = consumer.consume(end, timeout=seconds_max)
         return [message.value() for message in messages]
     finally:
@@ -57,16 +57,20 @@ def test_a_broker_is_found_again_and_keeps_acknowledged_messages_when_killed(hom
         assert not first.reused
         assert first.bootstrap.startswith("127.0.0.1:")
         send(first.bootstrap, b"one")
-        with LocalKafka(home, cache=jar_cache()) as again:
-            assert (again.reused, again.pid, again.bootstrap) == (True, first.pid, first.bootstrap)
+        with LocalKafka(home, cache=jar_cache()) as reused:
+            assert (reused.reused, reused.pid, reused.bootstrap) == (
+                True,
+                first.pid,
+                first.bootstrap,
+            )
         # The process that found it running did not end it.
         send(first.bootstrap, b"two")
 
         os.kill(first.pid, signal.SIGKILL)
-        anew = LocalKafka(home, cache=jar_cache()).start()
-        assert (anew.reused, anew.bootstrap) == (False, first.bootstrap)
-        assert held(anew.bootstrap) == [b"one", b"two"]
-    assert process.command_line(anew.pid) == ""
+        restarted = LocalKafka(home, cache=jar_cache()).start()
+        assert (restarted.reused, restarted.bootstrap) == (False, first.bootstrap)
+        assert read_messages(restarted.bootstrap) == [b"one", b"two"]
+    assert process.command_line(restarted.pid) == ""
 
 
 @pytest.mark.slow

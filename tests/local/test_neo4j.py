@@ -68,11 +68,12 @@ def test_every_setting_is_in_force(shared: LocalNeo4j) -> None:
     with driver(shared.start()) as graph:
         records = graph.execute_query("SHOW SETTINGS YIELD name, value RETURN name, value").records
     shown = {record["name"]: record["value"] for record in records}
-    wanted = neo4j_settings("127.0.0.1:0", Sizes())
+    expected = neo4j_settings("127.0.0.1:0", Sizes())
     same_in_other_words = {"128m": "128.00MiB", "256m": "256.00MiB", "120s": "2m"}
-    hidden = {name for name in wanted if name.startswith("internal.")}
-    assert {name: shown[name] for name in wanted.keys() - hidden} == {
-        name: same_in_other_words.get(wanted[name], wanted[name]) for name in wanted.keys() - hidden
+    hidden = {name for name in expected if name.startswith("internal.")}
+    assert {name: shown[name] for name in expected.keys() - hidden} == {
+        name: same_in_other_words.get(expected[name], expected[name])
+        for name in expected.keys() - hidden
     }
 
 
@@ -150,9 +151,9 @@ def test_it_listens_on_loopback_only(shared: LocalNeo4j) -> None:
 
 def test_it_is_found_again_from_any_process(shared: LocalNeo4j) -> None:
     first = shared.start()
-    again = local(shared.home.folder).start()
-    assert again.reused
-    assert (again.pid, again.uri, again.password) == (first.pid, first.uri, first.password)
+    reused = local(shared.home.folder).start()
+    assert reused.reused
+    assert (reused.pid, reused.uri, reused.password) == (first.pid, first.uri, first.password)
     other = start_elsewhere(shared.home.folder)
     assert other.communicate()[0].split() == [str(first.pid), "True", first.uri]
     with local(shared.home.folder):
@@ -170,8 +171,8 @@ def test_a_taken_port_is_named(tmp_path: Path) -> None:
 
 
 def test_a_busy_home_is_refused(tmp_path: Path) -> None:
-    with (tmp_path / "server.lock").open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    with (tmp_path / "server.lock").open("w") as lock_file:
+        fcntl.flock(lock_file, fcntl.LOCK_EX)
         with pytest.raises(HomeInUseError, match="starting or stopping"):
             local(tmp_path, wait_seconds_max=0.3).start()
 
@@ -179,13 +180,13 @@ def test_a_busy_home_is_refused(tmp_path: Path) -> None:
 def test_a_store_held_by_an_unknown_server_is_refused(shared: LocalNeo4j) -> None:
     shared.start()
     notes = shared.home.folder / "server.json"
-    kept = [(file, file.read_text()) for file in (notes, shared.home.gateway_out)]
+    before = [(file, file.read_text()) for file in (notes, shared.home.gateway_out)]
     notes.unlink()
     try:
         with pytest.raises(HomeInUseError, match="not started from here"):
             local(shared.home.folder).start()
     finally:
-        for file, text in kept:
+        for file, text in before:
             file.write_text(text)
             file.chmod(0o600)
 
@@ -199,9 +200,9 @@ def test_two_processes_that_start_at_once_share_one_server_and_ignore_a_stale_pi
     (home / "server.json").write_text(f'{{"pid": {os.getpid()}, "bolt_port": 7687, "dbms": "o1"}}')
     assert not local(home).status().running
     both = [start_elsewhere(home) for _ in range(2)]
-    said = [other.communicate()[0].split() for other in both]
-    assert said[0][0] == said[1][0]
-    assert sorted(words[1] for words in said) == ["False", "True"]
+    printed = [other.communicate()[0].split() for other in both]
+    assert printed[0][0] == printed[1][0]
+    assert sorted(words[1] for words in printed) == ["False", "True"]
     assert local(home).status().running, "it outlives those who started it"
 
 

@@ -34,15 +34,15 @@ def test_metrics_without_a_json_number_are_text_and_values_are_bounded() -> None
 
 def test_an_input_has_the_run_that_made_it_and_an_output_its_version() -> None:
     read = {"namespace": "db", "name": "t", "runId": "q"}
-    made = {"namespace": "mlflow://h", "name": "m", "type": "MODEL", "version": "3"}
+    model = {"namespace": "mlflow://h", "name": "m", "type": "MODEL", "version": "3"}
     training = Training("r", "mlflow://h", "churn", "3.0")
-    event = run_event(training, "FAIL", NOON, inputs=[read], outputs=[made], error="no")
+    event = run_event(training, "FAIL", NOON, inputs=[read], outputs=[model], error="no")
     assert event["inputs"][0]["inputFacets"]["headwater_artifact"]["runId"] == "q"
     assert event["outputs"][0]["facets"]["version"]["datasetVersion"] == "3"
     assert event["run"]["facets"]["errorMessage"]["message"] == "no"
     facets = [("run", event["run"]["facets"]), ("job", event["job"]["facets"])]
-    for entity, held in facets:
-        for key, facet in held.items():
+    for entity, owned in facets:
+        for key, facet in owned.items():
             kind: Entity = "run" if entity == "run" else "job"
             assert (kind, key) in FACETS
             assert fault_of(kind, key, json.dumps(facet).encode()) is None

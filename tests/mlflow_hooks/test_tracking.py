@@ -73,14 +73,14 @@ def test_the_events_of_a_training_have_all_that_mlflow_logged(mlflow_uri: str) -
         mlflow.log_metrics({"auc": 0.8, "loss": float("nan")})
         mlflow.set_tag("team", "risk")
         version = register("credit_risk", run.info.run_id)
-    told = by_state(server)
-    assert list(told) == ["START", "COMPLETE"]
-    assert [faults(event) for event in told.values()] == [[], []]
+    events = by_state(server)
+    assert list(events) == ["START", "COMPLETE"]
+    assert [faults(event) for event in events.values()] == [[], []]
     run_id = str(UUID(run.info.run_id))
-    assert {event["run"]["runId"] for event in told.values()} == {run_id}
-    assert told["COMPLETE"]["job"]["namespace"] == server_namespace(mlflow_uri)
-    assert told["COMPLETE"]["job"]["name"] == "credit"
-    facets = told["COMPLETE"]["run"]["facets"]
+    assert {event["run"]["runId"] for event in events.values()} == {run_id}
+    assert events["COMPLETE"]["job"]["namespace"] == server_namespace(mlflow_uri)
+    assert events["COMPLETE"]["job"]["name"] == "credit"
+    facets = events["COMPLETE"]["run"]["facets"]
     assert facets["headwater_mlflow"]["metrics"] == {"auc": 0.8, "loss": "nan"}
     assert facets["executionParameters"]["parameters"] == [
         {"key": "depth", "name": "depth", "value": "7"}
@@ -92,12 +92,12 @@ def test_the_events_of_a_training_have_all_that_mlflow_logged(mlflow_uri: str) -
         "mlflow.experiment": "credit",
         "team": "risk",
     }
-    assert names(told["START"]["inputs"]) == [("file", "/lake/features/credit")]
-    assert names(told["COMPLETE"]["inputs"]) == [
+    assert names(events["START"]["inputs"]) == [("file", "/lake/features/credit")]
+    assert names(events["COMPLETE"]["inputs"]) == [
         ("file", "/lake/features/credit"),
         ("file", "/data/credit.csv"),
     ]
-    [model] = told["COMPLETE"]["outputs"]
+    [model] = events["COMPLETE"]["outputs"]
     assert (model["namespace"], model["name"]) == (server_namespace(mlflow_uri), "credit_risk")
     assert model["facets"]["datasetType"]["datasetType"] == "MODEL"
     assert model["facets"]["version"]["datasetVersion"] == str(version) == "1"
@@ -138,10 +138,15 @@ def test_a_failed_training_is_reported_and_raises_its_own_error() -> None:
             raise ZeroDivisionError("no rows")
         with pytest.raises(KeyboardInterrupt), mlflow.start_run(), track(url=server.url):
             raise KeyboardInterrupt
-    told = by_state(server)
-    assert set(told) == {"START", "FAIL", "ABORT"}
-    assert told["FAIL"]["run"]["facets"]["errorMessage"]["message"] == "ZeroDivisionError: no rows"
-    assert (told["FAIL"]["job"]["namespace"], told["FAIL"]["job"]["name"]) == ("risk", "nightly")
+    events = by_state(server)
+    assert set(events) == {"START", "FAIL", "ABORT"}
+    assert (
+        events["FAIL"]["run"]["facets"]["errorMessage"]["message"] == "ZeroDivisionError: no rows"
+    )
+    assert (events["FAIL"]["job"]["namespace"], events["FAIL"]["job"]["name"]) == (
+        "risk",
+        "nightly",
+    )
     assert [faults(event) for event in server.events] == [[]] * 4
 
 
@@ -155,13 +160,13 @@ def test_datasets_have_their_kinds_and_versions() -> None:
             track(url=server.url, inputs=[features, base, base], outputs=[report]),
         ):
             pass
-    told = by_state(server)["COMPLETE"]
-    assert faults(told) == []
-    first, second = told["inputs"]
+    events = by_state(server)["COMPLETE"]
+    assert faults(events) == []
+    first, second = events["inputs"]
     assert first["facets"]["datasetType"]["datasetType"] == "FEATURE"
     assert first["facets"]["version"]["datasetVersion"] == "12"
     assert second["inputFacets"]["headwater_artifact"]["runId"] == str(UUID(int=7))
-    assert told["outputs"][0]["facets"]["datasetType"]["datasetType"] == "REPORT"
+    assert events["outputs"][0]["facets"]["datasetType"]["datasetType"] == "REPORT"
     assert ("dataset", "datasetType") in FACETS
 
 
@@ -252,10 +257,10 @@ def test_a_version_registered_later_is_linked_to_its_run() -> None:
         version = register("credit_risk", run.info.run_id)
         server.events.clear()
         assert attach("credit_risk", version, url=server.url)
-    told = by_state(server)
-    assert set(told) == {"START", "COMPLETE"}
+    events = by_state(server)
+    assert set(events) == {"START", "COMPLETE"}
     assert {event["job"]["name"] for event in server.events} == {"nightly"}
-    assert told["COMPLETE"]["outputs"][0]["facets"]["version"]["datasetVersion"] == "1"
+    assert events["COMPLETE"]["outputs"][0]["facets"]["version"]["datasetVersion"] == "1"
     assert "lineage_id" in MlflowClient().get_model_version("credit_risk", "1").tags
 
 

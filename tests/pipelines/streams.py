@@ -53,9 +53,9 @@ def events_of(number: int, jobs: int = 12) -> list[RunEvent]:
         f"jane.doe{number}@example.com is no id", "python"
     )
     run_id = str(uuid.uuid5(uuid.NAMESPACE_URL, str(number)))
-    told = []
+    events = []
     for second, state in ((0, RunState.START), (1, RunState.FAIL if failed else RunState.COMPLETE)):
-        told.append(
+        events.append(
             RunEvent(
                 eventType=state,
                 eventTime=f"2026-01-01T{number // 60:02d}:{number % 60:02d}:{second:02d}Z",
@@ -72,7 +72,7 @@ def events_of(number: int, jobs: int = 12) -> list[RunEvent]:
                 else [],
             )
         )
-    return told
+    return events
 
 
 def bodies(events: list[RunEvent]) -> list[bytes]:
@@ -94,9 +94,12 @@ def held(bootstrap: str, topic: str, partitions: int = 2) -> list[tuple[bytes, d
         {"bootstrap.servers": bootstrap, "group.id": "tests", "enable.auto.commit": False}
     )
     with closing(consumer):
-        places = [TopicPartition(topic, number, 0) for number in range(partitions)]
-        ends = [consumer.get_watermark_offsets(place, timeout=SECONDS_MAX)[1] for place in places]
-        consumer.assign(places)
+        positions = [TopicPartition(topic, number, 0) for number in range(partitions)]
+        ends = [
+            consumer.get_watermark_offsets(position, timeout=SECONDS_MAX)[1]
+            for position in positions
+        ]
+        consumer.assign(positions)
         messages = consumer.consume(sum(ends), timeout=SECONDS_MAX)
         return [
             (message.value() or b"", {name: value.decode() for name, value in _headers(message)})

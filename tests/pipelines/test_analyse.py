@@ -77,24 +77,24 @@ def history() -> list[Event]:
     last week in 200 s with 500 rows. `steady` makes log, which nothing reads, in 10 s with 50 rows.
     On the last day the schema of mart changes, and a run of another producer starts and never ends.
     """
-    told: list[Event] = []
+    sent_events: list[Event] = []
     for day in range(20, 0, -1):
         recent = day < 7
         count = 500 if recent else 1_000 + day % 3 - 1
         fields = {"a": "string", "b": "int"} if day == 1 else {"a": "int", "c": "int"}
         at = days_ago(day)
-        told.append(event(f"b{day}", "build", at, "START", inputs=[dataset("raw")]))
+        sent_events.append(event(f"b{day}", "build", at, "START", inputs=[dataset("raw")]))
         end = days_ago(day, 200 if recent else 100)
-        made = rows("mart", count, **fields)
-        told.append(
-            event(f"b{day}", "build", end, "COMPLETE", inputs=[dataset("raw")], outputs=[made])
+        written = rows("mart", count, **fields)
+        sent_events.append(
+            event(f"b{day}", "build", end, "COMPLETE", inputs=[dataset("raw")], outputs=[written])
         )
-        told.append(event(f"s{day}", "steady", at, "START"))
-        told.append(
+        sent_events.append(event(f"s{day}", "steady", at, "START"))
+        sent_events.append(
             event(f"s{day}", "steady", days_ago(day, 10), "COMPLETE", outputs=[rows("log", 50)])
         )
     lineage = dataset("report", columns(a=[("mart", "a")]))
-    told.append(
+    sent_events.append(
         event(
             "lost",
             "publish",
@@ -105,7 +105,7 @@ def history() -> list[Event]:
             producer="dbt",
         )
     )
-    return told
+    return sent_events
 
 
 def lake(folder: Path, events: list[Event]) -> str:
@@ -239,8 +239,8 @@ def test_blast_radius_and_the_results_that_become_facts(found: AnalysisResult) -
         ds("report"): (0, 0),
         ds("log"): (0, 0),
     }
-    told = {(one.table, one.subject): one.values for one in findings(found)}
-    assert set(told) == {
+    values = {(one.table, one.subject): one.values for one in findings(found)}
+    assert set(values) == {
         ("row_counts", ds("mart")),
         ("run_times", job("build")),
         ("dataset_use", ds("log")),
@@ -248,7 +248,7 @@ def test_blast_radius_and_the_results_that_become_facts(found: AnalysisResult) -
         ("schema_changes", ds("mart")),
         ("summary", ""),
     }
-    summary = told["summary", ""]
+    summary = values["summary", ""]
     assert (summary["events"], summary["runs"], summary["never_ended"]) == (81, 41, 1)
     # Of 2, 1, 0 and 0.
     assert summary["median_blast_radius"] == 0.5
@@ -259,8 +259,8 @@ def test_tables_are_written_and_replaced(
 ) -> None:
     for _ in range(2):
         write_tables(found, str(tmp_path / "out"))
-    kept = spark.read.parquet(str(tmp_path / "out" / "run_times"))
-    assert {row["job"] for row in kept.collect()} == {job("build"), job("steady")}
+    stored = spark.read.parquet(str(tmp_path / "out" / "run_times"))
+    assert {row["job"] for row in stored.collect()} == {job("build"), job("steady")}
 
 
 def test_an_empty_lake_is_an_error(spark: SparkSession, tmp_path: Path) -> None:
@@ -298,15 +298,15 @@ def test_reach_equals_a_walk_from_every_node() -> None:
         edges = [tuple(chance.choices(names, k=2)) for _ in range(chance.randint(1, 20))]
         expected = {}
         for start in {name for edge in edges for name in edge}:
-            seen, waiting = set[str](), [start]
+            visited, waiting = set[str](), [start]
             while waiting:
                 here = waiting.pop()
-                fresh = {target for source, target in edges if source == here} - seen
-                seen |= fresh
+                fresh = {target for source, target in edges if source == here} - visited
+                visited |= fresh
                 waiting.extend(fresh)
-            seen.discard(start)
+            visited.discard(start)
             expected[start] = (
-                sum(urn.startswith("dataset") for urn in seen),
-                sum(urn.startswith("job") for urn in seen),
+                sum(urn.startswith("dataset") for urn in visited),
+                sum(urn.startswith("job") for urn in visited),
             )
         assert blast_radius([(source, target) for source, target in edges]) == expected

@@ -53,7 +53,7 @@ def lake(tmp_path: Path) -> Lake:
     return Lake(str(tmp_path / "a lake"))
 
 
-def told(count: int, first: int = 0) -> list[bytes]:
+def bodies_of(count: int, first: int = 0) -> list[bytes]:
     return [
         json.dumps(event).encode()
         for number in range(first, first + count)
@@ -85,7 +85,7 @@ def test_every_event_is_there_once_by_day_and_namespace(
 ) -> None:
     monkeypatch.setattr(pipeline, "PART_EVENTS", 3)
     monkeypatch.setattr(pipeline, "ROUND_PARTS", 2)
-    bodies = told(4)
+    bodies = bodies_of(4)
     spool.append(bodies[:5], received=JANUARY_31 - 1)
     spool.append(
         [*bodies[5:], b'{"dataset": {"namespace": "s3://b/x y", "name": "t"}}', b"{no event"],
@@ -95,7 +95,7 @@ def test_every_event_is_there_once_by_day_and_namespace(
     assert (done.events, done.archived) == (10, 10)
     found = rows(lake)
     assert [row["body"] for row in found] == [
-        kept.body for kept in SpoolReader(spool.path).events(1, 10)
+        stored.body for stored in SpoolReader(spool.path).events(1, 10)
     ]
     assert [row["seq"] for row in found] == list(range(1, 11))
     # Tasks have the size that the driver sets, whichever process writes them.
@@ -123,18 +123,18 @@ def test_every_event_is_there_once_by_day_and_namespace(
         key=str,
     )
     assert pipeline.archive(spark, spool, lake).events == 0
-    spool.append(told(1, first=4), received=JANUARY_31 + DAY)
+    spool.append(bodies_of(1, first=4), received=JANUARY_31 + DAY)
     assert (pipeline.archive(spark, spool, lake).events, len(rows(lake))) == (2, 12)
     # Uncommitted files of a killed process are written again.
-    spool.append(told(2, first=5), received=JANUARY_31 + DAY)
+    spool.append(bodies_of(2, first=5), received=JANUARY_31 + DAY)
     pipeline.write_part(SpoolReader(spool.path), lake, spool.id, 13, 14)
-    spool.append(told(1, first=7), received=JANUARY_31 + DAY)
+    spool.append(bodies_of(1, first=7), received=JANUARY_31 + DAY)
     assert pipeline.archive(spark, spool, lake).events == 6
     assert [row["seq"] for row in rows(lake)] == list(range(1, 19))
 
 
 def test_a_cut_removes_only_archived_and_folded_events(spool: Spool, lake: Lake) -> None:
-    spool.append(told(30), received=JANUARY_31)
+    spool.append(bodies_of(30), received=JANUARY_31)
     spool.dead_letter([(3, "dead")])
     part(spool, lake, 1, 40)
 
@@ -152,12 +152,12 @@ def test_a_cut_removes_only_archived_and_folded_events(spool: Spool, lake: Lake)
     assert pipeline.cut(spool, lake, 60) == 19
     assert (left(), spool.last(), SpoolReader(spool.path).count()) == ([3, 60], 60, 60)
     assert [dead.seq for dead in spool.dead_letters()] == [3]
-    assert spool.append(told(1), received=JANUARY_31) == 62
+    assert spool.append(bodies_of(1), received=JANUARY_31) == 62
     assert [row["seq"] for row in rows(lake)] == list(range(1, 61))
 
 
 def test_a_cut_frees_disk_space_while_events_arrive(spool: Spool, lake: Lake) -> None:
-    spool.append([body + b" " * 6_000 for body in told(600)], received=JANUARY_31)
+    spool.append([body + b" " * 6_000 for body in bodies_of(600)], received=JANUARY_31)
     part(spool, lake, 1, 1_200)
     before = spool.path.stat().st_size
     waited: list[float] = []
@@ -199,7 +199,7 @@ archive.archive_with(write, spool, lake, on_progress=lambda *told: print(told, f
 
 
 def test_killed_while_it_writes(spool: Spool, lake: Lake) -> None:
-    bodies = told(1_000)
+    bodies = bodies_of(1_000)
     spool.append(bodies, received=JANUARY_31)
     words = [sys.executable, "-c", _ARCHIVING, str(spool.path), lake.root]
     for lines in (3, 7):
@@ -237,7 +237,7 @@ main()
 
 @pytest.mark.spark
 def test_the_command_is_killed_and_run_again(spool: Spool, lake: Lake) -> None:
-    bodies = told(300)
+    bodies = bodies_of(300)
     spool.append(bodies[:500], received=JANUARY_31)
     program, words = (
         [sys.executable, "-c", _IN_SMALL_ROUNDS],
@@ -264,14 +264,14 @@ def test_the_command_is_killed_and_run_again(spool: Spool, lake: Lake) -> None:
             assert before >= 200
             # Tasks now have other ranges, so files of the killed process have other names.
             spool.append(bodies[500:], received=JANUARY_31)
-            again = subprocess.run(
+            second = subprocess.run(
                 [*program, "130", *words], env=environment, stdout=subprocess.PIPE, check=True
             )
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(killed.pid, signal.SIGKILL)
-    said = json.loads(again.stdout)
-    assert (said["archived"], said["events"]) == (600, 600 - before)
+    summary = json.loads(second.stdout)
+    assert (summary["archived"], summary["events"]) == (600, 600 - before)
     found = rows(lake)
     assert [row["seq"] for row in found] == list(range(1, 601))
     assert [row["body"] for row in found] == bodies

@@ -72,7 +72,7 @@ def graph(database: Database) -> Database:
     return database
 
 
-def folded_at_once(graph: Database, bodies: list[bytes]) -> Graph:
+def folded_together(graph: Database, bodies: list[bytes]) -> Graph:
     """Return the graph of these events, folded in one transaction."""
     empty(graph)
     delta = fold(parse(body, received=0) for body in bodies)
@@ -81,7 +81,7 @@ def folded_at_once(graph: Database, bodies: list[bytes]) -> Graph:
     return canonical(graph)
 
 
-def told(count: int) -> list[bytes]:
+def bodies_of(count: int) -> list[bytes]:
     return [
         json.dumps(event).encode()
         for number in range(count)
@@ -124,21 +124,21 @@ def test_any_history_same_graph(
     spark: SparkSession,
     database: Database,
     tmp_path_factory: pytest.TempPathFactory,
-    told: list[list[bytes]],
+    streams: list[list[bytes]],
     rows: int,
 ) -> None:
     folder = tmp_path_factory.mktemp("archive")
-    for number, history in enumerate(told):
+    for number, history in enumerate(streams):
         with (folder / f"{number % 4}.jsonl").open("ab") as file:
             file.writelines(body + b"\n" for body in history)
     empty(database)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pipeline, "CHUNK_ROWS", rows)
         done = into(spark, database, folder.parent, folder)
-    bodies = {body for history in told for body in history}
+    bodies = {body for history in streams for body in history}
     assert (done.folded, done.refused, done.unwritable) == (len(bodies), 0, 0)
-    assert done.folded + done.duplicates == done.events == sum(map(len, told))
-    assert canonical(database) == folded_at_once(database, sorted(bodies))
+    assert done.folded + done.duplicates == done.events == sum(map(len, streams))
+    assert canonical(database) == folded_together(database, sorted(bodies))
 
 
 def test_events_of_real_producers_in_every_kind_of_file(
@@ -174,13 +174,13 @@ def test_events_of_real_producers_in_every_kind_of_file(
     assert (done.files, done.events, done.refused) == (3, sum(map(len, bodies)), 0)
     redact = Redactor(RULES.redaction_key).redact
     found = canonical(graph)
-    assert found == folded_at_once(graph, [redact(body) for stream in bodies for body in stream])
+    assert found == folded_together(graph, [redact(body) for stream in bodies for body in stream])
 
 
 def test_malformed_lines_are_dead_lettered_with_their_position(
     spark: SparkSession, graph: Database, tmp_path: Path
 ) -> None:
-    good = told(3)
+    good = bodies_of(3)
     secret = b'{"job": {"namespace": "etl"}, "url": "postgres://etl:hunter2@db"}'
     lines = [
         good[0],
@@ -196,21 +196,21 @@ def test_malformed_lines_are_dead_lettered_with_their_position(
     pq.write_table(pa.table({"body": [b"[]", good[0]]}), tmp_path / "b.parquet")
     done = into(spark, graph, tmp_path, tmp_path)
     assert (done.events, done.folded, done.duplicates, done.refused) == (11, 6, 1, 4)
-    said = [
+    letter_lines = [
         line
         for part in Path(str(done.dead)).rglob("*.json")
         for line in part.read_text().splitlines()
     ]
-    letters = [json.loads(line) for line in said]
-    places = [(Path(one["file"]).name, one["number"], one["field"]) for one in letters]
-    assert sorted(places) == [
+    letters = [json.loads(line) for line in letter_lines]
+    positions = [(Path(one["file"]).name, one["number"], one["field"]) for one in letters]
+    assert sorted(positions) == [
         ("a.jsonl", 2, ""),
         ("a.jsonl", 5, "job.name"),
         ("a.jsonl", 8, ""),
         ("b.parquet", 0, ""),
     ]
     assert "hunter2" not in json.dumps(letters)
-    assert canonical(graph) == folded_at_once(graph, good)
+    assert canonical(graph) == folded_together(graph, good)
 
 
 def test_there_must_be_something_to_read(
@@ -226,7 +226,7 @@ def test_there_must_be_something_to_read(
 def test_the_lake_and_the_later_events_of_the_spool(
     spark: SparkSession, graph: Database, tmp_path: Path
 ) -> None:
-    bodies = told(30)
+    bodies = bodies_of(30)
     # One that breaks a rule, and was received twice.
     bodies[30] = bodies[25] = bodies[25].replace(b'"COMPLETE"', b'"complete"')
     lake = Lake(str(tmp_path / "lake"))
@@ -238,7 +238,7 @@ def test_the_lake_and_the_later_events_of_the_spool(
         assert archive.cut(spool, lake, read_checkpoint(graph, spool.id).position) == 39
         spool.append(bodies[40:], received=1_790_000_000_000_001)
         worker.run(until_done=True)
-        whole = canonical(graph)
+        expected = canonical(graph)
         tallied = producers(GraphView(graph))
         assert [
             (one.events, [f.count for f in one.findings if "case" in f.rule]) for one in tallied
@@ -260,13 +260,13 @@ def test_the_lake_and_the_later_events_of_the_spool(
         assert producers(GraphView(graph)) == tallied
         into(spark, graph, tmp_path, lake.root)
         assert producers(GraphView(graph)) == tallied
-    assert canonical(graph) == whole == folded_at_once(graph, bodies)
+    assert canonical(graph) == expected == folded_together(graph, bodies)
 
 
 def test_the_worker_counts_the_events_it_folds_meanwhile(graph: Database) -> None:
-    said = ProducerStats()
-    for seq, body in enumerate(told(5), 1):
-        count_event(seq, seq, body, parse(body, received=seq), future_seconds=60, into=said)
+    expected = ProducerStats()
+    for seq, body in enumerate(bodies_of(5), 1):
+        count_event(seq, seq, body, parse(body, received=seq), future_seconds=60, into=expected)
     begun = Checkpoint(5, 5, 0)
     write(
         graph,
@@ -274,9 +274,9 @@ def test_the_worker_counts_the_events_it_folds_meanwhile(graph: Database) -> Non
             GraphDelta(), spool="s", before=Checkpoint(), after=Checkpoint(8, 8, 0), holder="test"
         ),
     )
-    advance_checkpoint(graph, "s", begun, 20, dead=1, producer_stats=said)
+    advance_checkpoint(graph, "s", begun, 20, dead=1, producer_stats=expected)
     assert (read_checkpoint(graph, "s"), producers(GraphView(graph))) == (Checkpoint(8, 8, 0), [])
-    advance_checkpoint(graph, "s", Checkpoint(8, 8, 0), 20, dead=1, producer_stats=said)
+    advance_checkpoint(graph, "s", Checkpoint(8, 8, 0), 20, dead=1, producer_stats=expected)
     assert read_checkpoint(graph, "s") == Checkpoint(20, 19, 1)
     assert [one.events for one in producers(GraphView(graph))] == [10]
 
@@ -296,7 +296,7 @@ def test_a_graph_is_rebuilt_from_lake_and_spool(
         monkeypatch.setenv(f"HEADWATER_NEO4J_{name}", value)
     # A process group of its own, so that Ctrl-C does not reach the tests.
     monkeypatch.setattr(graph_admin, "set_on_signal", id)
-    bodies = told(20)
+    bodies = bodies_of(20)
     with closing(Spool(tmp_path / "spool.db")) as spool:
         spool.append(bodies[:30], received=1_790_000_000_000_000)
         Worker(graph, spool).run(until_done=True)
@@ -328,7 +328,7 @@ main()
 def test_killed_while_it_writes(
     spark: SparkSession, graph: Database, neo4j_server: Neo4jServer, tmp_path: Path
 ) -> None:
-    bodies = told(500)
+    bodies = bodies_of(500)
     (tmp_path / "events.jsonl").write_bytes(b"\n".join(bodies))
     environment = {
         **os.environ,
@@ -362,4 +362,4 @@ def test_killed_while_it_writes(
     done = backfill(spark, graph, [str(tmp_path / "*.jsonl")], rules, dead=str(tmp_path / "dead"))
     assert (done.resumed, done.events) == (written, 1_000)
     assert 0 < done.resumed < done.facts
-    assert canonical(graph) == folded_at_once(graph, bodies)
+    assert canonical(graph) == folded_together(graph, bodies)

@@ -98,9 +98,9 @@ def test_a_refused_event_has_its_reason_and_line() -> None:
         for row in rows
         if row.kind == Kind.REFUSED
     ]
-    places = sorted((one.start, one.number) for one in refused)
+    positions = sorted((one.start, one.number) for one in refused)
     # Lines go on in the next batch of one block, and begin again in another block.
-    assert places == [(0, 2), (0, 3), (500, 1)]
+    assert positions == [(0, 2), (0, 3), (500, 1)]
     assert all(one.file == "/f.jsonl" and one.reason for one in refused)
 
 

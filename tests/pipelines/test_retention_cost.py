@@ -74,12 +74,12 @@ def test_it_counts_and_estimates_the_savings_of_settings(database: Database) -> 
         8,
     )
     assert found.per_million(found.sizes["PipelineRun"].nodes) == 500_000
-    said = found.as_json()
-    assert said["labels"]["PipelineRun"]["nodesPerMillionEvents"] == 500_000
+    printed = found.as_json()
+    assert printed["labels"]["PipelineRun"]["nodesPerMillionEvents"] == 500_000
     # All but the newest of each job could go by 7 or 30 days, after 45; none by 90.
     by_setting = {(one.days, one.sample): one for one in found.savings}
     assert [by_setting[days, 0.0].runs for days in (7, 30, 90, 180, 365)] == [6, 6, 0, 0, 0]
-    whole = by_setting[7, 0.0]
+    week = by_setting[7, 0.0]
     each = {label: size.bytes / size.nodes for label, size in found.sizes.items()}
-    assert whole == Saving(7, 0.0, 6, 6, round(6 * each["PipelineRun"] + 6 * each["Artifact"]))
-    assert by_setting[7, 0.1].runs <= whole.runs
+    assert week == Saving(7, 0.0, 6, 6, round(6 * each["PipelineRun"] + 6 * each["Artifact"]))
+    assert by_setting[7, 0.1].runs <= week.runs

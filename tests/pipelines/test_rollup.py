@@ -66,13 +66,15 @@ def daily() -> list[Event]:
     """Return events: `load` fills raw every 10 minutes, `build` makes mart of it; both run four
     times.
     """
-    told: list[Event] = []
+    events: list[Event] = []
     for number in range(4):
-        told += run(
+        events += run(
             f"load-{number}", "load", ["crm"], ["raw"], minute=10 * number, rows=100 + number
         )
-        told += run(f"build-{number}", "build", ["raw"], ["mart"], minute=10 * number + 5, rows=10)
-    return told
+        events += run(
+            f"build-{number}", "build", ["raw"], ["mart"], minute=10 * number + 5, rows=10
+        )
+    return events
 
 
 @pytest.mark.usefixtures("clean_graph")
@@ -95,7 +97,7 @@ def test_old_runs_become_summaries(database: Database) -> None:
     [load] = summaries(database, "load")
     [build] = summaries(database, "build")
     assert load["urn"] == f"summary:etl:load:2026-01-01:COMPLETE:{load['versions']}"
-    told = {
+    statuses = {
         "runs": 3,
         "timed": 3,
         "seconds": 180.0,
@@ -103,7 +105,7 @@ def test_old_runs_become_summaries(database: Database) -> None:
         "secondsMax": 60.0,
         "errors": 0,
     }
-    assert {key: load[key] for key in told} == told
+    assert {key: load[key] for key in statuses} == statuses
     assert (load["rowsWritten"], load["day"], load["status"]) == (303, "2026-01-01", "COMPLETE")
     assert (load["first"], load["last"]) == (
         datetime(2026, 1, 1, tzinfo=UTC),
@@ -148,9 +150,9 @@ def test_the_whole_evidence_of_answers_stays(database: Database) -> None:
 
 @pytest.mark.usefixtures("clean_graph")
 def test_failures_stay_with_the_runs_before_and_after(database: Database, view: GraphView) -> None:
-    told = daily()
+    events = daily()
     failed = run("load-x", "load", ["crm"], ["raw"], minute=12, status="FAIL", error="disk full")
-    write_events(database, told, failed)
+    write_events(database, events, failed)
     before = failure_impact(view, [run_of("load-x")])
     roll_up(database, horizon(25))
     # load-x left an unfinished version that build-1 read beside that of load-1; load-2 resolved it.
@@ -230,21 +232,21 @@ def test_it_stops_between_two_pieces_and_goes_on(
 ) -> None:
     write_events(database, daily())
     roll_up(database, horizon(25))
-    whole = canonical(database)
+    before_rollup = canonical(database)
     empty(database)
     write_events(database, daily())
     monkeypatch.setattr("headwater.pipelines.rollup.BATCH_SIZE", 2)
-    asked: list[int] = []
+    results: list[int] = []
 
     def twice() -> bool:
-        asked.append(1)
-        return len(asked) > 1
+        results.append(1)
+        return len(results) > 1
 
     first = roll_up(database, horizon(25), stopped=twice)
     assert (first.summarised, first.done) == (2, False)
     second = roll_up(database, horizon(25))
     assert (second.summarised, second.done) == (3, True)
-    assert canonical(database) == whole
+    assert canonical(database) == before_rollup
 
 
 @pytest.mark.usefixtures("clean_graph")
@@ -264,8 +266,8 @@ def test_use_is_counted_over_summaries_too(database: Database, view: GraphView) 
     ]
     assert roll_up(database, horizon(25)).summarised == 6
     assert usage(view, ds("raw"), now=now) == before
-    seen = usage(view.visible_to(Visibility(("db", "et"))), ds("raw"), now=now)
-    assert seen.consumers == []
+    visible_usage = usage(view.visible_to(Visibility(("db", "et"))), ds("raw"), now=now)
+    assert visible_usage.consumers == []
     # A day that began before the window is not counted.
     late = usage(view, ds("raw"), days=1, now=datetime(2026, 1, 2, 0, 10, tzinfo=UTC))
     assert [(one.job, one.runs) for one in late.consumers] == [(job("build"), 2)]
@@ -297,23 +299,25 @@ rollup.roll_up(database, msgspec.json.decode(horizon, type=Horizon), progress=pr
 
 
 @pytest.mark.usefixtures("clean_graph")
-@pytest.mark.parametrize(("when", "gone"), [("within", 0), ("between", 4)])
+@pytest.mark.parametrize(("when", "removed"), [("within", 0), ("between", 4)])
 def test_a_killed_rollup_has_counted_the_runs_it_removed(
-    database: Database, neo4j_server: Neo4jServer, when: str, gone: int
+    database: Database, neo4j_server: Neo4jServer, when: str, removed: int
 ) -> None:
     write_events(database, daily())
     roll_up(database, horizon(25))
-    whole = canonical(database)
+    before_rollup = canonical(database)
     empty(database)
     write_events(database, daily())
-    said = msgspec.json.encode(horizon(25)).decode()
-    told = (when, neo4j_server.uri, neo4j_server.user, neo4j_server.password, said)
-    ended = subprocess.run([sys.executable, "-c", KILLED, *told], check=False, capture_output=True)
+    encoded = msgspec.json.encode(horizon(25)).decode()
+    arguments = (when, neo4j_server.uri, neo4j_server.user, neo4j_server.password, encoded)
+    ended = subprocess.run(
+        [sys.executable, "-c", KILLED, *arguments], check=False, capture_output=True
+    )
     assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
     counted = sum(row["runs"] for name in ("load", "build") for row in summaries(database, name))
-    assert (len(runs_left(database)), counted) == (8 - gone, gone)
-    assert roll_up(database, horizon(25)).summarised == 5 - gone
-    assert canonical(database) == whole
+    assert (len(runs_left(database)), counted) == (8 - removed, removed)
+    assert roll_up(database, horizon(25)).summarised == 5 - removed
+    assert canonical(database) == before_rollup
 
 
 JOBS: dict[str, tuple[list[str], list[str]]] = {
@@ -325,19 +329,19 @@ JOBS: dict[str, tuple[list[str], list[str]]] = {
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[Event]:
-    told: list[Event] = []
+    events: list[Event] = []
     for number in range(draw(st.integers(6, 22))):
         name = draw(st.sampled_from(sorted(JOBS)))
         status = draw(st.sampled_from(["COMPLETE"] * 8 + ["FAIL", "ABORT"]))
         minute = draw(st.integers(0, 50))
-        told += run(f"run-{number}", name, *JOBS[name], minute=minute, status=status, rows=number)
+        events += run(f"run-{number}", name, *JOBS[name], minute=minute, status=status, rows=number)
     for number in range(draw(st.integers(0, 2))):
-        told += answer(
+        events += answer(
             f"answer-{number}",
             draw(st.sampled_from(["raw", "mart", "log"])),
             minute=draw(st.integers(0, 55)),
         )
-    return told
+    return events
 
 
 @settings(
@@ -349,43 +353,43 @@ def histories(draw: st.DrawFn) -> list[Event]:
     histories(), st.integers(5, 60), st.sampled_from([0.0, 0.5]), st.randoms(use_true_random=False)
 )
 def test_no_result_of_a_question_is_lost(
-    database: Database, told: list[Event], minute: int, sample: float, chance: random.Random
+    database: Database, events: list[Event], minute: int, sample: float, chance: random.Random
 ) -> None:
     empty(database)
-    write_events(database, told)
-    questions, counted = asked(database), by_day(database)
+    write_events(database, events)
+    questions, counted = results(database), by_day(database)
     rolled = roll_up(database, horizon(minute, sample=sample))
     assert rolled.done
-    assert asked(database) == questions
-    kept = by_day(database)
+    assert results(database) == questions
+    days = by_day(database)
     for row in database.ask(
         "MATCH (s:RunSummary) "
         "RETURN s.job AS job, s.day AS day, s.status AS status, s.runs AS runs",
         {},
     ):
-        kept[row["job"], row["day"], row["status"]] += row["runs"]
-    assert kept == counted
+        days[row["job"], row["day"], row["status"]] += row["runs"]
+    assert days == counted
     # The events again, in any order and in parts, leave the graph unchanged.
     before = canonical(database)
-    chance.shuffle(told)
-    for start in range(0, len(told), 7):
-        write_events(database, told[start : start + 7])
+    chance.shuffle(events)
+    for start in range(0, len(events), 7):
+        write_events(database, events[start : start + 7])
     assert canonical(database) == before
     assert roll_up(database, horizon(minute, sample=sample)).summarised == 0
 
 
-def asked(database: Database) -> dict[str, Any]:
+def results(database: Database) -> dict[str, Any]:
     """Return results that a rollup must keep: traces, failures, freshness, the lineage graph."""
     text = "MATCH (r:PipelineRun {status: 'FAIL'}) RETURN r.urn AS urn"
     failed = [row["urn"] for row in database.ask(text, {})]
-    told = failure_impact(GraphView(database), failed)
+    impact = failure_impact(GraphView(database), failed)
     present = sorted(urns(database, "Dataset"))
     return {
         "answers": {
-            urn: _whole(trace(GraphView(database), urn.removeprefix("answer:")))
+            urn: _as_tuple(trace(GraphView(database), urn.removeprefix("answer:")))
             for urn in urns(database, "Answer")
         },
-        "failures": {urn: _sorted(one) for urn, one in told.items()},
+        "failures": {urn: _sorted(one) for urn, one in impact.items()},
         "freshness": freshness(GraphView(database), present),
         "map": {
             edge
@@ -400,7 +404,7 @@ def asked(database: Database) -> dict[str, Any]:
     }
 
 
-def _whole(found: Trace) -> tuple[Any, ...]:
+def _as_tuple(found: Trace) -> tuple[Any, ...]:
     sides = (found.sources, found.artifacts, found.runs, found.answers, found.columns)
     return (found.answer, *(sorted(side, key=str) for side in sides), sorted(found.edges, key=str))
 

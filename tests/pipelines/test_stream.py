@@ -125,21 +125,21 @@ def test_nothing_is_lost_or_counted_twice_after_any_kill(
         wait_for("what was sent", lambda: done(stream, database) == total, SECONDS_MAX)
 
         gate.cut()
-        later = [event for number in range(150, 180) for event in events_of(number)]
-        send(broker.bootstrap, "lineage", later)
+        more = [event for number in range(150, 180) for event in events_of(number)]
+        send(broker.bootstrap, "lineage", more)
         wait_for("it waits", lambda: "retry pause_seconds=" in stream.said(), SECONDS_MAX)
         gate.open()
-        total += len(later)
+        total += len(more)
         wait_for("what was sent meanwhile", lambda: done(stream, database) == total, SECONDS_MAX)
         position = stream.position(database)
         # The graph has a batch an instant before the metrics have.
-        told = {
+        reasons = {
             "headwater_events_folded_total": position.folded,
             "headwater_events_dead_total": position.dead,
             "headwater_stream_lag_offsets": 0,
             "headwater_events_received_total": total,
         }
-        wait_for("its metrics", lambda: told.items() <= stream.metrics().items(), SECONDS_MAX)
+        wait_for("its metrics", lambda: reasons.items() <= stream.metrics().items(), SECONDS_MAX)
         assert stream.metrics()["headwater_ingest_lag_seconds_count"] > 0
         assert stream.end() == 0, stream.said()
     finally:
@@ -147,7 +147,7 @@ def test_nothing_is_lost_or_counted_twice_after_any_kill(
 
     streamed, tallied = canonical(database), counted(database)
     assert stream.position(database) == position
-    assert (position.folded, position.dead) == (len(first) + len(later), len(BAD))
+    assert (position.folded, position.dead) == (len(first) + len(more), len(BAD))
     # The batch in progress at the kill is counted once.
     assert tallied == {PRODUCER: position.folded, "": position.dead}
     # A repeated batch may dead-letter the same message a second time.
@@ -162,7 +162,7 @@ def test_nothing_is_lost_or_counted_twice_after_any_kill(
     } == {redactor.redact(body): why for body, why in BAD.items()}
     assert b"joe@example.com" not in b"".join(value for value, _ in dead.values())
     assert {headers["headwater.topic"] for _, headers in dead.values()} == {"lineage"}
-    assert streamed == by_the_worker(database, tmp_path, bodies([*first, *later]))
+    assert streamed == by_the_worker(database, tmp_path, bodies([*first, *more]))
 
 
 class Picky(Database):

@@ -23,9 +23,9 @@ def chunk_of(number: int) -> Chunk:
         for name in ("id", "mail")
     }
     facets = {"columnLineage": {"_producer": "x", "_schemaURL": "y", "fields": fields}}
-    told = run(f"r{number}", f"j{number}", [f"a{number}"], [f"b{number}"])[-1]
-    told["outputs"] = [{"namespace": "db", "name": f"b{number}", "facets": facets}]
-    delta = fold([parse(json.dumps(told).encode(), received=0)])
+    event = run(f"r{number}", f"j{number}", [f"a{number}"], [f"b{number}"])[-1]
+    event["outputs"] = [{"namespace": "db", "name": f"b{number}", "facets": facets}]
+    delta = fold([parse(json.dumps(event).encode(), received=0)])
     assert (len(delta.runs), len(delta.columns), len(delta.derivations)) == (1, 2, 1)
     return Chunk(delta, ProducerStats(), [0], [])
 
@@ -35,13 +35,13 @@ def test_a_plan_is_synced_whatever_its_address(tmp_path: Path) -> None:
     (tmp_path / "offsets" / "3").write_text("v1")
     (tmp_path / "sources" / "0").mkdir(parents=True)
     (tmp_path / "sources" / "0" / "3").write_text("v1")
-    for place in (
+    for address in (
         str(tmp_path),
         f"file://{tmp_path}",
         str(tmp_path / "none"),
         "s3a://bucket/checkpoint",
     ):
-        sync_plan(place, 3)
+        sync_plan(address, 3)
 
 
 def test_a_transaction_takes_only_so_many_new_facts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,10 +37,10 @@ def sums(counts: StreamCounts) -> dict[str, float]:
 def test_the_lag_is_that_of_all_partitions() -> None:
     assert offset_lag(progress(0, latest=20, end=12)) == 8
     assert offset_lag({"sources": [{"latestOffset": None, "endOffset": {"logOffset": 3}}]}) == 0
-    told_as_text = {
+    progress_as_text = {
         "sources": [{"latestOffset": '{"t": {"0": 5}}', "endOffset": '{"t": {"0": 1}}'}]
     }
-    assert offset_lag(told_as_text) == 4
+    assert offset_lag(progress_as_text) == 4
 
 
 def test_the_counts_add_up_at_every_moment() -> None:

@@ -12,13 +12,13 @@ from headwater.pipelines.stream_sources import read_options
 
 def test_options_take_secrets_from_the_environment_or_a_file(tmp_path: Path) -> None:
     (tmp_path / "password").write_text("hidden\n")
-    given = [
+    options = [
         "kafka.security.protocol=SASL_SSL",
         "kafka.sasl.jaas.config=env:JAAS",
         f"kafka.ssl.truststore.password=file:{tmp_path / 'password'}",
         "minPartitions=4",
     ]
-    assert read_options(given, {"JAAS": "a=b;"}) == {
+    assert read_options(options, {"JAAS": "a=b;"}) == {
         "kafka.security.protocol": "SASL_SSL",
         "kafka.sasl.jaas.config": "a=b;",
         "kafka.ssl.truststore.password": "hidden",
@@ -27,7 +27,7 @@ def test_options_take_secrets_from_the_environment_or_a_file(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("options", "message"),
     [
         ("kafka.sasl.jaas.config=user-and-hidden", "is a secret"),
         ("kafka.ssl.key.password=hidden", "is a secret"),
@@ -38,7 +38,7 @@ def test_options_take_secrets_from_the_environment_or_a_file(tmp_path: Path) -> 
         ("=4", "has no value"),
     ],
 )
-def test_a_secret_is_never_an_argument_nor_in_an_error(given: str, said: str) -> None:
-    with pytest.raises(SettingsError, match=said) as caught:
-        read_options([given], {})
+def test_a_secret_is_never_an_argument_nor_in_an_error(options: str, message: str) -> None:
+    with pytest.raises(SettingsError, match=message) as caught:
+        read_options([options], {})
     assert "hidden" not in f"{caught.value.message} {caught.value.hint}"

@@ -26,10 +26,12 @@ class Function(NamedTuple):
 def tracked() -> tuple[str, ...]:
     """Return every file of the repository that is our own, new files included."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    said = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
     return tuple(
         sorted(
-            name for name in set(said.split("\0")) if (ROOT / name).is_file() and VENDOR not in name
+            name
+            for name in set(listed.split("\0"))
+            if (ROOT / name).is_file() and VENDOR not in name
         )
     )
 

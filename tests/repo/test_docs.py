@@ -64,8 +64,8 @@ def test_every_command_has_a_heading() -> None:
 def test_every_exit_code_is_documented() -> None:
     errors: list[type[HeadwaterError]] = [HeadwaterError, *HeadwaterError.__subclasses__()]
     codes = {error.exit_code for error in errors}
-    told = set(re.findall(r"^\| (\d+) \|", text("docs/reference/cli.md"), flags=re.MULTILINE))
-    assert {str(code) for code in codes} <= told
+    documented = set(re.findall(r"^\| (\d+) \|", text("docs/reference/cli.md"), flags=re.MULTILINE))
+    assert {str(code) for code in codes} <= documented
 
 
 def test_every_audit_query_has_a_heading_and_its_answer_on_the_demo() -> None:

@@ -11,12 +11,12 @@ from tests.repo.repository import ROOT
 
 def test_every_contract_is_kept() -> None:
     program = Path(sys.executable).with_name("lint-imports")
-    said = subprocess.run(
+    ended = subprocess.run(
         [sys.executable, str(program), "--no-cache"],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert said.returncode == 0, said.stdout + said.stderr
-    assert " 0 broken." in said.stdout
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert " 0 broken." in ended.stdout

@@ -30,19 +30,19 @@ def lines() -> list[Line]:
     return [Line(*row) for row in cells if row[-1].strip() != "test"]
 
 
-def told() -> set[tuple[str, str]]:
+def documented() -> set[tuple[str, str]]:
     """Return (entity, key) of every facet that has a row."""
     return {(line.what.split(" ")[0], key) for line in lines() for key in CODE.findall(line.what)}
 
 
 def test_every_facet_of_the_specification_has_a_row() -> None:
-    assert {(entity, key) for entity, key in FACETS} - told() == set()
-    assert {("run", key) for key in PARENT_KEYS} <= told()
+    assert {(entity, key) for entity, key in FACETS} - documented() == set()
+    assert {("run", key) for key in PARENT_KEYS} <= documented()
 
 
 def test_every_facet_of_headwater_has_a_row() -> None:
     own = {value for name, value in vars(native).items() if name.endswith("_FACET")}
-    assert own <= {key for _, key in told()}
+    assert own <= {key for _, key in documented()}
 
 
 def test_every_event_type_has_a_row() -> None:
@@ -59,9 +59,9 @@ def test_no_row_is_blank() -> None:
 
 
 def test_every_test_that_is_named_exists() -> None:
-    known = {
+    names = {
         f"{name.rpartition('/')[2]}::{function.node.name}"
         for name in python_files("tests/")
         for function in functions(name)
     }
-    assert sorted({line.test for line in lines()} - known) == []
+    assert sorted({line.test for line in lines()} - names) == []

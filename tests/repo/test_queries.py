@@ -33,8 +33,8 @@ VALUES: dict[str, Any] = {
 }
 # The type that EXPLAIN gives a plan, by the access that a head declares.
 TYPES = {"read": {"r"}, "write": {"w", "rw"}, "schema": {"s"}}
-LOOKS_AT_ALL = {"AllNodesScan", "DirectedAllRelationshipsScan", "UndirectedAllRelationshipsScan"}
-LOOKS_AT_A_LABEL = {"NodeByLabelScan", "UnionNodeByLabelsScan", "DirectedRelationshipTypeScan"}
+FULL_SCANS = {"AllNodesScan", "DirectedAllRelationshipsScan", "UndirectedAllRelationshipsScan"}
+LABEL_SCANS = {"NodeByLabelScan", "UnionNodeByLabelsScan", "DirectedRelationshipTypeScan"}
 NEVER = ("LoadCSV", "Show", "Terminate", "Administration", "TransactionForeach", "TransactionApply")
 
 EACH = 300
@@ -152,8 +152,8 @@ def test_only_declared_scans_and_calls_are_planned(filled_graph: Driver, found: 
     purpose = found.purpose.lower()
     for plan in plans(filled_graph, found):
         for name, details, node in plan.operators():
-            assert name not in LOOKS_AT_ALL
-            assert "scan" in purpose or name not in LOOKS_AT_A_LABEL, details
+            assert name not in FULL_SCANS
+            assert "scan" in purpose or name not in LABEL_SCANS, details
             # Two nodes, each found by its key, are multiplied too: one by one.
             assert "cartesian" in purpose or name != "CartesianProduct" or is_one_row(node), details
             assert not name.startswith(NEVER)

@@ -49,12 +49,12 @@ def test_every_query_field_is_on_the_page() -> None:
 
 
 def test_every_question_is_on_the_page_with_its_answers() -> None:
-    asked = questions()
-    assert [one.title for one in asked] == re.findall(r"^## (.+)$", PAGE, re.MULTILINE), (
+    listed = questions()
+    assert [one.title for one in listed] == re.findall(r"^## (.+)$", PAGE, re.MULTILINE), (
         "run scripts.questions"
     )
-    assert len(asked) > 30
-    for one, section in zip(asked, PAGE.split("\n## ")[1:], strict=True):
+    assert len(listed) > 30
+    for one, section in zip(listed, PAGE.split("\n## ")[1:], strict=True):
         expected = [*_expected(one)]
         assert [language for language, _ in FENCED.findall(section)] == expected, one.title
         assert one.without or (one.graphql and one.cypher and one.cli) or one.http, (
@@ -98,8 +98,8 @@ def test_commands_on_the_page_are_commands(line: str) -> None:
     name = " ".join(words[:2]) if " ".join(words[:2]) in COMMANDS else words[0]
     context = COMMANDS[name].make_context(name, words[len(name.split()) :])
     if name == "cypher":
-        given = dict(one.split("=", 1) for one in context.params["param"])
-        assert parse_parameters(find_query(f"audit/{context.params['name']}"), given)
+        parameters = dict(one.split("=", 1) for one in context.params["param"])
+        assert parse_parameters(find_query(f"audit/{context.params['name']}"), parameters)
 
 
 @pytest.mark.neo4j

@@ -130,11 +130,11 @@ def test_a_cached_listener_without_other_jars_goes_on_the_class_path(
     alone = {"spark.jars.packages": listener.coordinates("2.13"), "spark.jars.ivy": str(tmp_path)}
     assert on_class_path(alone) == alone
     file = fetched(tmp_path)
-    kept = {"spark.jars.ivy": str(tmp_path)}
-    assert on_class_path(alone) == {**kept, "spark.driver.extraClassPath": str(file)}
+    job_settings = {"spark.jars.ivy": str(tmp_path)}
+    assert on_class_path(alone) == {**job_settings, "spark.driver.extraClassPath": str(file)}
     mine = {"spark.driver.extraClassPath": "/mine.jar"}
     assert on_class_path({**alone, **mine}) == {
-        **kept,
+        **job_settings,
         "spark.driver.extraClassPath": f"/mine.jar{os.pathsep}{file}",
     }
 

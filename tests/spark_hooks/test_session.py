@@ -111,13 +111,13 @@ def test_no_query_that_succeeded_is_failed(full: Full) -> None:
 
 def test_an_answer_cites_the_datasets_the_listener_reported(full: Full) -> None:
     (answer,) = [event["dataset"] for event in full.server.events if "dataset" in event]
-    said = answer["facets"]["headwater_answer"]
-    assert (said["answerId"], said["content"], said["generatedBy"]) == (
+    facet = answer["facets"]["headwater_answer"]
+    assert (facet["answerId"], facet["content"], facet["generatedBy"]) == (
         "full",
         "42",
         "spark_hooks_tests",
     )
-    plain, daily, table, other = said["cites"]
+    plain, daily, table, other = facet["cites"]
     assert other == {"answerId": "other"}
     assert daily["name"] == str(full.folder / "daily")
     produced = {
@@ -158,41 +158,41 @@ def test_an_absent_headwater_costs_seconds_and_no_result(fault: str, tmp_path: P
             url = stack.enter_context(recorder(500)).url
         else:
             url = stack.enter_context(recorder(201, delay_seconds=10)).url
-        seen = run("small", url, tmp_path)
+        facts = run("small", url, tmp_path)
     totals = [sum(range(k, 1_000, 7)) for k in range(7)]
-    assert seen["result"] == sorted([k, total] for k, total in enumerate(totals) for _ in range(4))
-    assert seen["cited"] == [False, False, False]
+    assert facts["result"] == sorted([k, total] for k, total in enumerate(totals) for _ in range(4))
+    assert facts["cited"] == [False, False, False]
     # The listener works beside the job, so all the time it can cost comes after it: citing and
     # stopping.
-    assert seen["after"] < EXTRA_SECONDS_MAX
+    assert facts["after"] < EXTRA_SECONDS_MAX
 
 
 def test_events_are_dropped_while_no_server_listens_and_sent_when_one_does(tmp_path: Path) -> None:
-    seen = run("returns", closed_port(), tmp_path)
+    facts = run("returns", closed_port(), tmp_path)
     written = {
-        output["name"]: set[str]() for event in seen["events"] for output in event["outputs"]
+        output["name"]: set[str]() for event in facts["events"] for output in event["outputs"]
     }
-    for event in seen["events"]:
+    for event in facts["events"]:
         for output in event["outputs"]:
             written[output["name"]].add(event["eventType"])
     assert set(written) == {str(tmp_path / "back")}
     assert {"START", "COMPLETE"} <= written[str(tmp_path / "back")]
     # One event is built in vain when the session starts, and one of the first query.
-    assert seen["said"].count("Could not emit lineage") == 2
-    assert seen["said"].count("can not be reached") == 1
+    assert facts["said"].count("Could not emit lineage") == 2
+    assert facts["said"].count("can not be reached") == 1
 
 
 def test_a_java_that_runs_already_goes_on_without_the_listener(tmp_path: Path) -> None:
-    seen = run("late", closed_port(), tmp_path)
-    assert seen["count"] == 5
-    assert seen["listeners"] == ""
-    assert any("sends no lineage" in message for message in seen["warnings"])
+    facts = run("late", closed_port(), tmp_path)
+    assert facts["count"] == 5
+    assert facts["listeners"] == ""
+    assert any("sends no lineage" in message for message in facts["warnings"])
 
 
 def test_settings_of_the_job_stay(tmp_path: Path) -> None:
     with recorder(201) as server:
-        seen = run("merges", server.url, tmp_path)
-    assert seen["listeners"] == f"org.apache.spark.scheduler.StatsReportListener,{LISTENER_CLASS}"
-    assert seen["packages"] == coordinates("2.13")
-    assert seen["app"] == "renamed"
+        facts = run("merges", server.url, tmp_path)
+    assert facts["listeners"] == f"org.apache.spark.scheduler.StatsReportListener,{LISTENER_CLASS}"
+    assert facts["packages"] == coordinates("2.13")
+    assert facts["app"] == "renamed"
     assert {event["job"]["name"] for event in server.events} == {"renamed"}

@@ -38,7 +38,7 @@ def history() -> list[list[dict[str, Any]]]:
     ]
 
 
-def tell_story(database: Database, driver: Driver) -> Database:
+def write_story(database: Database, driver: Driver) -> Database:
     with driver.session() as session:
         session.run(erase).consume()
     write_events(database, *history())

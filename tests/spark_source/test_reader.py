@@ -48,7 +48,7 @@ from headwater.spark_source.reader import HeadwaterReader, RangePartition
 from headwater.spark_source.tables import TABLES
 from tests.conftest import Neo4jServer
 from tests.run_builders import at, ds, job, version
-from tests.spark_source.story import LONG, RUNS, tell_story
+from tests.spark_source.story import LONG, RUNS, write_story
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("graph")]
 
@@ -65,7 +65,7 @@ Row = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def graph(database: Database, graph_driver: Driver) -> Database:
-    return tell_story(database, graph_driver)
+    return write_story(database, graph_driver)
 
 
 def schema(kind: str, *names: str) -> StructType:
@@ -101,8 +101,8 @@ def read(neo4j_server: Neo4jServer) -> Read:
     own = {"url": neo4j_server.uri, "user": neo4j_server.user, "password": neo4j_server.password}
 
     def table(kind: str, *names: str, where: list[Filter] | None = None, **options: Any) -> Table:
-        said = {name: str(value) for name, value in options.items()}
-        return Table(read_options({**own, **said, "kind": kind}, {}), names, where or [])
+        message = {name: str(value) for name, value in options.items()}
+        return Table(read_options({**own, **message, "kind": kind}, {}), names, where or [])
 
     return table
 
@@ -116,9 +116,9 @@ def test_every_node_is_in_the_table_of_its_kind_once(read: Read) -> None:
     datasets = [*map(ds, ("a", "b", "c", LONG)), dataset_urn("db2", "plain")]
     assert read("datasets", "urn", partitions=2).column("urn") == sorted(datasets)
     assert read("answers").column("urn") == [answer_urn("q1")]
-    made = [version("b", f"r{k:02}") for k in range(RUNS)]
+    versions = [version("b", f"r{k:02}") for k in range(RUNS)]
     assert read("artifacts", partitions=4).column("urn") == sorted(
-        [*made, version("c", "report-1"), version("c", "report-2")]
+        [*versions, version("c", "report-1"), version("c", "report-2")]
     )
     assert read("columns").column("urn") == [
         column_urn("db", "b", "id"),
@@ -159,8 +159,10 @@ def test_the_properties_are_those_of_the_graph(read: Read, graph: Database) -> N
             " [(n:Artifact)<-[:PRODUCED]-(r) | r.startedAt][0] AS began",
             {"label": label},
         )
-        kept = [with_derived_properties(label, row["p"], row["came"], row["began"]) for row in rows]
-        expected = {one["urn"]: {name: one.get(name) for name in TABLES[kind]} for one in kept}
+        stored = [
+            with_derived_properties(label, row["p"], row["came"], row["began"]) for row in rows
+        ]
+        expected = {one["urn"]: {name: one.get(name) for name in TABLES[kind]} for one in stored}
         assert {row["urn"]: row for row in read(kind).rows} == expected
     made = [row for row in read("artifacts").rows if row["complete"]]
     assert made
@@ -303,12 +305,12 @@ def test_a_namespace_narrows_the_scan_and_misses_no_hashed_urn(read: Read) -> No
 
 
 def test_every_edge_is_in_the_table_once(read: Read, graph: Database) -> None:
-    told = graph.ask(
+    edges = graph.ask(
         "MATCH (a)-[e]->(b) RETURN a.urn AS source, type(e) AS type, b.urn AS target", {}
     )
     for partitions in (1, 7):
         table = read("edges", "source", "type", "target", partitions=partitions)
-        assert sorted(table.rows, key=str) == sorted(told, key=str)
+        assert sorted(table.rows, key=str) == sorted(edges, key=str)
     assert len(table.parts) >= 7
 
 
@@ -395,7 +397,7 @@ def test_lineage_is_that_of_the_house(read: Read) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "options", "said"),
+    ("kind", "options", "message"),
     [
         ("lineage", {"urn": "dataset:db:none"}, "there is no dataset"),
         ("lineage", {"urn": "none"}, "is not a urn"),
@@ -404,9 +406,9 @@ def test_lineage_is_that_of_the_house(read: Read) -> None:
     ],
 )
 def test_an_error_of_neo4j_is_shown(
-    read: Read, kind: str, options: dict[str, str], said: str
+    read: Read, kind: str, options: dict[str, str], message: str
 ) -> None:
-    with pytest.raises(HeadwaterError, match=said):
+    with pytest.raises(HeadwaterError, match=message):
         read(kind, **options)
 
 

@@ -27,7 +27,7 @@ from headwater.spark_source import register
 from tests.conftest import Neo4jServer
 from tests.event_builders import node, read_by
 from tests.run_builders import ds, job, version
-from tests.spark_source.story import RUNS, tell_story
+from tests.spark_source.story import RUNS, write_story
 from tests.sparks import small_spark
 
 pytestmark = [
@@ -42,7 +42,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def graph(database: Database, graph_driver: Driver) -> Database:
-    return tell_story(database, graph_driver)
+    return write_story(database, graph_driver)
 
 
 @pytest.fixture(scope="module")
@@ -74,10 +74,10 @@ def plan_of(frame: DataFrame) -> str:
 def test_a_query_reads_only_its_columns_in_parallel(read: Any) -> None:
     runs = read("runs", partitions=5)
     assert dict(runs.dtypes)["failedAt"] == "timestamp"
-    wanted = runs.where("status = 'COMPLETE' AND startedAt >= timestamp'2026-01-01 06:20:00Z'")
-    assert "Filter (" not in plan_of(wanted)
+    filtered = runs.where("status = 'COMPLETE' AND startedAt >= timestamp'2026-01-01 06:20:00Z'")
+    assert "Filter (" not in plan_of(filtered)
     rows = (
-        wanted.withColumn("part", fn.spark_partition_id())
+        filtered.withColumn("part", fn.spark_partition_id())
         .select("runId", "startedAt", "part")
         .collect()
     )
@@ -89,7 +89,7 @@ def test_a_query_reads_only_its_columns_in_parallel(read: Any) -> None:
         ("e1", datetime(2026, 1, 1, 8, 40, tzinfo=UTC)),
     }
     assert {row.part for row in rows} <= set(range(5))
-    assert wanted.rdd.getNumPartitions() == 5
+    assert filtered.rdd.getNumPartitions() == 5
     # Spark evaluates the filters that are not pushed down.
     by_status = runs.where("runId LIKE 'r%' AND NOT status = 'FAIL'").groupBy("status").count()
     assert "Filter (" in plan_of(by_status)
@@ -109,7 +109,7 @@ def test_tables_join_each_other(read: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "schema", "options", "said"),
+    ("kind", "schema", "options", "message"),
     [
         ("dataset", "", {}, "option 'kind': 'dataset' is not one of .* Did you mean 'datasets'"),
         ("runs", "runid STRING", {}, "runs have no column 'runid'. Did you mean 'runUuid'"),
@@ -117,9 +117,9 @@ def test_tables_join_each_other(read: Any) -> None:
     ],
 )
 def test_errors_appear_in_sparks_own_exceptions(
-    read: Any, kind: str, schema: str, options: dict[str, Any], said: str
+    read: Any, kind: str, schema: str, options: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(PySparkException, match=said):
+    with pytest.raises(PySparkException, match=message):
         read(kind, schema, **options).collect()
 
 

@@ -32,7 +32,7 @@ def flows(found: References) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("sql", "dialect", "expected", "made"),
+    ("sql", "dialect", "expected", "expected_flows"),
     [
         ("select a, x + 1 as y from t where q > 1", "", {"t.a", "t.x", "t.q"},
          {"a<-t.a", "y<-t.x"}),
@@ -71,9 +71,11 @@ def flows(found: References) -> set[str]:
         ("select count(*) from t", "", set(), set()),
     ],
 )  # fmt: skip
-def test_references_and_flows(sql: str, dialect: str, expected: set[str], made: set[str]) -> None:
+def test_references_and_flows(
+    sql: str, dialect: str, expected: set[str], expected_flows: set[str]
+) -> None:
     found = read(sql, dialect)
-    assert (refers(found), flows(found), found.unknown) == (expected, made, ())
+    assert (refers(found), flows(found), found.unknown) == (expected, expected_flows, ())
 
 
 @pytest.mark.parametrize(

@@ -36,22 +36,22 @@ def test_sarif_has_the_shape_that_2_1_0_asks_for(report: Report) -> None:
         assert result["level"] in {"none", "note", "warning", "error"}
         assert result["message"]["text"]
         for location in result.get("locations", ()):
-            place = location["physicalLocation"]
+            physical = location["physicalLocation"]
             # RFC 3986: all characters are escaped, and it stays within the repository.
-            assert re.fullmatch(r"(?!/)[\w.~/%-]+", place["artifactLocation"]["uri"], re.ASCII)
-            assert place["region"]["startLine"] >= 1
+            assert re.fullmatch(r"(?!/)[\w.~/%-]+", physical["artifactLocation"]["uri"], re.ASCII)
+            assert physical["region"]["startLine"] >= 1
 
 
 def test_sarif_names_the_file_and_knows_a_finding_again() -> None:
     spaced = replace(PASSED, assessed=(judged(file="models/or ders größe.sql"),))
     (result,) = render_sarif(spaced)["runs"][0]["results"]
-    place = result["locations"][0]["physicalLocation"]
-    assert place["artifactLocation"]["uri"] == "models/or%20ders%20gr%C3%B6%C3%9Fe.sql"
+    physical = result["locations"][0]["physicalLocation"]
+    assert physical["artifactLocation"]["uri"] == "models/or%20ders%20gr%C3%B6%C3%9Fe.sql"
     moved = replace(
         spaced.assessed[0],
         change=replace(
             spaced.assessed[0].change, source=replace(spaced.assessed[0].change.source, line=9)
         ),
     )
-    (again,) = render_sarif(replace(spaced, assessed=(moved,)))["runs"][0]["results"]
-    assert again["partialFingerprints"] == result["partialFingerprints"]
+    (repeated,) = render_sarif(replace(spaced, assessed=(moved,)))["runs"][0]["results"]
+    assert repeated["partialFingerprints"] == result["partialFingerprints"]
