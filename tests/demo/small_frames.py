@@ -47,7 +47,7 @@ def carrier_delays(spark: SparkSession) -> Rows:
 def worst_carrier(spark: SparkSession) -> Rows:
     delays: dict[str, list[int | None]] = {"AA": [1, 2, 1_000], "BB": [4, 6, None], "CC": [-3]}
     mart = flights.carrier_delays(_arrivals(spark, delays), _airlines(spark))
-    return [{"said": pipeline.worst_carrier(mart)}]
+    return [{"sentence": pipeline.worst_carrier(mart)}]
 
 
 def joined(spark: SparkSession) -> Rows:
@@ -101,7 +101,7 @@ def implausible(spark: SparkSession) -> Rows:
     try:
         _december(spark, flights.PLAUSIBLE_MINUTES + 1).collect()
     except PySparkException as failure:
-        return [{"said": str(failure)}]
+        return [{"error": str(failure)}]
     return []
 
 

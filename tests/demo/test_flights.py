@@ -38,7 +38,7 @@ def test_one_flight_a_day_late_does_not_move_a_median(results: Results) -> None:
 
 def test_the_worst_carrier_is_in_the_answers_text(results: Results) -> None:
     (answer,) = results["worst_carrier"]
-    assert answer["said"] == (
+    assert answer["sentence"] == (
         "The carrier with the worst median arrival delay in 2013 was Beta (BB): 5 minutes "
         "over 2 flights."
     )
@@ -72,7 +72,7 @@ def test_the_refresh_takes_december_only(results: Results) -> None:
 
 def test_an_implausible_delay_stops_the_refresh(results: Results) -> None:
     (failure,) = results["implausible"]
-    assert "implausible arrival delay: 841 minutes" in failure["said"]
+    assert "implausible arrival delay: 841 minutes" in failure["error"]
 
 
 def test_punctuality_weighs_months_by_their_flights(results: Results) -> None:

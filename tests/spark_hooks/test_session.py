@@ -41,7 +41,7 @@ def run(name: str, url: str, folder: Path, *arguments: str) -> dict[str, Any]:
     )
     assert done.returncode == 0, done.stderr[-4000:]
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return {**result, "said": done.stderr}
+    return {**result, "stderr": done.stderr}
 
 
 class Full:
@@ -178,8 +178,8 @@ def test_events_are_dropped_while_no_server_listens_and_sent_when_one_does(tmp_p
     assert set(written) == {str(tmp_path / "back")}
     assert {"START", "COMPLETE"} <= written[str(tmp_path / "back")]
     # One event is built in vain when the session starts, and one of the first query.
-    assert facts["said"].count("Could not emit lineage") == 2
-    assert facts["said"].count("can not be reached") == 1
+    assert facts["stderr"].count("Could not emit lineage") == 2
+    assert facts["stderr"].count("can not be reached") == 1
 
 
 def test_a_java_that_runs_already_goes_on_without_the_listener(tmp_path: Path) -> None:
