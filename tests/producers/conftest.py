@@ -1,4 +1,4 @@
-"""Real producers in environments of their own, and one Headwater that receives their events."""
+"""Real producers in separate environments, and one Headwater that receives their events."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from tests.producers.environments import plain_environment, programs_of
 
 
 class Shop:
-    """A running Headwater, and questions about what has been sent to it."""
+    """A running Headwater with queries about the events that it received."""
 
     def __init__(self, running: Running) -> None:
         self.url = running.url
         self._running = running
 
     def ask(self, query: str, **variables: Any) -> Any:
-        """The data of a GraphQL answer, once everything accepted so far is in the graph."""
+        """Return the data of a GraphQL query after all accepted events are folded."""
         self._running.wait_folded()
         body = json.dumps({"query": query, "variables": variables}).encode()
         request = urllib.request.Request(
             f"{self.url}/graphql", body, {"Content-Type": "application/json"}
         )
         with urllib.request.urlopen(request, timeout=30) as answer:
-            said = json.load(answer)
-        assert "errors" not in said, said
-        return said["data"]
+            content = json.load(answer)
+        assert "errors" not in content, content
+        return content["data"]
 
     def rows(self, cypher: str, **parameters: Any) -> list[Row]:
-        """What Neo4j itself answers, once everything accepted so far is in the graph."""
+        """Return the rows of a Cypher query after all accepted events are folded."""
         self._running.wait_folded()
         return list(self._running.database.ask(cypher, parameters))
 
@@ -52,17 +52,18 @@ class Shop:
         }
 
     def upstream(self, namespace: str, name: str) -> set[str]:
-        """The names of all datasets that one comes from, by the map."""
-        query = """query ($of: DatasetName!) { lineage(dataset: $of, direction: UPSTREAM, depth: 20, fresh: true) {
-          truncated nodes { kind name } } }"""
-        found = self.ask(query, of={"namespace": namespace, "name": name})["lineage"]
-        assert found["truncated"] is False
-        return {node["name"] for node in found["nodes"] if node["kind"] == "DATASET"} - {name}
+        """Return the names of all upstream datasets of a dataset in the lineage graph."""
+        query = """query ($of: DatasetName!) {
+          lineage(dataset: $of, direction: UPSTREAM, depth: 20, fresh: true) {
+            truncated nodes { kind name } } }"""
+        result = self.ask(query, of={"namespace": namespace, "name": name})["lineage"]
+        assert result["truncated"] is False
+        return {node["name"] for node in result["nodes"] if node["kind"] == "DATASET"} - {name}
 
     def runs_of(self, namespace: str, name: str) -> list[dict[str, Any]]:
-        """The runs of a job, oldest first."""
-        query = """query ($namespace: String!, $name: String!) { job(namespace: $namespace, name: $name) {
-          runs(first: 50) { nodes { runId status attempts error startedAt finishedAt
+        """Return the runs of a job, oldest first."""
+        query = """query ($namespace: String!, $name: String!) {
+          job(namespace: $namespace, name: $name) { runs(first: 50) { nodes { runId status attempts error startedAt finishedAt
             parents { runId pipelineName } outputs { name } } } } }"""
         job = self.ask(query, namespace=namespace, name=name)["job"]
         assert job is not None, f"no job {name}"
@@ -71,8 +72,8 @@ class Shop:
     def statuses(self, namespace: str, name: str) -> list[str]:
         return [run["status"] for run in self.runs_of(namespace, name)]
 
-    def set_aside(self) -> int:
-        """How many events were accepted and could not be folded."""
+    def dead_letter_count(self) -> int:
+        """Return the number of accepted events that were dead-lettered."""
         self._running.wait_folded()
         spool = Spool(self._running.home / "spool.db")
         try:
@@ -102,7 +103,7 @@ def airflow_programs() -> Path:
 def run(
     programs: Path, folder: Path, *command: str, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """One command of a producer; what it says of its failure is for the caller to judge."""
+    """Run one command of a producer; the caller checks its exit code and output."""
     path = f"{programs}:{plain_environment()['PATH']}"
     return subprocess.run(
         command,

@@ -22,26 +22,26 @@ DONE = "whole"
 
 
 def programs_of(name: str) -> Path:
-    """The folder with the programs of the environment that `name`.lock describes."""
+    """Return the folder with the programs of the environment of `name`.lock."""
     home = _home(name)
     home.parent.mkdir(parents=True, exist_ok=True)
-    with home.with_suffix(".lock").open("w") as held:
-        # Two test runs at once make it once.
-        fcntl.flock(held, fcntl.LOCK_EX)
+    with home.with_suffix(".lock").open("w") as lock_file:
+        # Concurrent test runs create it once.
+        fcntl.flock(lock_file, fcntl.LOCK_EX)
         if not (home / DONE).exists():
             shutil.rmtree(home, ignore_errors=True)
-            _make(home, HERE / f"{name}.lock")
+            _create(home, HERE / f"{name}.lock")
             (home / DONE).touch()
     return home / "bin"
 
 
 def _home(name: str) -> Path:
     lock = (HERE / f"{name}.lock").read_bytes()
-    told = hashlib.sha256(f"{sys.version}\n{os.path.realpath(sys.executable)}\n".encode() + lock)
-    return load(os.environ).cache_path / "venvs" / f"{name}-{told.hexdigest()[:16]}"
+    digest = hashlib.sha256(f"{sys.version}\n{os.path.realpath(sys.executable)}\n".encode() + lock)
+    return load(os.environ).cache_path / "venvs" / f"{name}-{digest.hexdigest()[:16]}"
 
 
-def _make(home: Path, lock: Path) -> None:
+def _create(home: Path, lock: Path) -> None:
     _uv("venv", "--python", sys.executable, str(home))
     python = str(home / "bin" / "python")
     _uv(

@@ -22,7 +22,7 @@ FOLDER = Path("/srv/shop")
 
 
 def work(module: str, program: str, url: str, folder: Path, seconds: float = 280) -> dict[str, Any]:
-    """One of the programs to its end; what it said of its steps."""
+    """Run one of the programs to its end; return the record of its steps."""
     command = [sys.executable, "-m", f"tests.producers.{module}", program, url, str(folder)]
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_USER": "spark"}
     done = subprocess.run(
@@ -35,21 +35,21 @@ def work(module: str, program: str, url: str, folder: Path, seconds: float = 280
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    said: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return said
+    steps: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return steps
 
 
 def record(file: Path, module: str, program: str) -> None:
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     with recorder(201) as server:
-        said = work(module, program, server.url, FOLDER, seconds=900)
+        steps = work(module, program, server.url, FOLDER, seconds=900)
     lines = [
         json.dumps(event, separators=(",", ":"), ensure_ascii=False) + "\n"
         for event in server.events
     ]
     file.write_text("".join(lines).replace(str(ROOT), f"{FOLDER}/code"), encoding="utf-8")
-    print(json.dumps(said))
+    print(json.dumps(steps))
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ DELTA = {
     "spark.jars.excludes": "com.github.luben:zstd-jni",
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-    # A log of ten lines is read in one piece, not in fifty.
+    # A log of ten lines is read in one partition, not in fifty.
     "spark.databricks.delta.snapshotPartitions": "1",
 }
 STOCK = "(1, 'tea', 10), (2, 'cup', 20), (3, 'pot', 30)"
@@ -65,7 +65,7 @@ def change(spark: SparkSession, step: Steps, kind: str, catalog: str) -> dict[st
 
 
 def read(spark: SparkSession, folder: Path, step: Steps, stock: str, version: str) -> None:
-    """The table as it is and as it was, into files: two readers of two versions."""
+    """Write the current table and an old version into files, by two readers."""
     now, then = spark.table(stock), spark.sql(f"SELECT * FROM {stock} VERSION AS OF {version}")
     step("read", lambda: now.write.parquet(str(folder / "marts" / "stock_now")))
     step("time travel", lambda: then.write.parquet(str(folder / "marts" / "stock_then")))
@@ -102,14 +102,14 @@ def delta(spark: SparkSession, folder: Path, step: Steps) -> None:
 
 
 if __name__ == "__main__":
-    name, where, home = sys.argv[1:]
+    name, url, home = sys.argv[1:]
     if name == "iceberg":
         run(
             iceberg,
             "shop_iceberg",
-            where,
+            url,
             home,
             {**ICEBERG, "spark.sql.catalog.lake.warehouse": f"{home}/lake"},
         )
     else:
-        run(delta, "shop_delta", where, home, DELTA)
+        run(delta, "shop_delta", url, home, DELTA)

@@ -23,12 +23,15 @@ from headwater.spark_hooks import configure
 
 NAMESPACE = "shop"
 LANDING = {
-    "customers.csv": "id,name,email,ssn\n1,ada,ada@x.example,078-05-1120\n2,bob,bob@x.example,219-09-9999\n"
+    "customers.csv": "id,name,email,ssn\n1,ada,ada@x.example,078-05-1120\n"
+    "2,bob,bob@x.example,219-09-9999\n"
     "3,cyd,cyd@x.example,457-55-5462\n",
-    "orders/first.csv": "id,customer,amount,day\n1,1,10,2026-01-01\n2,1,250,2026-01-01\n3,2,30,2026-01-02\n",
+    "orders/first.csv": "id,customer,amount,day\n1,1,10,2026-01-01\n"
+    "2,1,250,2026-01-01\n3,2,30,2026-01-02\n",
     "orders/second.csv": "id,customer,amount,day\n4,3,400,2026-01-02\n5,2,5,2026-01-02\n",
     "late_orders.csv": "id,customer,amount,day\n6,3,60,2026-01-03\n",
-    "payments.json": '{"order":2,"method":"card"}\n{"order":4,"method":"cash"}\n{"order":5,"method":"card"}\n',
+    "payments.json": '{"order":2,"method":"card"}\n'
+    '{"order":4,"method":"cash"}\n{"order":5,"method":"card"}\n',
 }
 ORDERS = "id INT, customer INT, amount INT, day STRING"
 BATCHES = 4
@@ -61,7 +64,7 @@ def session(url: str, folder: Path, app: str, settings: Mapping[str, str]) -> Sp
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
         .config("spark.ui.enabled", "false")
-        # The recording must be whole; how little the listener may cost is tested elsewhere.
+        # The recording must be complete; other tests bound the cost of the listener.
         .config("spark.scheduler.listenerbus.exitTimeout", "60s")
     )
     for key, value in settings.items():
@@ -93,7 +96,7 @@ def _read(spark: SparkSession, folder: Path, name: str, schema: str) -> DataFram
 
 
 def _files(spark: SparkSession, folder: Path, step: Steps) -> None:
-    """csv, json and parquet; a directory, and one file inside it; masked and derived columns."""
+    """Read and write csv, json and parquet, with masked and derived columns."""
     customers = _read(
         spark, folder, "customers.csv", "id INT, name STRING, email STRING, ssn STRING"
     ).select(
@@ -225,17 +228,20 @@ def _rdd(spark: SparkSession, folder: Path, step: Steps) -> None:
 
 
 def _cached(spark: SparkSession, folder: Path, step: Steps) -> None:
-    kept = spark.read.parquet(str(folder / "clean" / "orders")).where("amount >= 30").cache()
-    step("count cached", lambda: kept.count())
-    step("cached", lambda: kept.write.parquet(str(folder / "marts" / "larger")))
-    step("cached again", lambda: kept.select("id").write.json(str(folder / "marts" / "larger_ids")))
-    kept.unpersist()
+    large_orders = (
+        spark.read.parquet(str(folder / "clean" / "orders")).where("amount >= 30").cache()
+    )
+    step("count cached", lambda: large_orders.count())
+    step("cached", lambda: large_orders.write.parquet(str(folder / "marts" / "larger")))
+    step(
+        "cached again",
+        lambda: large_orders.select("id").write.json(str(folder / "marts" / "larger_ids")),
+    )
+    large_orders.unpersist()
 
 
 def stream(spark: SparkSession, folder: Path, step: Steps) -> None:
-    """Four files by foreachBatch, the same four into a plain file sink, and a source that never
-    ends, stopped.
-    """
+    """Stream four files by foreachBatch and into a file sink; stop an endless source."""
     waiting = folder / "landing" / "arriving"
     waiting.mkdir(parents=True)
     for number in range(BATCHES):
@@ -301,5 +307,5 @@ def run(
 APPS = {"batch": "shop_nightly", "stream": "shop_stream"}
 
 if __name__ == "__main__":
-    name, where, home = sys.argv[1:]
-    run({"batch": batch, "stream": stream}[name], APPS[name], where, home)
+    name, api_url, home = sys.argv[1:]
+    run({"batch": batch, "stream": stream}[name], APPS[name], api_url, home)

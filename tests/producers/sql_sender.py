@@ -23,9 +23,9 @@ from openlineage.common.sql import parse
 def main(url: str, namespace: str) -> None:
     client = OpenLineageClient(transport=HttpTransport(HttpConfig(url=url)))
     for name, statement in json.load(sys.stdin):
-        found = parse([statement], dialect="postgres", default_schema="public")
-        assert found is not None
-        assert not found.errors, [error.message for error in found.errors]
+        parsed = parse([statement], dialect="postgres", default_schema="public")
+        assert parsed is not None
+        assert not parsed.errors, [error.message for error in parsed.errors]
         client.emit(
             RunEvent(
                 eventTime=datetime.now(UTC).isoformat(),
@@ -33,9 +33,11 @@ def main(url: str, namespace: str) -> None:
                 run=Run(str(uuid.uuid4())),
                 job=Job(namespace, name, {"sql": sql_job.SQLJobFacet(statement)}),
                 producer="https://example.com/sql",
-                inputs=[InputDataset(namespace, table.qualified_name) for table in found.in_tables],
+                inputs=[
+                    InputDataset(namespace, table.qualified_name) for table in parsed.in_tables
+                ],
                 outputs=[
-                    OutputDataset(namespace, table.qualified_name) for table in found.out_tables
+                    OutputDataset(namespace, table.qualified_name) for table in parsed.out_tables
                 ],
             )
         )

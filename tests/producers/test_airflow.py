@@ -25,7 +25,7 @@ TASKS = ("load_orders", "sum_orders", "print_labels", "write_report")
 
 
 class Day(NamedTuple):
-    """The runs of every task, oldest first, as they stood after the day, and those of the DAG."""
+    """The runs of every task and of the DAG after one day, oldest first."""
 
     runs: dict[str, list[dict[str, Any]]]
     dag: list[dict[str, Any]]
@@ -35,7 +35,7 @@ class Day(NamedTuple):
 
 
 class Airflow:
-    """An Airflow in a folder, which sends to the shop."""
+    """An Airflow in a folder that sends its events to the shop."""
 
     def __init__(self, shop: Shop, programs: Path, folder: Path) -> None:
         self.folder = folder
@@ -54,13 +54,13 @@ class Airflow:
             "AIRFLOW_CONN_TILL": json.dumps(till),
         }
 
-    def said(self, *arguments: str) -> str:
+    def command(self, *arguments: str) -> str:
         done = run(self._programs, self.folder, "airflow", *arguments, **self._settings)
         return done.stdout + done.stderr
 
     def day(self) -> Day:
-        said = self.said("dags", "test", "shop", "2026-01-15")
-        assert "DagRun failed" in said, said[-4000:]
+        output = self.command("dags", "test", "shop", "2026-01-15")
+        assert "DagRun failed" in output, output[-4000:]
         runs = {task: self._shop.runs_of(JOBS, f"shop.{task}") for task in TASKS}
         return Day(runs, self._shop.runs_of(JOBS, "shop"))
 
@@ -70,8 +70,8 @@ def airflow(
     shop: Shop, airflow_programs: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Airflow:
     built = Airflow(shop, airflow_programs, tmp_path_factory.mktemp("airflow"))
-    said = built.said("db", "migrate")
-    assert "migration done" in said, said[-4000:]
+    output = built.command("db", "migrate")
+    assert "migration done" in output, output[-4000:]
     return built
 
 
@@ -125,8 +125,10 @@ def test_statements_are_part_of_their_task(shop: Shop, once: Day) -> None:
 
 def test_the_report_comes_from_the_orders(shop: Shop, airflow: Airflow, once: Day) -> None:
     assert once.dag
-    found = shop.upstream("file", f"{airflow.folder}/report")
-    assert found == {f"{airflow.folder}/{name}" for name in ("orders", "spent", "prices", "labels")}
+    upstream = shop.upstream("file", f"{airflow.folder}/report")
+    assert upstream == {
+        f"{airflow.folder}/{name}" for name in ("orders", "spent", "prices", "labels")
+    }
 
 
 def test_only_the_labels_of_the_second_try_are_complete(
@@ -135,8 +137,8 @@ def test_only_the_labels_of_the_second_try_are_complete(
     query = """query ($name: String!) { dataset(namespace: "file", name: $name) {
       versions { nodes { complete status runId } } } }"""
     versions = shop.ask(query, name=f"{airflow.folder}/labels")["dataset"]["versions"]["nodes"]
-    whole = {version["runId"] for version in versions if version["complete"]}
-    assert once.runs["print_labels"][1]["runId"] in whole
+    complete = {version["runId"] for version in versions if version["complete"]}
+    assert once.runs["print_labels"][1]["runId"] in complete
     report = shop.ask(query, name=f"{airflow.folder}/report")["dataset"]["versions"]["nodes"]
     assert not any(version["complete"] for version in report)
 
@@ -158,4 +160,4 @@ def test_a_repeated_day_is_a_new_attempt_of_the_same_runs(once: Day, twice: Day)
 
 def test_no_event_of_airflow_is_dead_lettered(shop: Shop, twice: Day) -> None:
     assert twice.dag
-    assert shop.set_aside() == 0
+    assert shop.dead_letter_count() == 0

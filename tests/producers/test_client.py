@@ -24,7 +24,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def story(job: str, number: int) -> list[RunEvent]:
-    """START, RUNNING and an end: every third run fails. Datasets are named by the end alone."""
+    """Return START, RUNNING and an end; every third run fails, and only the end names datasets."""
     run = Run(str(uuid.uuid5(uuid.NAMESPACE_URL, f"{job}/{number}")))
     failed = number % 3 == 0
     ended = Run(
@@ -57,7 +57,7 @@ def check(shop: Shop, job: str) -> None:
     assert {run["error"] for run in runs if run["status"] == "FAIL"} == {"no till"}
     newest = max(number for number in range(RUNS) if number % 3)
     assert shop.upstream("client", f"{job}/sales") == {f"{job}/day {newest}"}, (
-        "what the newest success read is current"
+        "the inputs of the newest successful run are current"
     )
     rows = shop.rows(
         (
@@ -67,9 +67,9 @@ def check(shop: Shop, job: str) -> None:
         job=job,
     )
     assert {row["name"] for row in rows} == {f"{job}/day {number}" for number in range(RUNS)}, (
-        "and all is kept"
+        "the edges of all runs are stored"
     )
-    assert shop.set_aside() == 0
+    assert shop.dead_letter_count() == 0
 
 
 def test_the_sync_client(shop: Shop) -> None:

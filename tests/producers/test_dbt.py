@@ -25,36 +25,36 @@ NIGHTLY = str(uuid.uuid4())
 
 
 class Built(NamedTuple):
-    """What one way of sending has sent of: the namespace of its jobs, that of its tables."""
+    """The namespaces of the jobs and the tables that one kind of transport reports."""
 
     jobs: str
     tables: str
 
 
-def build(shop: Shop, programs: Path, folder: Path, way: str, **settings: str) -> Built:
-    """`dbt-ol build`, which must fail, and only where it is meant to."""
+def build(shop: Shop, programs: Path, folder: Path, mode: str, **settings: str) -> Built:
+    """Run `dbt-ol build`; assert that it has only the planned failure."""
     shutil.copytree(PROJECT, folder, dirs_exist_ok=True)
-    (folder / way).mkdir()
-    options = ["--consume-structured-logs"] if way == "structured" else []
-    done = dbt(shop, programs, folder, way, *options, "build", **settings)
+    (folder / mode).mkdir()
+    options = ["--consume-structured-logs"] if mode == "structured" else []
+    done = dbt(shop, programs, folder, mode, *options, "build", **settings)
     assert done.returncode == 1
     assert "PASS=11 WARN=0 ERROR=1 SKIP=1" in done.stdout, done.stdout + done.stderr
     assert "failed to emit" not in done.stdout
-    return Built(way, f"duckdb://{way}/shop.duckdb")
+    return Built(mode, f"duckdb://{mode}/shop.duckdb")
 
 
 def dbt(
-    shop: Shop, programs: Path, folder: Path, way: str, *arguments: str, **settings: str
+    shop: Shop, programs: Path, folder: Path, mode: str, *arguments: str, **settings: str
 ) -> Any:
-    settings = {"OPENLINEAGE_URL": shop.url, "OPENLINEAGE_NAMESPACE": way} | settings
+    settings = {"OPENLINEAGE_URL": shop.url, "OPENLINEAGE_NAMESPACE": mode} | settings
     return run(
-        programs, folder, "dbt-ol", *arguments, SHOP_DATABASE=f"{way}/shop.duckdb", **settings
+        programs, folder, "dbt-ol", *arguments, SHOP_DATABASE=f"{mode}/shop.duckdb", **settings
     )
 
 
 @pytest.fixture(scope="module")
 def classic(shop: Shop, dbt_programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """A build, and then a run that a nightly job of somebody else's has asked for."""
+    """Run a build, and then a run with a nightly job as its parent."""
     folder = tmp_path_factory.mktemp("classic")
     built = build(shop, dbt_programs, folder, "classic")
     parent = f"plans/nightly/{NIGHTLY}"
@@ -65,7 +65,7 @@ def classic(shop: Shop, dbt_programs: Path, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="module")
 def structured(shop: Shop, dbt_programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """Sent while it builds, by the asynchronous client, packed."""
+    """Run a build with structured logs, the asynchronous client and gzip."""
     transport = {"TYPE": "async_http", "URL": shop.url, "COMPRESSION": "gzip"}
     settings = {f"OPENLINEAGE__TRANSPORT__{name}": value for name, value in transport.items()}
     return build(
@@ -90,16 +90,16 @@ class TestFromItsArtifacts:
         )
 
     def test_the_joined_table_comes_from_the_till(self, shop: Shop, classic: Built) -> None:
-        found = shop.upstream(classic.tables, "shop.main.customer_orders")
-        assert found >= names("main.stg_orders", "main.stg_payments", "till.payments")
-        assert not found & names("main.refunds", "main.refund_report", "main.customers_kept")
+        upstream = shop.upstream(classic.tables, "shop.main.customer_orders")
+        assert upstream >= names("main.stg_orders", "main.stg_payments", "till.payments")
+        assert not upstream & names("main.refunds", "main.refund_report", "main.customers_kept")
 
     def test_the_report_comes_from_the_refunds(self, shop: Shop, classic: Built) -> None:
-        found = shop.upstream(classic.tables, "shop.main.refund_report")
-        assert found == names("main.refunds", "main.stg_payments", "till.payments")
+        upstream = shop.upstream(classic.tables, "shop.main.refund_report")
+        assert upstream == names("main.refunds", "main.stg_payments", "till.payments")
 
     def test_columns_from_the_seeds_to_the_mart(self, shop: Shop, classic: Built) -> None:
-        """dbt names no seed as an input, but its columns it does name."""
+        """dbt names no seed as an input, but it names the columns of seeds."""
         flows = {
             (row["source"], row["target"]) for row in shop.rows(COLUMN_FLOWS, n=classic.tables)
         }
@@ -222,9 +222,7 @@ class TestFromItsStructuredLogs:
             assert model["runId"] in [parent["runId"] for parent in statement["parents"]]
 
     def test_no_reported_run_is_left_running(self, shop: Shop, structured: Built) -> None:
-        """dbt names the runs of its hooks only as parents of their statements: of those nothing
-        is known.
-        """
+        """dbt reports the runs of its hooks only as parents of statements, without any state."""
         rows = shop.rows(
             (
                 "MATCH (r:PipelineRun {namespace: $n}) WHERE r.startedAt IS NOT NULL RETURN "
@@ -232,8 +230,8 @@ class TestFromItsStructuredLogs:
             ),
             n=structured.jobs,
         )
-        found = [row["status"] for row in rows]
-        assert (found.count("FAIL"), found.count("ABORT"), set(found)) == (
+        states = [row["status"] for row in rows]
+        assert (states.count("FAIL"), states.count("ABORT"), set(states)) == (
             2,
             1,
             {"FAIL", "ABORT", "COMPLETE"},
@@ -242,4 +240,4 @@ class TestFromItsStructuredLogs:
 
 def test_no_event_of_dbt_is_dead_lettered(shop: Shop, classic: Built, structured: Built) -> None:
     assert classic != structured
-    assert shop.set_aside() == 0
+    assert shop.dead_letter_count() == 0

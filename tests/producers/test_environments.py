@@ -22,12 +22,12 @@ def lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_an_environment_is_created_once(lock: Path) -> None:
     programs = environments.programs_of("empty")
-    said = subprocess.run(
+    done = subprocess.run(
         [programs / "python", "-c", "import sys; print(sys.prefix)"],
         capture_output=True,
         check=True,
     )
-    assert said.stdout.decode().strip() == str(programs.parent)
+    assert done.stdout.decode().strip() == str(programs.parent)
     made = os.stat(programs.parent).st_ino
     assert environments.programs_of("empty") == programs
     assert os.stat(programs.parent).st_ino == made

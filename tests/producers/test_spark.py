@@ -56,12 +56,12 @@ VERSIONS = """query ($n: String!) { dataset(namespace: "file", name: $n) {
 
 
 class Work:
-    """What one program did, and where."""
+    """The result of one Spark program and its folder."""
 
     def __init__(self, shop: Shop, folder: Path, module: str, program: str) -> None:
         self.shop = shop
         self.folder = folder
-        self.said = work(module, program, shop.url, folder)
+        self.record = work(module, program, shop.url, folder)
 
     def path(self, short: str) -> str:
         return f"{self.folder}/{short}"
@@ -109,14 +109,13 @@ def lake(shop: Shop, tmp_path_factory: pytest.TempPathFactory) -> Work:
 
 class TestTheNight:
     def test_only_the_planned_failures_occur(self, nightly: Work) -> None:
-        assert set(nightly.said["refused"]) == {"failing udf", "refused"}
+        assert set(nightly.record["refused"]) == {"failing udf", "refused"}
 
     def test_every_file_and_table_is_there(self, nightly: Work) -> None:
-        others = {"landing", "landing/orders/first.csv", "marts/audited", f"{TABLES}/scratch"}
+        read_only = {"landing", "landing/orders/first.csv", "marts/audited", f"{TABLES}/scratch"}
         found = {name for name in nightly.datasets() if not name.startswith(f"{TABLES}/shop.db/")}
-        # Dropping a view names the place of a table by its name, when the listener is in time to
-        # look.
-        assert found - {f"{TABLES}/big_orders"} == MADE_OF | ROWS.keys() | others
+        # A dropped view may be reported as a path, depending on the timing of the listener.
+        assert found - {f"{TABLES}/big_orders"} == MADE_OF | ROWS.keys() | read_only
 
     def test_the_mart_comes_from_the_landing_files_across_views_joins_and_a_rename(
         self, nightly: Work
@@ -129,22 +128,23 @@ class TestTheNight:
 
     @pytest.mark.parametrize("short", sorted(ROWS))
     def test_row_counts_are_those_of_the_writes(self, nightly: Work, short: str) -> None:
-        assert {one["rowCount"] for one in nightly.versions(short) if one["complete"]} - {
-            None
-        } == ROWS[short]
+        complete = [version for version in nightly.versions(short) if version["complete"]]
+        assert {version["rowCount"] for version in complete} - {None} == ROWS[short]
 
     def test_a_cached_table_still_comes_from_its_files(self, nightly: Work) -> None:
         assert nightly.upstream("marts/larger_ids") == {"clean/orders", "landing/orders"}
 
     def test_a_masked_column_is_marked_and_a_derived_one_is_not(self, nightly: Work) -> None:
         query = """MATCH (a:Column {dataset: $from})-[e:FEEDS]->(b:Column {dataset: $to})
-          RETURN a.name + '>' + b.name AS flow, e.transformations AS ways"""
+          RETURN a.name + '>' + b.name AS flow, e.transformations AS transformations"""
         names = {
             "from": nightly.path("landing/customers.csv"),
             "to": nightly.path("clean/customers"),
         }
-        ways = {row["flow"]: set(row["ways"]) for row in nightly.shop.rows(query, **names)}
-        assert ways == {
+        flows = {
+            row["flow"]: set(row["transformations"]) for row in nightly.shop.rows(query, **names)
+        }
+        assert flows == {
             "id>id": {"DIRECT:IDENTITY"},
             "name>name": {"DIRECT:TRANSFORMATION"},
             "email>email_hash": {"DIRECT:TRANSFORMATION:masked"},
@@ -180,12 +180,13 @@ class TestTheNight:
         assert [field["name"] for field in mart["fields"]] == ["email_hash", "cents"]
 
     def test_nothing_else_failed_and_unfinished_runs_are_abandoned(self, nightly: Work) -> None:
-        query = """MATCH (r:PipelineRun {namespace: 'shop'}) WHERE r.pipelineName STARTS WITH 'shop_nightly.'
+        query = """MATCH (r:PipelineRun {namespace: 'shop'})
+          WHERE r.pipelineName STARTS WITH 'shop_nightly.'
           RETURN r.pipelineName AS job, r.status AS status"""
         rows = nightly.shop.rows(query)
         failed = {row["job"] for row in rows if row["status"] == "FAIL"}
         assert failed - {f"{WRITE}.marts_by_customer"} == {f"{WRITE}.marts_audited"}
-        # Jobs of RDDs whose end the listener does not tell.
+        # Jobs on RDDs whose end the listener does not report.
         silent = {
             row["job"].rpartition(".")[2]
             for row in rows
@@ -197,7 +198,8 @@ class TestTheNight:
     def test_every_run_is_part_of_the_night(self, nightly: Work) -> None:
         (night,) = nightly.shop.runs_of("shop", "shop_nightly")
         assert night["status"] == "COMPLETE"
-        query = """MATCH (r:PipelineRun {namespace: 'shop'}) WHERE r.pipelineName STARTS WITH 'shop_nightly.'
+        query = """MATCH (r:PipelineRun {namespace: 'shop'})
+          WHERE r.pipelineName STARTS WITH 'shop_nightly.'
           RETURN COUNT { (r)-[:PART_OF]->(:PipelineRun {runId: $night}) } AS parts"""
         assert {row["parts"] for row in nightly.shop.rows(query, night=night["runId"])} == {1}
 
@@ -208,7 +210,7 @@ class TestTheNight:
         assert not any("never_there" in name for _, name in _versions_of_datasets(nightly))
 
     @pytest.mark.xfail(
-        reason="the listener says it of shop.db/shop.db/scratch, a place that never was"
+        reason="the listener reports the drop of shop.db/shop.db/scratch, which never existed"
     )
     def test_the_dropped_table_is_dropped(self, nightly: Work) -> None:
         assert nightly.node(f"{TABLES}/scratch").get("droppedAt") is not None
@@ -225,7 +227,9 @@ def _versions_of_datasets(work: Work) -> set[tuple[str, str]]:
 class TestStreams:
     def test_each_batch_is_a_version(self, streams: Work) -> None:
         versions = streams.versions("clean/kept")
-        assert [(one["rowCount"], one["complete"]) for one in versions] == [(1, True)] * 4
+        assert [(version["rowCount"], version["complete"]) for version in versions] == [
+            (1, True)
+        ] * 4
         assert streams.upstream("clean/kept") >= {"landing/arriving"}
 
     def test_batches_are_runs_of_one_job(self, streams: Work) -> None:
@@ -238,7 +242,8 @@ class TestStreams:
         assert streams.versions("clean/arrived") == []
 
     def test_a_stopped_query_leaves_nothing_running(self, streams: Work) -> None:
-        query = """MATCH (r:PipelineRun {namespace: 'shop'}) WHERE r.pipelineName STARTS WITH 'shop_stream'
+        query = """MATCH (r:PipelineRun {namespace: 'shop'})
+          WHERE r.pipelineName STARTS WITH 'shop_stream'
           RETURN r.pipelineName AS job, r.status AS status"""
         rows = streams.shop.rows(query)
         assert sum(row["job"] == "shop_stream.project" for row in rows) >= 3
@@ -247,12 +252,10 @@ class TestStreams:
 
 
 class TestVersions:
-    """Iceberg: the table of the stock is filled, updated, deleted from, merged into, added to,
-    appended to itself.
-    """
+    """Iceberg: the stock table has an insert, update, delete, merge, and appends, one from itself."""
 
     def test_only_the_rename_was_refused(self, lake: Work) -> None:
-        assert set(lake.said["refused"]) == {"rename"}
+        assert set(lake.record["refused"]) == {"rename"}
         assert len(snapshots(lake)) == 6
 
     @pytest.mark.xfail(reason=TOO_QUICK, strict=False)
@@ -261,7 +264,7 @@ class TestVersions:
 
     def test_each_snapshot_is_a_version_and_nothing_else_is(self, lake: Work) -> None:
         query = """MATCH (a:Artifact {name: $n}) WHERE a.version IS NOT NULL
-          RETURN DISTINCT a.version AS version, min(a.createdAt) AS at ORDER BY at"""
+          RETURN DISTINCT a.version AS version, min(a.createdAt) AS created ORDER BY created"""
         found = [row["version"] for row in lake.shop.rows(query, n=lake.path("lake/shop/stock"))]
         assert found == snapshots(lake)
 
@@ -307,14 +310,15 @@ class TestVersions:
 
 
 def snapshots(lake: Work) -> list[str]:
-    """What Iceberg itself says of its table, oldest first."""
-    return [str(number) for number, _ in lake.said["notes"]["snapshots"]]
+    """Return the snapshots that Iceberg lists for its table, oldest first."""
+    return [str(number) for number, _ in lake.record["notes"]["snapshots"]]
 
 
 def versions_read(lake: Work, job: str, short: str) -> list[set[str]]:
-    """Which versions of a dataset each run of a job read, the oldest run first."""
+    """Return the versions of a dataset that each run of a job read, oldest run first."""
     query = """MATCH (r:PipelineRun {namespace: 'shop', pipelineName: $job})
-      RETURN COLLECT { MATCH (a:Artifact {name: $n})-[:FEEDS]->(r) RETURN a.version } AS read ORDER BY r.startedAt"""
+      RETURN COLLECT { MATCH (a:Artifact {name: $n})-[:FEEDS]->(r) RETURN a.version } AS read
+      ORDER BY r.startedAt"""
     rows = lake.shop.rows(query, job=f"shop_iceberg.{job}", n=lake.path(short))
     return [set(row["read"]) for row in rows]
 
@@ -323,4 +327,4 @@ def test_no_event_of_spark_is_dead_lettered(
     shop: Shop, nightly: Work, streams: Work, lake: Work
 ) -> None:
     assert len({nightly.folder, streams.folder, lake.folder}) == 3
-    assert shop.set_aside() == 0
+    assert shop.dead_letter_count() == 0

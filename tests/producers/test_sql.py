@@ -17,7 +17,7 @@ SENDER = Path(__file__).parent / "sql_sender.py"
 TABLES = "postgres://till:5432"
 STATEMENTS = {
     "load": "insert into sales select * from staging.sales_today",
-    # With `paid` as a common table expression its parser says nothing of payments and cards.
+    # With `paid` as a common table expression, the parser omits payments and cards.
     "join": """create table mart.spent as select s.customer, count(*) from sales s
         join (select p.order_id from payments p join cards c on c.id = p.card) paid on paid.order_id
         = s.id
@@ -45,7 +45,7 @@ def sent(shop: Shop, dbt_programs: Path) -> Shop:
 
 
 def test_every_table_and_nothing_else(sent: Shop) -> None:
-    """`paid` is a name inside of a statement, not a table."""
+    """`paid` is a name inside a statement, not a table."""
     assert sent.datasets(TABLES) == {
         "public.sales",
         "staging.sales_today",

@@ -28,7 +28,7 @@ SPENT = [
 
 
 def asset(name: str) -> Asset:
-    """SQL on SQLite says nothing of its tables, so every task declares what it reads and writes."""
+    """Return an asset, which each task declares, because SQL on SQLite reports no tables."""
     return Asset(f"file://{SHOP}/{name}")
 
 
