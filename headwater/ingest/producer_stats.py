@@ -116,9 +116,9 @@ def count_event(
     _add(into.producers, producer_urn(producer), counts, join_producers)
     for finding in found:
         urn = finding_urn(producer, finding.rule, finding.field)
-        known = into.findings.get(urn)
+        existing = into.findings.get(urn)
         # The earliest event is the example, so later ones need no snippet.
-        has_earlier = known is not None and known.example.receipt < seq
+        has_earlier = existing is not None and existing.example.receipt < seq
         example = Example(seq) if has_earlier else _example(seq, body, finding)
         one = FindingCounts(producer, finding.rule, finding.field, 1, received, received, example)
         _add(into.findings, urn, one, join_findings)

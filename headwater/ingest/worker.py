@@ -240,9 +240,9 @@ class Worker:
             self._checkpoint = self._save_deferred(before, before.position)
 
     def _save_deferred(
-        self, before: Checkpoint, upto: int, delta: GraphDelta | None = None
+        self, before: Checkpoint, position: int, delta: GraphDelta | None = None
     ) -> Checkpoint:
-        """Write the deferred updates of the events up to `upto`; return the new checkpoint.
+        """Write the deferred updates of the events up to `position`; return the new checkpoint.
 
         The updates come from the write cache, or from `delta` if the cache has lost them.
         """
@@ -253,7 +253,7 @@ class Worker:
                 spool=self._spool.id,
                 before=before,
                 after=msgspec.structs.replace(
-                    before, settled=upto if upto < before.position else None
+                    before, settled=position if position < before.position else None
                 ),
                 holder=self._holder,
                 naming=self._naming,

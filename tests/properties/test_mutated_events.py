@@ -146,10 +146,19 @@ def test_a_redacted_event_is_still_an_event(body: bytes) -> None:
 
 SECRETS = st.sampled_from(
     [
-        *"\"\\' =:&{},é\n", "password", "token=", "sig=", "Bearer ", "x" * 12, "://a:b@c", "name", "value",
-        "-----BEGIN PRIVATE KEY-----", "AKIA" + "A" * 16,
+        *"\"\\' =:&{},é\n",
+        "password",
+        "token=",
+        "sig=",
+        "Bearer ",
+        "x" * 12,
+        "://a:b@c",
+        "name",
+        "value",
+        "-----BEGIN PRIVATE KEY-----",
+        "AKIA" + "A" * 16,
     ]
-)  # fmt: skip
+)
 
 
 @relaxed

@@ -26,7 +26,7 @@ NESTING_MAX = 200
 # memoised.
 MEMOISED_BYTES_MAX = 4_096
 # The graph is built from these facets, so they are stored whatever their size.
-_STORED_WHOLE = frozenset(
+_UNBOUNDED_FACETS = frozenset(
     {"schema", native.ANSWER_FACET, native.SOURCE_FACET, native.ARTIFACT_FACET, native.RUN_FACET}
 )
 
@@ -40,7 +40,7 @@ def canonical_texts(facets: Mapping[str, msgspec.Raw] | None) -> dict[str, str]:
     for name, raw in facets.items() if facets else ():
         text = bytes(raw)
         read = _memoised if len(text) <= MEMOISED_BYTES_MAX else _canonical
-        value = read(text, name in _STORED_WHOLE)
+        value = read(text, name in _UNBOUNDED_FACETS)
         if value is not None:
             found[name] = value
     return found
@@ -56,7 +56,7 @@ def decoded(decoder: msgspec.json.Decoder[T], raw: msgspec.Raw | None) -> T | No
         return None
 
 
-def _canonical(raw: bytes, whole: bool) -> str | None:
+def _canonical(raw: bytes, is_unbounded: bool) -> str | None:
     """Return a facet as canonical JSON; "" if it is deleted, None if it is malformed."""
     try:
         value = msgspec.json.decode(raw)
@@ -66,7 +66,7 @@ def _canonical(raw: bytes, whole: bool) -> str | None:
         return None
     if value.get("_deleted") is True:
         return ""
-    if len(raw) > FACET_BYTES_MAX and not whole:
+    if len(raw) > FACET_BYTES_MAX and not is_unbounded:
         value = {
             key: _cut(item) for key, item in value.items() if not isinstance(item, list | dict)
         }

@@ -38,8 +38,8 @@ def fold_dataset_event(accumulator: DeltaAccumulator, dataset: Dataset) -> None:
     _add_declared_sources(accumulator, described, reading, facets)
     _add_alias_decisions(accumulator, described, facets)
     urn = accumulator.add_dataset(described)
-    sent = facets.get(native.ARTIFACT_FACET)
-    artifact = salvage(ArtifactFacet, sent) if sent is not None else None
+    facet = facets.get(native.ARTIFACT_FACET)
+    artifact = salvage(ArtifactFacet, facet) if facet is not None else None
     if artifact is not None and artifact.run_id.strip():
         texts = canonical_texts({native.ARTIFACT_FACET: facets[native.ARTIFACT_FACET]})
         accumulator.add_run(
@@ -84,8 +84,8 @@ def _add_alias_decisions(
     accumulator: DeltaAccumulator, described: DatasetFacts, facets: Facets
 ) -> None:
     """Add the decisions of a steward on aliases, which override symlinks."""
-    sent = facets.get(native.SYMLINKS_FACET)
-    decisions = salvage(SymlinksFacet, sent) if sent is not None else None
+    facet = facets.get(native.SYMLINKS_FACET)
+    decisions = salvage(SymlinksFacet, facet) if facet is not None else None
     if decisions is None:
         return
     for verdict, others in ((SAME, decisions.same), (APART, decisions.apart)):

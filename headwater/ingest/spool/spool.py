@@ -173,7 +173,7 @@ class Spool:
                 for seq, at, reason, body in rows
             ]
 
-    def cut(self, upto: int, *, lake: str, events_max: int) -> int:
+    def cut(self, last_seq: int, *, lake: str, events_max: int) -> int:
         """Remove the oldest events up to a seq, in one transaction; return their number.
 
         Dead letters stay, and so does the newest event: its seq is the number of received events.
@@ -182,7 +182,7 @@ class Spool:
             found = connection.execute(
                 "SELECT seq FROM event WHERE seq <= ? AND seq < (SELECT max(seq) FROM event) "
                 "AND seq NOT IN (SELECT seq FROM dead) ORDER BY seq LIMIT ?",
-                (upto, events_max),
+                (last_seq, events_max),
             )
             seqs = [row[0] for row in found]
             if seqs:
@@ -201,8 +201,8 @@ class Spool:
         with self._writing() as connection:
             before = connection.pragma("freelist_count")
             connection.execute(f"PRAGMA incremental_vacuum({int(pages_max)})")
-            left = connection.pragma("freelist_count")
-            if not left or left == before:
+            free_pages = connection.pragma("freelist_count")
+            if not free_pages or free_pages == before:
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
                 return False
         return True

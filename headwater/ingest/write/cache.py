@@ -181,9 +181,9 @@ class WriteCache:
         While updates are deferred, the parts that hold them are not trimmed: for a removed entry
         the writer would read the graph, which has older times.
         """
-        kept = (self.jobs, self.datasets, self.edges) if self.has_deferred else ()
+        deferred_parts = (self.jobs, self.datasets, self.edges) if self.has_deferred else ()
         for part in vars(self).values():
-            if isinstance(part, Bounded) and not any(part is one for one in kept):
+            if isinstance(part, Bounded) and not any(part is one for one in deferred_parts):
                 part.trim()
 
     def canonical_urn(self, urn: str) -> str | None:
@@ -239,17 +239,17 @@ class WriteCache:
 
     def new_derivations(self, derivations: Mapping[E, Derivation]) -> dict[E, Derivation]:
         """Return the derivations that add to the cached ones."""
-        known = self._derivations
+        cached = self._derivations
         return {
             key: derivation
             for key, derivation in derivations.items()
-            if key not in known or not known[key].covers(derivation)
+            if key not in cached or not cached[key].covers(derivation)
         }
 
     def put_derivations(self, derivations: Mapping[E, Derivation]) -> None:
         """Join written derivations with the cached ones."""
         for key, derivation in derivations.items():
-            known = self._derivations.get(key)
+            cached = self._derivations.get(key)
             self._derivations[key] = (
-                derivation if known is None else join_derivations(known, derivation)
+                derivation if cached is None else join_derivations(cached, derivation)
             )

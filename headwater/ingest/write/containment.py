@@ -69,19 +69,19 @@ def _parents(run: RunFacts) -> list[str]:
 def recompute_attempts(transaction: Transaction, views: RunViews) -> None:
     """Number the attempts of every schedule slot that one of these runs is or was in."""
     slots: set[str] = set()
-    left = []
+    unslotted = []
     for urn, (old, view) in views.items():
         before, now = old.node["slot"] if old else None, view.node["slot"]
         slots.update(slot for slot in (before, now) if slot)
         if before and not now:
-            left.append(urn)
+            unslotted.append(urn)
     by_slot: dict[str, list[Row]] = {}
     for row in _read_slots(transaction, slots):
         by_slot.setdefault(row["slot"], []).append(row)
     written = []
     for runs in by_slot.values():
         written += _attempt_rows(runs)
-    written += [_attempt_row(urn, None) for urn in sorted(left)]
+    written += [_attempt_row(urn, None) for urn in sorted(unslotted)]
     write_rows(transaction, "write/runs/attempts", written)
 
 

@@ -270,13 +270,13 @@ def _alias_rows(datasets: DatasetBatch) -> list[Row]:
 def _write_columns(transaction: Transaction, views: _ViewPairs) -> None:
     columns, retired = [], []
     for urn, (old, new) in views.items():
-        known = old.columns if old else {}
+        old_columns = old.columns if old else {}
         columns += [
             {"urn": column, "dataset": urn, "properties": properties}
             for column, properties in new.columns.items()
-            if known.get(column) != properties
+            if old_columns.get(column) != properties
         ]
-        retired += sorted(known.keys() - new.columns.keys())
+        retired += sorted(old_columns.keys() - new.columns.keys())
     write_rows(transaction, "write/datasets/columns", columns)
     if retired:
         transaction.run("write/datasets/retire_columns", urns=retired)

@@ -194,15 +194,15 @@ def _find_versions(
     for consumer in consumers:
         reads += [(consumer, read) for read in consumer.reads if read.pinned is None]
     found = _versions_by_name(transaction, reads)
-    left = [
+    unlinked = [
         (consumer, read)
         for consumer, read in reads
         if (consumer.urn, read.dataset) not in found and consumer.start is not None
     ]
-    triggered = [pair for pair in left if pair[0].is_triggered]
+    triggered = [pair for pair in unlinked if pair[0].is_triggered]
     by_trigger = _versions_by_trigger(transaction, triggered)
-    by_time = _versions_by_time(transaction, left, cache)
-    for (consumer, read), versions in zip(left, by_time, strict=True):
+    by_time = _versions_by_time(transaction, unlinked, cache)
+    for (consumer, read), versions in zip(unlinked, by_time, strict=True):
         key = (consumer.urn, read.dataset)
         newest = by_trigger.get(key)
         # A version found by time is older than the start of the consumer, by its own clock.

@@ -56,9 +56,13 @@ class Timeline:
             return
         self._versions[version.urn] = version
         if len(self._versions) > _VERSIONS_MAX:
-            newest = sorted(self._versions.values(), key=lambda one: one.created, reverse=True)
+            newest = sorted(
+                self._versions.values(), key=lambda version: version.created, reverse=True
+            )
             self._floor = newest[TIMELINE_MAX].created
-            self._versions = {one.urn: one for one in newest if one.created > self._floor}
+            self._versions = {
+                version.urn: version for version in newest if version.created > self._floor
+            }
 
     def drop(self, urn: str) -> None:
         """Remove a version."""
@@ -74,26 +78,32 @@ class Timeline:
         complete: Version | None = None
         partial = []
         # Each version is visited once. Versions compare by creation, then by urn.
-        for one in self._versions.values():
-            created, _, run, _, is_complete = one
+        for version in self._versions.values():
+            created, _, run, _, is_complete = version
             if created > instant or run == consumer:
                 continue
             if not is_complete:
-                partial.append(one)
-            elif complete is None or one > complete:
-                complete = one
+                partial.append(version)
+            elif complete is None or version > complete:
+                complete = version
         if complete is None and self._floor is not None:
             return None
-        later = [one for one in partial if complete is None or one.created > complete.created]
-        found = [one.urn for one in (complete, max(later, default=None)) if one is not None]
+        later_partial = [
+            version for version in partial if complete is None or version.created > complete.created
+        ]
+        found = [
+            version.urn
+            for version in (complete, max(later_partial, default=None))
+            if version is not None
+        ]
         return found or self._being_written(instant, consumer)
 
     def _being_written(self, instant: datetime, consumer: str) -> list[str]:
         started = [
-            one
-            for one in self._versions.values()
-            if one.started is not None
-            and one.started <= instant < one.created
-            and one.run != consumer
+            version
+            for version in self._versions.values()
+            if version.started is not None
+            and version.started <= instant < version.created
+            and version.run != consumer
         ]
         return [min(started).urn] if started else []

@@ -48,5 +48,6 @@ def run_event(state: str = "COMPLETE", **more: Any) -> dict[str, Any]:
 
 
 def facet(value: str, name: str = "f") -> LwwRegister | None:
-    body = f'{{"eventTime":"{NOON}","dataset":{{"namespace":"db","name":"t","facets":{{"{name}":{value}}}}}}}'
+    dataset = f'{{"namespace":"db","name":"t","facets":{{"{name}":{value}}}}}'
+    body = f'{{"eventTime":"{NOON}","dataset":{dataset}}}'
     return fold([parse(body.encode(), received=0)]).datasets["dataset:db:t"].facets.get(name)

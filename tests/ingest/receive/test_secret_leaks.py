@@ -71,7 +71,8 @@ def in_texts(c: Canaries) -> str:
         f"jdbc:postgresql://u:{c.secret()}@h/db "
         f"https://acct.blob.example.net/f?se=2026&sig={c.secret()} password='{c.secret()}' "
         f"Bearer {c.secret()}-long "
-        f'https://b.s3.example.com/k?X-Amz-Credential={c.secret()}&X-Amz-Signature={c.secret()} token="{c.secret()}"'
+        f"https://b.s3.example.com/k?X-Amz-Credential={c.secret()}&X-Amz-Signature={c.secret()} "
+        f'token="{c.secret()}"'
     )
 
 
