@@ -6,7 +6,7 @@ import msgspec
 
 from headwater.ingest.fold.accumulator import DROP, DeltaAccumulator, add_assertion, job_urn_of
 from headwater.ingest.fold.facet_readings import DatasetReading
-from headwater.ingest.fold.lineage_facets import JOB, WHOLE, Target
+from headwater.ingest.fold.lineage_facets import JOB, WHOLE_DATASET, Target
 from headwater.schema import facts
 from headwater.schema.facts import ColumnKey, DatasetFacts, DerivationKey, Name
 from headwater.schema.memo import Memo
@@ -118,7 +118,7 @@ def _build_edges(naming: Naming, target: Name, lineage: Target, job: Name | None
     sources: dict[Name, DerivationKey] = {}
     columns: dict[frozenset[str], list[ColumnKey]] = {}
     through = job_urn_of(job) if job is not None else ""
-    for field, field_sources in ((WHOLE, lineage.inputs), *lineage.fields.items()):
+    for field, field_sources in ((WHOLE_DATASET, lineage.inputs), *lineage.fields.items()):
         for source in field_sources:
             if source.type == JOB:
                 continue

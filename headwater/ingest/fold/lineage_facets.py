@@ -17,7 +17,7 @@ from headwater.schema.facets import is_deleted
 from headwater.schema.memo import Memo
 
 # A column edge into this field goes into the whole dataset: its source filters, joins or sorts it.
-WHOLE = ""
+WHOLE_DATASET = ""
 JOB = "JOB"
 RawFacets = Mapping[str, msgspec.Raw] | None
 
