@@ -12,6 +12,7 @@ import random
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from itertools import chain, product
 from typing import Any
 
 import pytest
@@ -133,7 +134,7 @@ def world(database: Database, graph_driver: Any) -> World:
 def reach(edges: Edges, starts: Iterable[str], through: set[str] | None = None) -> set[str]:
     """Return all reached nodes; only the nodes in `through` continue a path."""
     found: set[str] = set()
-    waiting = [target for start in starts for target in edges[start]]
+    waiting = list(chain.from_iterable(edges[start] for start in starts))
     while waiting:
         urn = waiting.pop()
         if urn not in found:
@@ -150,13 +151,11 @@ def expected(
     hidden = world.namespaces.keys() - visible
     edges = world.downstream if direction == "DOWNSTREAM" else world.backward()
     nodes = (reach(edges, [start]) | {start}) & visible
-    pairs = {(a, b) for a in nodes for b in edges[a] & visible}
-    joined = {
-        (a, b)
-        for a in nodes
-        for h in edges[a] & hidden
-        for b in reach(edges, [h], hidden) & visible
-    }
+    pairs, joined = set[tuple[str, str]](), set[tuple[str, str]]()
+    for a in nodes:
+        pairs.update((a, b) for b in edges[a] & visible)
+        for h in edges[a] & hidden:
+            joined.update((a, b) for b in reach(edges, [h], hidden) & visible)
     if direction == "UPSTREAM":
         return nodes, {(b, a) for a, b in pairs}, {(b, a) for a, b in joined}
     return nodes, pairs, joined
@@ -173,7 +172,8 @@ def shown(nodes: Iterable[str], edges: Iterable[Edge]) -> tuple[set[str], set[An
             before[edge.target].add(edge.source)
         if edge.source in stubs:
             after[edge.source].add(edge.target)
-    return urns - stubs, pairs, {(a, b) for urn in stubs for a in before[urn] for b in after[urn]}
+    joined = chain.from_iterable(product(before[urn], after[urn]) for urn in stubs)
+    return urns - stubs, pairs, set(joined)
 
 
 @dataclass(frozen=True)

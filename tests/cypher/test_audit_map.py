@@ -4,6 +4,7 @@ longest chains and crossings.
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -79,7 +80,7 @@ def wired(database: Database) -> Database:
 
 def rows(database: Database, name: str, /, **parameters: str) -> list[tuple[Any, ...]]:
     found = run_audit(database, name, parameters)
-    return [tuple(row[column] for column in found.columns) for row in found.rows]
+    return [tuple(map(row.get, found.columns)) for row in found.rows]
 
 
 def test_coverage_counts_nodes_with_lineage(wired: Database) -> None:
@@ -170,8 +171,7 @@ def test_forking_paths_are_not_enumerated(database: Database) -> None:
                 inputs=[f"l{number:02}", f"r{number:02}"],
                 outputs=[f"{side}{number + 1:02}"],
             )
-            for number in range(40)
-            for side in "lr"
+            for number, side in product(range(40), "lr")
         ],
     )
     found = rows(database, "longest_chains")

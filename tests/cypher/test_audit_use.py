@@ -26,7 +26,7 @@ FILTER = {"type": "INDIRECT", "subtype": "FILTER"}
 
 def rows(database: Database, name: str, /, **parameters: str) -> list[tuple[Any, ...]]:
     found = run_audit(database, name, parameters)
-    return [tuple(row[column] for column in found.columns) for row in found.rows]
+    return [tuple(map(row.get, found.columns)) for row in found.rows]
 
 
 def minute(number: int) -> datetime:

@@ -300,7 +300,10 @@ def _everything(database: Database) -> list[str]:
 
 def _names(database: Database) -> set[tuple[str, str]]:
     rows = [*database.ask(ALL_NODES, {}), *database.ask(ALL_EDGES, {})]
-    return {(row["label"], name) for row in rows for name in row["p"]}
+    names = set[tuple[str, str]]()
+    for row in rows:
+        names.update((row["label"], name) for name in row["p"])
+    return names
 
 
 RENAMED = "migrations/0017_rename_properties"
@@ -312,11 +315,9 @@ def test_old_property_names_become_new_ones(database: Database, statements: int 
     """A migrated graph equals the folded one, also if a migration stopped after some statements."""
     _write_every_property(database)
     folded = _everything(database)
-    old = {
-        (label, old)
-        for label, names in (OLD_NODE_NAMES | OLD_EDGE_NAMES).items()
-        for old in names.values()
-    }
+    old = set[tuple[str, str]]()
+    for label, names in (OLD_NODE_NAMES | OLD_EDGE_NAMES).items():
+        old.update((label, name) for name in names.values())
     assert not _names(database) & old
     _rename_back(database)
     assert _names(database) & old == old, "every old name occurs"

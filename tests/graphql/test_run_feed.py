@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import product
 from typing import Any
 
 import pytest
@@ -45,7 +46,7 @@ def test_every_change_is_delivered_once_in_pages_of_any_size(
             return await taken(subscriber)
 
     for rows_max in (3, 7, 8, 1_000):
-        expected = [f"{rows_max}-{batch}-{n}" for batch in range(3) for n in range(7)]
+        expected = [f"{rows_max}-{batch}-{n}" for batch, n in product(range(3), range(7))]
         assert sorted(asyncio.run(listen(rows_max))) == expected
 
 

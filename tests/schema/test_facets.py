@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import Any, get_args
 
@@ -23,7 +24,7 @@ MODULES = (test_dataset, test_job, test_lineage, test_parent, test_run, test_usa
 
 
 def test_every_facet_has_an_example() -> None:
-    examples = [example for module in MODULES for example in module.EXAMPLES]
+    examples = chain.from_iterable(module.EXAMPLES for module in MODULES)
     assert {example[:2] for example in examples} == FACETS.keys()
 
 
@@ -40,11 +41,10 @@ def _facets_of(event: Event) -> set[tuple[Entity, str, bytes]]:
     containers += [("dataset", dataset.facets) for dataset in (*event.inputs, *event.outputs)]
     containers += [("input", dataset.input_facets) for dataset in event.inputs]
     containers += [("output", dataset.output_facets) for dataset in event.outputs]
-    return {
-        (entity, key, bytes(raw))
-        for entity, found in containers
-        for key, raw in (found or {}).items()
-    }
+    facets = set[tuple[Entity, str, bytes]]()
+    for entity, raw_facets in containers:
+        facets.update((entity, key, bytes(raw)) for key, raw in (raw_facets or {}).items())
+    return facets
 
 
 @pytest.mark.parametrize("capture", sorted(CAPTURES.glob("*.jsonl")), ids=lambda path: path.stem)

@@ -304,7 +304,7 @@ def test_search(data: Ask) -> None:
     first = data(query, text="db")["search"]
     assert (first["totalCount"], first["pageInfo"]["hasNextPage"]) == (4, True)
     second = data(query, text="db", after=first["pageInfo"]["endCursor"])["search"]
-    names = [edge["node"]["name"] for found in (first, second) for edge in found["edges"]]
+    names = [edge["node"]["name"] for edge in first["edges"] + second["edges"]]
     assert sorted(names) == ["a", "b", "cold", "raw"]
 
 

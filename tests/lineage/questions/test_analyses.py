@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
+from itertools import chain
 
 import pytest
 
@@ -44,7 +45,7 @@ def test_an_analysis_replaces_the_previous_findings(graph: GraphView) -> None:
     about = graph.database.ask("MATCH (a:Analysis)-[:ABOUT]->(n) RETURN a.urn AS a, n.urn AS n", {})
     assert about == [{"a": f"analysis:row_counts:{ds('mart')}", "n": ds("mart")}]
     # No traversal reaches a finding.
-    assert not any("analysis" in end for edge in edges(graph.database) for end in edge)
+    assert not any("analysis" in end for end in chain(*edges(graph.database)))
 
 
 def test_findings_about_hidden_nodes_are_left_out(graph: GraphView) -> None:

@@ -4,13 +4,15 @@ out by hand.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import chain
 
 import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
-from headwater.lineage.questions.replay import Input, Output, ReplayPlan, replay_plan
+from headwater.lineage.questions.replay import Input, Output, ReplayPlan, Rerun, replay_plan
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn, source_urn
 from headwater.schema.visibility import Visibility
@@ -127,7 +129,11 @@ def history(database: Database, view: GraphView) -> GraphView:
 
 
 def shown(plan: ReplayPlan) -> list[list[str]]:
-    return [[rerun.run.removeprefix("run:") for rerun in step] for step in plan.steps]
+    return [_run_ids(step) for step in plan.steps]
+
+
+def _run_ids(step: Sequence[Rerun]) -> list[str]:
+    return [rerun.run.removeprefix("run:") for rerun in step]
 
 
 def test_a_corrupt_run(history: GraphView) -> None:
@@ -172,11 +178,10 @@ def test_a_job_that_reads_its_own_output(history: GraphView) -> None:
     """
     plan = replay_plan(history, run_of("add-1"))
     assert shown(plan) == [["add-1"], ["add-2"], ["add-3", "sum-2"], ["add-4"], ["sum-4"]]
-    adds = [rerun for step in plan.steps for rerun in step if rerun.job == job("add")]
+    adds = [rerun for rerun in chain(*plan.steps) if rerun.job == job("add")]
     assert [rerun.reads_own_output for rerun in adds] == [False, True, True, True]
-    assert {output.last_good for rerun in adds for output in rerun.outputs} == {
-        version("log", "add-0")
-    }
+    outputs = chain.from_iterable(rerun.outputs for rerun in adds)
+    assert {output.last_good for output in outputs} == {version("log", "add-0")}
     assert adds[0].inputs == [
         Input(ds("log"), [version("log", "add-0")], []),
         Input(ds("new"), [source_urn("db", "new")], []),
@@ -199,14 +204,14 @@ def test_replaced_outputs_are_not_replayed(history: GraphView) -> None:
     """
     plan = replay_plan(history, run_of("p-2"))
     assert shown(plan) == [["p-2"], ["q-2"]]
-    assert all(rerun.superseded for step in plan.steps for rerun in step)
+    assert all(rerun.superseded for rerun in chain(*plan.steps))
     assert plan.next_jobs == []
     assert plan.steps[1][0].outputs == [
         Output(ds("q-out"), version("q-out", "q-2"), version("q-out", "q-1"))
     ]
     newest = replay_plan(history, run_of("p-3"))
     assert (shown(newest), newest.next_jobs) == ([["p-3"], ["q-3"]], [job("r")])
-    assert not any(rerun.superseded for step in newest.steps for rerun in step)
+    assert not any(rerun.superseded for rerun in chain(*newest.steps))
     # The last good version is the newest earlier one that is not spoiled, even if it was the
     # corrupt one of another day.
     assert newest.steps[0][0].outputs[0].last_good == version("p-out", "p-2")
@@ -216,9 +221,8 @@ def test_a_dataset_that_is_corrupt_since(history: GraphView) -> None:
     plan = replay_plan(history, ds("p-out"), since=datetime(2026, 1, 1, 0, 11, tzinfo=UTC))
     assert plan.corrupt_runs == [run_of("p-2"), run_of("p-3")]
     assert shown(plan) == [["p-2"], ["p-3", "q-2"], ["q-3"]]
-    assert {output.last_good for rerun in plan.steps[0] for output in rerun.outputs} == {
-        version("p-out", "p-1")
-    }
+    outputs = chain.from_iterable(rerun.outputs for rerun in plan.steps[0])
+    assert {output.last_good for output in outputs} == {version("p-out", "p-1")}
     later_plan = replay_plan(history, ds("p-out"), since=datetime(2027, 1, 1, tzinfo=UTC))
     assert later_plan == ReplayPlan(corrupt_runs=[])
 
@@ -227,13 +231,13 @@ def test_jobs_that_feed_each_other_are_reported(history: GraphView) -> None:
     plan = replay_plan(history, run_of("there-1"))
     assert shown(plan) == [["there-1"], ["back-1"], ["there-2"]]
     assert plan.cycles == [[job("back"), job("there")]]
-    assert not any(rerun.in_cycle for step in plan.steps for rerun in step)
+    assert not any(rerun.in_cycle for rerun in chain(*plan.steps))
 
 
 def test_runs_in_a_circle_are_one_step(history: GraphView) -> None:
     plan = replay_plan(history, run_of("ping"))
     assert shown(plan) == [["ping", "pong"], ["after"]]
-    assert [[rerun.in_cycle for rerun in step] for step in plan.steps] == [[True, True], [False]]
+    assert [rerun.in_cycle for rerun in chain(*plan.steps)] == [True, True, False]
     assert plan.cycles == [[job("ping"), job("pong")]]
 
 
@@ -254,7 +258,9 @@ def test_the_plan_of_any_corrupt_run_is_complete_and_ordered(history: GraphView)
     rows = history.database.ask("MATCH (r:PipelineRun) RETURN r.urn AS urn ORDER BY urn", {})
     for corrupt in (row["urn"] for row in rows):
         plan = replay_plan(history, corrupt)
-        step = {rerun.run: number for number, entries in enumerate(plan.steps) for rerun in entries}
+        step: dict[str, int] = {}
+        for number, entries in enumerate(plan.steps):
+            step.update((rerun.run, number) for rerun in entries)
         reached = lineage(history, corrupt, direction="DOWNSTREAM", depth=50).nodes
         assert sum(len(entries) for entries in plan.steps) == len(step)
         assert step.keys() == {node.urn for node in reached if node.urn.startswith("run:")}
@@ -262,10 +268,11 @@ def test_the_plan_of_any_corrupt_run_is_complete_and_ordered(history: GraphView)
         assert any(rerun.run == corrupt for rerun in plan.steps[0])
         for entries in plan.steps:
             for rerun in entries:
-                waits = {run for one in rerun.inputs for run in one.wait_for}
+                waits = set(chain.from_iterable(one.wait_for for one in rerun.inputs))
                 assert all(step[run] < step[rerun.run] or rerun.in_cycle for run in waits)
             alone = [rerun for rerun in entries if not rerun.in_cycle]
-            written = [output.dataset for rerun in alone for output in rerun.outputs]
+            outputs = chain.from_iterable(rerun.outputs for rerun in alone)
+            written = [output.dataset for output in outputs]
             assert len(written) == len(set(written))
             assert len({rerun.job for rerun in alone}) == len(alone)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,7 +60,7 @@ def test_a_very_long_chain() -> None:
 @given(EDGES)
 def test_a_group_is_a_strongly_connected_component(edges: set[tuple[str, str]]) -> None:
     found = strongly_connected_components(THINGS, adjacency(edges))
-    assert sorted(thing for group in found for thing in group) == THINGS
+    assert sorted(chain(*found)) == THINGS
     for group in found:
         for thing in group:
             mutual = {other for other in reached(thing, edges) if thing in reached(other, edges)}
@@ -68,13 +70,12 @@ def test_a_group_is_a_strongly_connected_component(edges: set[tuple[str, str]]) 
 @given(EDGES)
 def test_every_step_is_the_first_possible(edges: set[tuple[str, str]]) -> None:
     found = parallel_steps(THINGS, adjacency(edges))
-    step = {
-        thing: number
-        for number, parallel in enumerate(found)
-        for group in parallel
-        for thing in group
-    }
-    group_of = {thing: group for parallel in found for group in parallel for thing in group}
+    step: dict[str, int] = {}
+    for number, parallel in enumerate(found):
+        step.update(dict.fromkeys(chain(*parallel), number))
+    group_of = {}
+    for group in chain(*found):
+        group_of.update(dict.fromkeys(group, group))
     for source, target in edges:
         assert step[source] < step[target] or group_of[source] == group_of[target]
     for group in set(group_of.values()):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from headwater.lineage.hidden_nodes import Edge
 from headwater.lineage.questions.trace_tree import Branch, trace_tree
 
@@ -38,9 +40,7 @@ def test_a_diamond_is_unfolded_once() -> None:
 def test_diamonds_cannot_blow_it_up_and_cycles_end() -> None:
     wide = [
         Edge(f"{side}{n + 1}", f"{other}{n}", "x")
-        for n in range(30)
-        for side in "lr"
-        for other in "lr"
+        for n, side, other in product(range(30), "lr", "lr")
     ]
     edges = [*wide, Edge("l0", "a", "x"), Edge("r0", "a", "x"), Edge("a", "l30", "x")]
     found = trace_tree("a", edges)
