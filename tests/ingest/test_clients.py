@@ -44,7 +44,7 @@ def a_run(count: int = 2, columns: int = 2) -> list[RunEvent]:
     ]
 
 
-def kept_types(api: Api, after: int) -> list[str]:
+def stored_types(api: Api, after: int) -> list[str]:
     return [json.loads(body)["eventType"] for body in api.stored(after)]
 
 
@@ -56,7 +56,7 @@ def test_the_sync_client(api: Api, compression: HttpCompression | None) -> None:
     for event in a_run(3):
         client.emit(event)
     client.close()
-    assert kept_types(api, before) == ["START", "RUNNING", "COMPLETE"]
+    assert stored_types(api, before) == ["START", "RUNNING", "COMPLETE"]
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
@@ -69,7 +69,7 @@ def test_the_async_client(api: Api, compression: HttpCompression | None) -> None
             client.emit(event)
     assert client.close(timeout=20)
     # The client waits only for the response to START; the order of the other events is not fixed.
-    assert sorted(kept_types(api, before)) == ["COMPLETE"] * 5 + ["RUNNING"] * 10 + ["START"] * 5
+    assert sorted(stored_types(api, before)) == ["COMPLETE"] * 5 + ["RUNNING"] * 10 + ["START"] * 5
 
 
 def test_an_endpoint_with_a_trailing_slash(api: Api) -> None:
@@ -79,7 +79,7 @@ def test_an_endpoint_with_a_trailing_slash(api: Api) -> None:
     )
     client.emit(a_run()[0])
     client.close()
-    assert kept_types(api, before) == ["START"]
+    assert stored_types(api, before) == ["START"]
 
 
 def test_the_client_gets_a_refusal_and_sends_the_event_once(api: Api) -> None:

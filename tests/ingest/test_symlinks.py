@@ -225,14 +225,14 @@ def test_a_declaration_that_drops_an_aliased_name_is_applied(
 def test_a_declaration_in_the_batch_of_its_symlink_is_applied(database: Database) -> None:
     write_in_any_order(database, job_event("planned", 1, inputs=["table"], outputs=["plan"]))
     write_batch(database, [job_event("planned", 3, inputs=["raw"], outputs=["plan"]), LINKED])
-    at_once = canonical(database)
+    batch = canonical(database)
     write_in_any_order(
         database,
         job_event("planned", 1, inputs=["table"], outputs=["plan"]),
         job_event("planned", 3, inputs=["raw"], outputs=["plan"]),
         LINKED,
     )
-    assert canonical(database) == at_once
+    assert canonical(database) == batch
 
 
 def test_an_edge_between_two_renamed_datasets_is_not_lost(
@@ -259,10 +259,12 @@ def test_an_edge_between_two_renamed_datasets_is_not_lost(
 def test_a_lineage_facet_under_one_name_applies_to_the_other(
     database: Database, view: GraphView
 ) -> None:
-    told_of = dataset("table", {"lineage": {"inputs": [source("raw")]}})
+    upstream_facets = dataset("table", {"lineage": {"inputs": [source("raw")]}})
     write_in_any_order(
         database,
-        run_event("w", "COMPLETE", 1, job="load", inputs=["raw", "noise"], outputs=[told_of]),
+        run_event(
+            "w", "COMPLETE", 1, job="load", inputs=["raw", "noise"], outputs=[upstream_facets]
+        ),
         job_event("load", 2, inputs=["raw", "noise"], outputs=["path"]),
         LINKED,
     )
@@ -278,10 +280,10 @@ def test_a_drop_under_one_name_drops_the_dataset(database: Database) -> None:
 
 
 def test_a_version_requested_by_one_name_is_found_by_the_other(database: Database) -> None:
-    at_seven = {"version": {"datasetVersion": "7"}}
+    minute_seven = {"version": {"datasetVersion": "7"}}
     write_in_any_order(
         database,
-        run_event("w7", "COMPLETE", 1, job="load", outputs=[dataset("path", at_seven)]),
+        run_event("w7", "COMPLETE", 1, job="load", outputs=[dataset("path", minute_seven)]),
         run_event(
             "w8",
             "COMPLETE",
@@ -289,7 +291,7 @@ def test_a_version_requested_by_one_name_is_found_by_the_other(database: Databas
             job="load",
             outputs=[dataset("path", {"version": {"datasetVersion": "8"}})],
         ),
-        run_event("r", "COMPLETE", 3, job="report", inputs=[dataset("table", at_seven)]),
+        run_event("r", "COMPLETE", 3, job="report", inputs=[dataset("table", minute_seven)]),
         LINKED,
     )
     assert read_by(database, run_of("r")) == {version("path", "w7")}

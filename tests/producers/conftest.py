@@ -63,7 +63,8 @@ class Shop:
     def runs_of(self, namespace: str, name: str) -> list[dict[str, Any]]:
         """Return the runs of a job, oldest first."""
         query = """query ($namespace: String!, $name: String!) {
-          job(namespace: $namespace, name: $name) { runs(first: 50) { nodes { runId status attempts error startedAt finishedAt
+          job(namespace: $namespace, name: $name) { runs(first: 50) { nodes {
+            runId status attempts error startedAt finishedAt
             parents { runId pipelineName } outputs { name } } } } }"""
         job = self.ask(query, namespace=namespace, name=name)["job"]
         assert job is not None, f"no job {name}"

@@ -252,7 +252,7 @@ class TestStreams:
 
 
 class TestVersions:
-    """Iceberg: the stock table has an insert, update, delete, merge, and appends, one from itself."""
+    """Iceberg: insert, update, delete, merge and appends on the stock table, one from itself."""
 
     def test_only_the_rename_was_refused(self, lake: Work) -> None:
         assert set(lake.record["refused"]) == {"rename"}

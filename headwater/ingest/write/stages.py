@@ -160,7 +160,7 @@ def write_jobs(context: WriteContext) -> None:
 
 
 def project_runs(context: WriteContext) -> None:
-    """Project changed runs as they were and as they are now, and collect what differs."""
+    """Project changed runs before and after the change, and collect the differences."""
     names, stored = context.datasets.names, context.stored_runs
     for urn, (old, new) in context.runs.items():
         context.run_views[urn] = _project_run(context, urn, old, new)

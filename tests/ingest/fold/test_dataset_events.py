@@ -14,7 +14,7 @@ from tests.ingest.fold.folded_events import (
 )
 
 
-def test_an_answer_and_what_it_cites() -> None:
+def test_an_answer_and_its_citations() -> None:
     delta = delta_of(
         answer_event(
             "x", cites=[{"namespace": "db", "name": "a"}, {"answerId": "y"}], event_time=NOON

@@ -166,7 +166,7 @@ def test_which_version_an_input_names() -> None:
         )
 
 
-def test_what_a_registered_artifact_adds() -> None:
+def test_a_registered_artifact_adds_properties() -> None:
     details = artifact_event(
         "t",
         namespace="db",
