@@ -331,11 +331,11 @@ def _lineage_findings(
 def _source_columns(
     lineage: ColumnLineage, field: str, schemas: Mapping[tuple[str, str], Facets | None]
 ) -> Iterator[Finding]:
-    wanted: dict[tuple[str, str], list[str]] = {}
+    referenced: dict[tuple[str, str], list[str]] = {}
     for output in lineage.fields.values():
         for source in output.input_fields:
-            wanted.setdefault((source.namespace, source.name), []).append(source.field)
-    for name, fields in wanted.items():
+            referenced.setdefault((source.namespace, source.name), []).append(source.field)
+    for name, fields in referenced.items():
         missing = _missing_field(fields, schemas.get(name))
         if missing:
             yield Finding(

@@ -203,32 +203,32 @@ def _event(body: bytes, received: int, *, repaired: bool) -> Event:
     )
 
 
-def _datasets(sent: list[_Dataset] | None, field: str) -> tuple[Dataset, ...]:
-    return tuple([_dataset(one, f"{field}[{i}]") for i, one in enumerate(sent)]) if sent else ()
+def _datasets(parsed: list[_Dataset] | None, field: str) -> tuple[Dataset, ...]:
+    return tuple([_dataset(one, f"{field}[{i}]") for i, one in enumerate(parsed)]) if parsed else ()
 
 
-def _dataset(sent: _Dataset, field: str) -> Dataset:
-    _check_name(sent.namespace, f"{field}.namespace")
-    _check_name(sent.name, f"{field}.name")
+def _dataset(parsed: _Dataset, field: str) -> Dataset:
+    _check_name(parsed.namespace, f"{field}.namespace")
+    _check_name(parsed.name, f"{field}.name")
     return Dataset(
-        sent.namespace,
-        sent.name,
-        _facets(sent.facets, field),
-        sent.input_facets,
-        sent.output_facets,
+        parsed.namespace,
+        parsed.name,
+        _facets(parsed.facets, field),
+        parsed.input_facets,
+        parsed.output_facets,
     )
 
 
-def _job(sent: _Job) -> Job:
-    _check_name(sent.namespace, "job.namespace")
-    _check_name(sent.name, "job.name")
-    return Job(sent.namespace, sent.name, _facets(sent.facets, "job"))
+def _job(parsed: _Job) -> Job:
+    _check_name(parsed.namespace, "job.namespace")
+    _check_name(parsed.name, "job.name")
+    return Job(parsed.namespace, parsed.name, _facets(parsed.facets, "job"))
 
 
-def _facets(sent: msgspec.Raw, field: str) -> Facets | None:
-    if sent == _ABSENT:
+def _facets(raw_facets: msgspec.Raw, field: str) -> Facets | None:
+    if raw_facets == _ABSENT:
         return None
-    raw = bytes(sent)
+    raw = bytes(raw_facets)
     facets = _facets_by_bytes.get(raw)
     if facets is None:
         by_name = _decoded(_facets_decoder, raw, f"{field}.facets")

@@ -33,11 +33,9 @@ Folders = tuple[re.Pattern[str], ...]
 
 
 class Rules(msgspec.Struct, frozen=True):
-    """The tables of `naming.toml`, with the lines of a user. `where` is the file that errors
-    name.
-    """
+    """The tables of `naming.toml`, with the lines of a user. Errors name `file`."""
 
-    where: str
+    file: str
     schemes: dict[str, str] = {}
     ports: dict[str, int] = {}
     portless: dict[str, bool] = {}
@@ -48,7 +46,7 @@ class Rules(msgspec.Struct, frozen=True):
     partitions: dict[str, str] = {}
 
     def error(self, key: str, problem: str, hint: str) -> SettingsError:
-        return _error(self.where, key, problem, hint)
+        return _error(self.file, key, problem, hint)
 
 
 _TABLES: dict[str, type] = {
@@ -140,59 +138,59 @@ def _compiled(rules: Rules, key: str, pattern: str) -> re.Pattern[str]:
         raise rules.error(key, f"is no pattern: {error}", hint) from error
 
 
-def _tables(where: str, text: str) -> dict[str, dict[str, Any]]:
+def _tables(file: str, text: str) -> dict[str, dict[str, Any]]:
     """Parse and validate the tables of one file."""
     try:
         content = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise SettingsError(
-            f"{where} is not TOML: {error}",
+            f"{file} is not TOML: {error}",
             hint="docs/reference/naming.md shows how rules are written.",
         ) from error
     tables: dict[str, dict[str, Any]] = {table: {} for table in _TABLES}
     for table, lines in content.items():
         if table not in _TABLES:
-            raise _error(where, table, "is no table of naming rules", _suggestion(table, _TABLES))
+            raise _error(file, table, "is no table of naming rules", _suggestion(table, _TABLES))
         if not isinstance(lines, dict):
             raise _error(
-                where,
+                file,
                 table,
                 "is not a table",
                 f"Write [{table}] on a line, and its rules below it.",
             )
         for key, value in lines.items():
-            _validate(where, table, key, value)
+            _validate(file, table, key, value)
         tables[table] = lines
     return tables
 
 
-def _validate(where: str, table: str, key: str, value: object) -> None:
+def _validate(file: str, table: str, key: str, value: object) -> None:
     """Validate one line of a file. Raises SettingsError."""
     line = f'{table}."{key}"' if table == "aliases" else f"{table}.{key}"
-    wanted = _TABLES[table]
-    if type(value) is not wanted:
-        raise _error(where, line, f"is {value!r}", f"Write {_KINDS_OF_VALUES[wanted]}.")
+    kind = _TABLES[table]
+    if type(value) is not kind:
+        raise _error(file, line, f"is {value!r}", f"Write {_KINDS_OF_VALUES[kind]}.")
     if table in _OF_SCHEMES and not _SCHEME.fullmatch(key):
         raise _error(
-            where, line, "names no scheme", "Write what stands before '://', in lower case: s3."
+            file, line, "names no scheme", "Write what stands before '://', in lower case: s3."
         )
     if table == "schemes" and not _SCHEME.fullmatch(str(value)):
         raise _error(
-            where,
+            file,
             line,
             f"is {value!r}, which is no scheme",
             "Write it in lower case, without '://': s3.",
         )
     if table == "ports" and not (isinstance(value, int) and 0 < value <= _PORT_MAX):
         raise _error(
-            where, line, f"is {value!r}, which is no port", f"Write a number from 1 to {_PORT_MAX}."
+            file, line, f"is {value!r}, which is no port", f"Write a number from 1 to {_PORT_MAX}."
         )
     if table == "paths" and value not in _KINDS:
-        raise _error(where, line, f"is {value!r}", f"Write one of {', '.join(_KINDS)}.")
+        raise _error(file, line, f"is {value!r}", f"Write one of {', '.join(_KINDS)}.")
     if table == "aliases" and not (key.strip() and str(value).strip()):
-        raise _error(where, line, "has an empty side", "Write a namespace on either side.")
+        raise _error(file, line, "has an empty side", "Write a namespace on either side.")
     if table == "words" and not re.fullmatch(r"\w+", key):
-        raise _error(where, line, "is no word", "Write it in letters, digits and underscores.")
+        raise _error(file, line, "is no word", "Write it in letters, digits and underscores.")
 
 
 def _suggestion(table: str, known: Iterable[str]) -> str:
@@ -200,5 +198,5 @@ def _suggestion(table: str, known: Iterable[str]) -> str:
     return f"Did you mean [{close[0]}]?" if close else f"The tables are {', '.join(known)}."
 
 
-def _error(where: str, key: str, problem: str, hint: str) -> SettingsError:
-    return SettingsError(f"{where}: {key} {problem}", hint=hint)
+def _error(file: str, key: str, problem: str, hint: str) -> SettingsError:
+    return SettingsError(f"{file}: {key} {problem}", hint=hint)

@@ -184,12 +184,12 @@ def _named(view: GraphView, reached: Reached) -> Lineage:
     )
 
 
-def _difference(before: Lineage, later: Lineage) -> Difference:
+def _difference(before: Lineage, after: Lineage) -> Difference:
     return Difference(
-        added_nodes=[node for node in later.nodes if node.urn not in before.distances],
-        removed_nodes=[node for node in before.nodes if node.urn not in later.distances],
-        added_edges=sorted(set(later.edges) - set(before.edges)),
-        removed_edges=sorted(set(before.edges) - set(later.edges)),
+        added_nodes=[node for node in after.nodes if node.urn not in before.distances],
+        removed_nodes=[node for node in before.nodes if node.urn not in after.distances],
+        added_edges=sorted(set(after.edges) - set(before.edges)),
+        removed_edges=sorted(set(before.edges) - set(after.edges)),
     )
 
 

@@ -95,9 +95,9 @@ class SearchFilters:
         )
 
 
-def _is_tag(wanted: str, tag: str) -> bool:
+def _is_tag(filter: str, tag: str) -> bool:
     """Return True if a tag matches; `certified=true` is stored as `certified`."""
-    return wanted in (tag, f"{tag}=true") or tag.startswith(f"{wanted}=")
+    return filter in (tag, f"{tag}=true") or tag.startswith(f"{filter}=")
 
 
 def search(
