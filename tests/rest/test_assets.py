@@ -402,13 +402,19 @@ def test_files_show_the_broken_assets(client: TestClient) -> None:
         ([], "proposed_changes: expected `array` of length >= 1"),
         ({}, "proposed_changes: expected `array`, got `object`"),
         (["drop it"], "proposed_changes[0]: expected `object`, got `str`"),
-        ([{}], "proposed_changes[0]: type None is no change"),
-        ([RENAME, {"type": "column_eat"}], "proposed_changes[1]: type 'column_eat' is no change"),
+        ([{}], "proposed_changes[0]: type None is not a type of change"),
+        (
+            [RENAME, {"type": "column_eat"}],
+            "proposed_changes[1]: type 'column_eat' is not a type of change",
+        ),
         (
             [{"type": "column_rename", "to": "b"}],
             "proposed_changes[0]: column_rename: 'from' is missing",
         ),
-        ([{**RENAME, "to": 7}], "proposed_changes[0]: column_rename: 'to' is 7"),
+        (
+            [{**RENAME, "to": 7}],
+            "proposed_changes[0]: column_rename: 'to' must be a text that is not empty, not 7",
+        ),
         ([{"type": "job_delete"}], "there is no job"),
     ],
 )

@@ -85,11 +85,9 @@ NORMAL_AND_OTHERS: dict[tuple[str, str], list[tuple[str, str]]] = {
     ("snowflake://org-acc", "D.S.T"): [("snowflake://ORG-ACC/", "D.S.T")],
     ("azurecosmos://host/dbs/Main", "colls/T"): [("azurecosmos://HOST/dbs/Main/", "colls/T")],
 }
-SPELLINGS = [
-    (spelling, normal)
-    for normal, others in NORMAL_AND_OTHERS.items()
-    for spelling in [normal, *others]
-]
+SPELLINGS = []
+for _normal, _others in NORMAL_AND_OTHERS.items():
+    SPELLINGS += [(spelling, _normal) for spelling in (_normal, *_others)]
 
 # Each of these stays unchanged.
 UNTOUCHED = [

@@ -13,7 +13,7 @@ CALL (a) {
   WITH a WHERE NOT EXISTS { ()-[:CITED_BY]->(a) }
   RETURN null AS hops, null AS v, null AS r, 'it cites nothing' AS why
   UNION ALL
-  MATCH way = ANY SHORTEST (a)<-[:CITED_BY]-(cited:Source|Artifact)
+  MATCH path = ANY SHORTEST (a)<-[:CITED_BY]-(cited:Source|Artifact)
     ((made:Artifact)<-[:PRODUCED]-(run:PipelineRun)<-[:FEEDS]-(read:Source|Artifact)
       WHERE NOT EXISTS { (made)-[:DERIVED_FROM]->()-[:FEEDS]->(run) }
         OR EXISTS { (made)-[:DERIVED_FROM]->(read) }){0,30}(v:Artifact)

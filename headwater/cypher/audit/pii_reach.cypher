@@ -18,7 +18,7 @@ WITH d, c, tag, [t IN tags WHERE NOT split(t, '=')[0] CONTAINS ':']
   + [t IN tags WHERE t STARTS WITH toLower(c.name) + ':' | substring(t, size(c.name) + 1)] AS words
 WHERE any(w IN words WHERE w = tag OR w ENDS WITH '=' + tag
   OR (w STARTS WITH tag + '=' AND NOT split(w, '=')[1] IN ['false', 'no', 'none', '0']))
-MATCH way = ANY SHORTEST (c)(()-[step:FEEDS WHERE any(w IN step.transformations
+MATCH path = ANY SHORTEST (c)(()-[step:FEEDS WHERE any(w IN step.transformations
     WHERE ($indirect OR NOT w STARTS WITH 'INDIRECT') AND NOT toLower(w) ENDS WITH ':masked')]->()){0,20}(at)
 CALL (d, c, at, step) {
   WITH at, step WHERE size(step) > 0

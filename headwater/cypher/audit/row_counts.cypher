@@ -6,7 +6,7 @@
 // example: headwater cypher row_counts --param answerId=worst-carrier-2013
 CYPHER statefulShortestPlanningMode=all_if_possible
 MATCH (a:Answer {answerId: $answerId})
-MATCH way = ANY SHORTEST (a)<-[:CITED_BY]-(cited:Source|Artifact)
+MATCH path = ANY SHORTEST (a)<-[:CITED_BY]-(cited:Source|Artifact)
   ((made:Artifact)<-[:PRODUCED]-(run:PipelineRun)<-[:FEEDS]-(read:Source|Artifact)
     WHERE NOT EXISTS { (made)-[:DERIVED_FROM]->()-[:FEEDS]->(run) }
       OR EXISTS { (made)-[:DERIVED_FROM]->(read) }){0,30}(v)

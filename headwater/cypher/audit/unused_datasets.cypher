@@ -9,18 +9,18 @@
 MATCH (d:Dataset)
 WHERE d.droppedAt IS NULL AND coalesce(d.firstSeen < $since, true)
 CALL (d) {
-  MATCH (d)-[told:FEEDS]->(reader:Job)
-  WITH d, reader, max(coalesce(told.lastSeen, datetime({year: 9999}))) AS toldAt
-  CALL (d, reader, toldAt) {
+  MATCH (d)-[feeds:FEEDS]->(reader:Job)
+  WITH d, reader, max(coalesce(feeds.lastSeen, datetime({year: 9999}))) AS fedAt
+  CALL (d, reader, fedAt) {
     MATCH (r:PipelineRun)
     USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
-    WHERE r.namespace = reader.namespace AND r.pipelineName = reader.name AND r.startedAt <= toldAt
+    WHERE r.namespace = reader.namespace AND r.pipelineName = reader.name AND r.startedAt <= fedAt
       AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = d.urn }
     RETURN r.startedAt AS at ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC LIMIT 1
     UNION
     MATCH (r:PipelineRun)
     USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
-    WHERE r.namespace = reader.namespace AND r.pipelineName = reader.name AND r.startedAt > toldAt
+    WHERE r.namespace = reader.namespace AND r.pipelineName = reader.name AND r.startedAt > fedAt
     WITH d, r ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC LIMIT 100
     WHERE EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = d.urn }
     RETURN max(r.startedAt) AS at

@@ -9,7 +9,7 @@
 MATCH (r:PipelineRun)
 WHERE r.startedAt >= $since - duration({days: 7}) AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
   AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
-UNWIND [{status: 'START', at: r.startedAt}, {status: r.status, at: coalesce(r.failedAt, r.finishedAt)}] AS told
-WITH told
-WHERE told.at >= $since
-RETURN told.at.epochSeconds / 900 AS quarter, told.status AS status, count(*) AS count
+UNWIND [{status: 'START', at: r.startedAt}, {status: r.status, at: coalesce(r.failedAt, r.finishedAt)}] AS change
+WITH change
+WHERE change.at >= $since
+RETURN change.at.epochSeconds / 900 AS quarter, change.status AS status, count(*) AS count

@@ -7,12 +7,12 @@
 // returns: urn, lastRead
 // example: headwater cypher read/estate/last_reads --param urns=dataset:file:/raw/planes
 UNWIND $urns AS urn
-MATCH (:Dataset {urn: urn})-[told:FEEDS]->(reader:Job)
-WITH urn, reader, max(coalesce(told.lastSeen, datetime({year: 9999}))) AS toldAt
-CALL (urn, reader, toldAt) {
+MATCH (:Dataset {urn: urn})-[feeds:FEEDS]->(reader:Job)
+WITH urn, reader, max(coalesce(feeds.lastSeen, datetime({year: 9999}))) AS fedAt
+CALL (urn, reader, fedAt) {
   MATCH (r:PipelineRun)
   USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
-  WHERE r.namespace = reader.namespace AND r.pipelineName = reader.name AND r.startedAt <= toldAt
+  WHERE r.namespace = reader.namespace AND r.pipelineName = reader.name AND r.startedAt <= fedAt
     AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = urn }
     AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
       AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
@@ -20,7 +20,7 @@ CALL (urn, reader, toldAt) {
   UNION
   MATCH (r:PipelineRun)
   USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
-  WHERE r.namespace = reader.namespace AND r.pipelineName = reader.name AND r.startedAt > toldAt
+  WHERE r.namespace = reader.namespace AND r.pipelineName = reader.name AND r.startedAt > fedAt
   WITH r, urn ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC LIMIT 100
   WHERE EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = urn }
     AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)

@@ -14,20 +14,20 @@ MATCH (d:Dataset)
 WHERE d.droppedAt IS NULL AND coalesce(d.firstSeen < $since, true) AND ($namespace = '' OR d.namespace = $namespace)
   AND ($sees IS NULL OR any(p IN $sees WHERE d.namespace =~ p))
   AND NOT EXISTS {
-    MATCH (d)-[told:FEEDS]->(reader:Job)
-    WITH reader, max(coalesce(told.lastSeen, datetime({year: 9999}))) AS toldAt
-    CALL (d, reader, toldAt) {
+    MATCH (d)-[feeds:FEEDS]->(reader:Job)
+    WITH reader, max(coalesce(feeds.lastSeen, datetime({year: 9999}))) AS fedAt
+    CALL (d, reader, fedAt) {
       MATCH (r:PipelineRun)
       USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
       WHERE r.namespace = reader.namespace AND r.pipelineName = reader.name
-        AND r.startedAt >= $since AND r.startedAt <= toldAt
+        AND r.startedAt >= $since AND r.startedAt <= fedAt
         AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = d.urn }
       RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC LIMIT 1
       UNION
       MATCH (r:PipelineRun)
       USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
       WHERE r.namespace = reader.namespace AND r.pipelineName = reader.name
-        AND r.startedAt >= $since AND r.startedAt > toldAt
+        AND r.startedAt >= $since AND r.startedAt > fedAt
       WITH d, r ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC LIMIT 100
       WHERE EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = d.urn }
       RETURN r
@@ -35,7 +35,7 @@ WHERE d.droppedAt IS NULL AND coalesce(d.firstSeen < $since, true) AND ($namespa
       MATCH (r:PipelineRun)
       USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
       WHERE r.namespace = reader.namespace AND r.pipelineName = reader.name
-        AND r.startedAt < $since AND r.startedAt <= toldAt
+        AND r.startedAt < $since AND r.startedAt <= fedAt
       WITH d, r ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC LIMIT 1000
       WHERE (r.finishedAt >= $since OR r.status = 'RUNNING')
         AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = d.urn }
