@@ -56,7 +56,8 @@ def analyse(
         saved = findings(found)
         if graph:
             _save(settings, found, saved)
-    counts = {name: sum(one.table == name for one in saved) for name in found.tables}
+    saved_tables = [one.table for one in saved]
+    counts = {name: saved_tables.count(name) for name in found.tables}
     summary = {
         "until": found.until.isoformat(),
         "events": found.events,

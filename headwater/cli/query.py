@@ -143,8 +143,7 @@ def search(
     ]
     if as_json:
         counts = {
-            name: [vars(one) for one in getattr(found, name)]
-            for name in ("kinds", "namespaces", "tags")
+            name: list(map(vars, getattr(found, name))) for name in ("kinds", "namespaces", "tags")
         }
         hits = [
             {"cursor": cursor, **row} for cursor, row in zip(found.page.cursors, rows, strict=True)

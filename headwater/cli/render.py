@@ -196,11 +196,9 @@ def print_trace(found: Trace) -> None:
     """Print the answer with its inputs below it; a node that was printed before is only named
     again.
     """
-    nodes = {
-        row["urn"]: row
-        for kind in ("artifacts", "runs", "sources", "answers", "columns")
-        for row in getattr(found, kind)
-    }
+    nodes: dict[str, Data] = {}
+    for kind in ("artifacts", "runs", "sources", "answers", "columns"):
+        nodes |= {row["urn"]: row for row in getattr(found, kind)}
     upstream: dict[str, list[str]] = defaultdict(list)
     for edge in found.edges:
         if edge.type in {"FEEDS", "PRODUCED", "CITED_BY"}:
