@@ -100,7 +100,8 @@ def test_a_password_is_never_shown() -> None:
 
 @pytest.mark.parametrize("field", msgspec.structs.fields(Settings), ids=lambda field: field.name)
 def test_every_setting_can_be_set_by_its_variable(field: Any) -> None:
-    text = "7" if field.type is int else "true" if field.type is bool else "localhost" * 2
+    texts: dict[Any, str] = {int: "7", bool: "true"}
+    text = texts.get(field.type, "localhost" * 2)
     text = "localhost" if field.name == "host" else text
     value: Any = {"7": 7, "true": True}.get(text, text)
     assert getattr(load({PREFIX + field.name.upper(): text}), field.name) == value
