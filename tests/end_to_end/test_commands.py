@@ -165,7 +165,7 @@ def test_audits(command: Command) -> None:
     assert (code, json.loads(out)) == (0, [{"c": "42"}])
     code, out, printed = command("cypher", "-", stdin=b"UNWIND range(1, 5000) AS x RETURN x")
     assert code == 0
-    assert "1,000 rows shown, and there are more" in printed
+    assert "1,000 rows shown; more rows exist" in printed
 
 
 @pytest.mark.parametrize(

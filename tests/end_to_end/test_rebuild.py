@@ -119,7 +119,7 @@ def test_a_graph_that_is_not_empty_is_left_alone(home: Home, database: Database)
     assert canonical(database) == before
     empty(database)
     code, printed, _ = home("rebuild")
-    assert (code, "6 events folded, 0 set aside" in printed) == (0, True)
+    assert (code, "6 events folded, 0 dead-lettered" in printed) == (0, True)
     assert canonical(database) == before
 
 
@@ -159,7 +159,7 @@ def test_the_worker_finishes_an_interrupted_rebuild(home: Home, database: Databa
         time.sleep(0.02)
     rebuilding.send_signal(signal.SIGINT)
     _, printed = rebuilding.communicate(timeout=60)
-    assert (rebuilding.returncode, b"goes on from here" in printed) == (130, True)
+    assert (rebuilding.returncode, b"continues from here" in printed) == (130, True)
     assert 0 < read_checkpoint(database, home.spool.id).position < 800
     home.fold(database)
     before = canonical(database)

@@ -1,6 +1,7 @@
-// Rename properties to plain terms. Each statement commits every 10,000 rows, so memory stays bounded in a graph of
-// millions. A second run finds only the rows that still have an old name: an interrupted migration continues there.
-// Indexes on old names are dropped first and built again on the new names last.
+// Rename properties to plain terms, by one scan of each label and type. Each statement commits every 10,000 rows, so
+// memory stays bounded in a graph of millions. A second run finds only the rows that still have an old name: an
+// interrupted migration continues there. Indexes on old names are dropped first and built again on the new names
+// last.
 // access: schema
 // params: none
 // returns: nothing

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from neo4j import READ_ACCESS, Driver
+from neo4j import READ_ACCESS, Driver, GraphDatabase
 
 from headwater.cypher.driver.bolt import (
     PRIVATE_PARTS,
@@ -18,6 +18,7 @@ from headwater.cypher.driver.bolt import (
 )
 from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError, UnavailableError
+from tests.conftest import Neo4jServer
 
 pytestmark = pytest.mark.neo4j
 
@@ -113,8 +114,13 @@ def test_driver_without_its_private_parts_still_answers() -> None:
         assert not counter.is_exceeded
 
 
-def test_connection_reads_ahead_and_unpacks_instants_itself(graph_driver: Driver) -> None:
-    with graph_driver.session() as session:
+def test_connection_reads_ahead_and_unpacks_instants_itself(neo4j_server: Neo4jServer) -> None:
+    # A driver of its own: the connection keeps these settings.
+    credentials = (neo4j_server.user, neo4j_server.password)
+    with (
+        GraphDatabase.driver(neo4j_server.uri, auth=credentials) as driver,
+        driver.session() as session,
+    ):
         connect(session, READ_ACCESS)
         bound_answers(session, 7.0)
         connection: Any = vars(session)["_connection"]

@@ -13,7 +13,10 @@ from headwater.lineage.traversal.request import Bounds, TraversalRequest
 from headwater.lineage.view import GraphView
 from tests.graph_model import LineageModel, ds, job
 
-BOUNDS = Bounds.within(60, depth=9, nodes_max=99, edges_max=99)
+
+def bounds_of(seconds: float = 60.0) -> Bounds:
+    """Return bounds whose time ends so many seconds from now."""
+    return Bounds.within(seconds, depth=9, nodes_max=99, edges_max=99)
 
 
 def graph() -> LineageModel:
@@ -27,12 +30,14 @@ def loaded(
     sample: LineageModel,
     layer: Layer,
     *urns: str,
-    bounds: Bounds = BOUNDS,
+    bounds: Bounds | None = None,
     rows_max: int = 0,
     filter: Filter = EVERY_NODE,
 ) -> Neo4jAdjacency:
     view = GraphView(cast(Database, sample), sample.visibility)
-    request = TraversalRequest(layer, bounds, shared_rows_max=rows_max, filter=filter)
+    request = TraversalRequest(
+        layer, bounds or bounds_of(), shared_rows_max=rows_max, filter=filter
+    )
     adjacency = Neo4jAdjacency(view, request)
     adjacency.admit_starts(urns)
     adjacency.load(urns)
@@ -67,7 +72,7 @@ def test_filter_never_checks_hidden_nodes() -> None:
 
 
 def test_exhausted_names_the_bound() -> None:
-    late = BOUNDS._replace(deadline=time.monotonic() - 1)
+    late = bounds_of()._replace(deadline=time.monotonic() - 1)
     assert loaded(graph(), DATASETS_DOWN, ds("a"), bounds=late).exhausted == "time"
     assert loaded(graph(), DATASETS_DOWN, ds("a"), rows_max=1).exhausted == "edges"
     assert loaded(graph(), DATASETS_DOWN, ds("a")).exhausted == ""
