@@ -1,5 +1,5 @@
-# The API and the worker: `serve` (the default) or `worker`. Everything installed is named by hash in a lock file;
-# what was needed to build stays behind in the first stage.
+# The API and the worker: `serve` (the default) or `worker`. A lock file names every installed file by hash.
+# The build tools stay behind in the first stage.
 FROM python:3.12-slim AS build
 WORKDIR /build
 COPY requirements-build.lock requirements-server.lock ./
