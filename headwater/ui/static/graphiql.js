@@ -1,5 +1,5 @@
-// Starts GraphiQL against this very server. The query in the address (?query=...) is shown, else an example.
-const example = `# What failed last, and what does it touch?
+// Start GraphiQL against this server, with the query in the address (?query=...) or an example.
+const example = `# Which runs failed last, and what do they touch?
 query FailedRuns {
   failedRuns(first: 5) {
     edges {
@@ -21,7 +21,7 @@ query FailedRuns {
 }
 
 # Where did this answer come from?
-query Trace($answerId: String = "worst-carrier-2013") {
+query Trace($answerId: ID = "worst-carrier-2013") {
   trace(answerId: $answerId) {
     answer { answerId content generatedAt }
     sources { namespace name capturedAt }
