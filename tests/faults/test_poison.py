@@ -39,7 +39,7 @@ MALFORMED = [
     (b"\xff\xfe\x00", "not JSON"),
     (b"[]", "not an OpenLineage event"),
     (b"[" * 100_000, ""),
-    (b'{"answer": 42}', "neither a run, a job nor a dataset"),
+    (b'{"answer": 42}', "it has no run, job or dataset"),
     (changed(lambda event: event.pop("job")), "job"),
     (changed(lambda event: event.update(eventTime="2026-02-30T00:00:00Z")), "eventTime"),
     (changed(lambda event: event["run"].update(runId=" ")), "run.runId"),

@@ -163,7 +163,7 @@ def test_dead_processes_are_restarted_and_ctrl_c_ends_all(up: Up) -> None:
         print(f"{name} was back after {seconds:.1f} s")
     api, first = up.child("serve"), up.neo4j()
     os.kill(first, signal.SIGKILL)
-    wait_for("it was noticed", lambda: "Neo4j ended; starting it again" in up.output_text, 10)
+    wait_for("it was noticed", lambda: "Neo4j ended; restarting it" in up.output_text, 10)
     os.kill(api, signal.SIGKILL)
     seconds = wait_for("another serve", lambda: up.child("serve") not in (0, api), BACK_SECONDS_MAX)
     print(f"serve was started again after {seconds:.1f} s, while Neo4j was")
@@ -188,7 +188,7 @@ def test_sigterm_ends_all_processes_while_neo4j_restarts(up: Up) -> None:
     up.wait_up()
     pids = [up.child("serve"), up.child("worker"), up.neo4j()]
     os.kill(pids[-1], signal.SIGKILL)
-    wait_for("it was noticed", lambda: "Neo4j ended; starting it again" in up.output_text, 10)
+    wait_for("it was noticed", lambda: "Neo4j ended; restarting it" in up.output_text, 10)
     os.kill(up.pid, signal.SIGTERM)
     os.kill(up.pid, signal.SIGHUP)
     code, seconds = up.end(signal.SIGINT)

@@ -202,10 +202,13 @@ def test_a_missing_or_malformed_settings_file_is_named(tmp_path: Path, lock: Loc
 
 
 fetch_program = """
-import json, sys from dataclasses import replace from pathlib import Path from headwater.local.jars
-import ensure_jars, read_lock lock = read_lock() lock = replace(lock, jars=tuple(jar for jar in
-lock.jars if jar.artifact in json.loads(sys.argv[3]))) ensure_jars(Path(sys.argv[1]), lock=lock,
-ivy_settings=Path(sys.argv[2]))
+import json, sys
+from dataclasses import replace
+from pathlib import Path
+from headwater.local.jars import ensure_jars, read_lock
+lock = read_lock()
+lock = replace(lock, jars=tuple(jar for jar in lock.jars if jar.artifact in json.loads(sys.argv[3])))
+ensure_jars(Path(sys.argv[1]), lock=lock, ivy_settings=Path(sys.argv[2]))
 """
 
 
