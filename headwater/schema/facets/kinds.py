@@ -164,7 +164,19 @@ def _fields(kind: type[msgspec.Struct]) -> tuple[_Field, ...]:
     return tuple(
         _Field(field.name, field.encode_name, _is_expected(field.type))
         for field in msgspec.structs.fields(kind)
+        if _holds_expected(field.type)
     )
+
+
+def _holds_expected(kind: Any, seen: frozenset[type] = frozenset()) -> bool:
+    """Return True if an expected value can be absent from a value of this type, at any depth."""
+    if _is_expected(kind):
+        return True
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        inside = seen | {kind}
+        fields = msgspec.structs.fields(kind)
+        return kind not in seen and any(_holds_expected(field.type, inside) for field in fields)
+    return any(_holds_expected(argument, seen) for argument in get_args(kind))
 
 
 def _is_expected(kind: Any) -> bool:
