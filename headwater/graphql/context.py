@@ -92,7 +92,7 @@ class Context:
         self.quality: DataLoader[str, Quality] = self._loader(self._load_quality)
         self.citations: DataLoader[str, list[str]] = self._loader(self._load_citations)
         visible_namespaces = self.view.visibility.regexes
-        self.run_links = self._link_loader("read/nodes/run_links", sees=visible_namespaces)
+        self.run_links = self._link_loader("read/nodes/run_links", visible=visible_namespaces)
         self.job_links = self._link_loader("read/nodes/job_links")
         self.dataset_links = self._link_loader("read/nodes/dataset_links")
         self.dataset_sources = self._link_loader("read/nodes/dataset_sources")

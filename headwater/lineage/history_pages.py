@@ -20,13 +20,19 @@ def read_history_pages(
 
     Raises QueryError for a malformed cursor.
     """
-    at, behind = decode_time_cursor(after) if after else (_LATEST, "")
-    sees = view.visibility.regexes
-    rows = view.read(query, urns=list(urns), at=at, behind=behind, sees=sees, limit=first + 1)
+    time, urn = decode_time_cursor(after) if after else (_LATEST, "")
+    rows = view.read(
+        query,
+        urns=list(urns),
+        cursorTime=time,
+        cursorUrn=urn,
+        visible=view.visibility.regexes,
+        limit=first + 1,
+    )
     return {row["urn"]: _page(row["listed"], first) for row in rows}
 
 
 def _page(listed: list[dict[str, object]], first: int) -> Page[str]:
-    shown = [(str(one["urn"]), one["at"]) for one in listed[:first]]
-    cursors = [encode_time_cursor(at, urn) for urn, at in shown if isinstance(at, datetime)]
+    shown = [(str(entry["urn"]), entry["at"]) for entry in listed[:first]]
+    cursors = [encode_time_cursor(time, urn) for urn, time in shown if isinstance(time, datetime)]
     return Page([urn for urn, _ in shown], cursors, len(listed) > first)

@@ -70,7 +70,7 @@ def fill(database: Database, count: int) -> None:
 
 
 Questions = dict[str, Mapping[str, Any]]
-VISIBLE = {"sees": ["etl", "db"]}
+VISIBLE = {"visible": ["etl", "db"]}
 DATASETS = [ds(name) for name in ("hub", "tested", "dim", "out", "cold")]
 SOURCES = [source_urn("db", name) for name in ("hub", "tested")]
 
@@ -97,7 +97,12 @@ def of_use(now: datetime, since: datetime, versions: Sequence[str]) -> Questions
         }
         | VISIBLE,
         "read/estate/answers_citing_dataset": {"urn": ds("hub"), "limit": 100} | window | VISIBLE,
-        "read/nodes/dataset_answers": {"urns": DATASETS, "at": now, "behind": "", "limit": 20}
+        "read/nodes/dataset_answers": {
+            "urns": DATASETS,
+            "cursorTime": now,
+            "cursorUrn": "",
+            "limit": 20,
+        }
         | VISIBLE,
         "read/failures/citations_since": {"urns": DATASETS, "at": since, "limit": 100},
         "read/failures/citations_of_versions": {"urns": [*SOURCES, *versions], "limit": 100},
@@ -110,7 +115,12 @@ def of_use(now: datetime, since: datetime, versions: Sequence[str]) -> Questions
 def of_versions(now: datetime, since: datetime, versions: Sequence[str]) -> Questions:
     newest = versions[-1:]
     return {
-        "read/nodes/dataset_versions": {"urns": DATASETS, "at": now, "behind": "", "limit": 20},
+        "read/nodes/dataset_versions": {
+            "urns": DATASETS,
+            "cursorTime": now,
+            "cursorUrn": "",
+            "limit": 20,
+        },
         "read/catalog/versions_of_dataset": {"urn": ds("out"), "skip": 0, "limit": 20},
         "read/nodes/dataset_sources": {"urns": DATASETS},
         "read/estate/source_datasets": {"urns": DATASETS},
@@ -154,9 +164,14 @@ def of_runs(now: datetime, since: datetime, last: str, failed: str) -> Questions
         },
         "read/catalog/jobs_by_last_seen": {"states": ["COMPLETE"], "skip": 0, "limit": 10}
         | VISIBLE,
-        "read/nodes/job_runs": {"urns": [job("hot")], "at": now, "behind": "", "limit": 20}
+        "read/nodes/job_runs": {
+            "urns": [job("hot")],
+            "cursorTime": now,
+            "cursorUrn": "",
+            "limit": 20,
+        }
         | VISIBLE,
-        "read/catalog/runs_of_job": {"urn": job("hot"), "skip": 0, "limit": 20, "sees": None},
+        "read/catalog/runs_of_job": {"urn": job("hot"), "skip": 0, "limit": 20, "visible": None},
         "read/nodes/job_links": {"urns": [job("hot")], "limit": 100},
         "read/nodes/run_links": {"urns": [last, failed], "limit": 100} | VISIBLE,
         "read/failures/run_inputs_and_outputs": {"urns": [last, failed], "limit": 100},

@@ -11,7 +11,8 @@ CYPHER statefulShortestPlanningMode=all_if_possible
 MATCH (d:Dataset {name: $dataset})-[:HAS_COLUMN]->(c:Column)
 WHERE d.namespace = $namespace AND c.name = $column
 MATCH path = ANY SHORTEST (c)(()<-[feeds:FEEDS]-(:Column)){1,20}(origin)
-RETURN size(feeds) AS steps, origin.namespace AS namespace, origin.dataset AS dataset, origin.name AS column,
+RETURN size(feeds) AS steps, origin.namespace AS namespace, origin.dataset AS dataset,
+  origin.name AS column,
   feeds[-1].job AS job, feeds[-1].transformations AS transformations
 ORDER BY steps, namespace, dataset, column
 LIMIT $limit

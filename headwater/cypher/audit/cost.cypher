@@ -7,7 +7,8 @@
 // returns: namespace, pipeline, owners, runs, seconds, wasted, bytesRead, bytesWritten
 // example: headwater cypher cost --param since=2026-01-01 --param limit=10
 MATCH (r:PipelineRun)
-WHERE r.startedAt >= $since AND r.startedAt < $until AND NOT EXISTS { (:PipelineRun)-[:PART_OF]->(r) }
+WHERE r.startedAt >= $since AND r.startedAt < $until
+  AND NOT EXISTS { (:PipelineRun)-[:PART_OF]->(r) }
 CALL (r) {
   OPTIONAL MATCH ()-[f:FEEDS]->(r)
   RETURN sum(f.bytes) AS readHere
@@ -19,8 +20,10 @@ CALL (r) {
 WITH r, readHere, wroteHere,
   coalesce((r.finishedAt.epochMillis - r.startedAt.epochMillis) / 1000.0, 0.0) AS took,
   head(COLLECT { MATCH (r)-[:RUN_OF]->(j:Job) RETURN j.owners }) AS owners
-RETURN r.namespace AS namespace, r.pipelineName AS pipeline, owners, count(*) AS runs, round(sum(took), 3) AS seconds,
-  round(sum(CASE WHEN r.status <> 'COMPLETE' THEN took ELSE 0.0 END), 3) AS wasted, sum(readHere) AS bytesRead,
+RETURN r.namespace AS namespace, r.pipelineName AS pipeline, owners, count(*) AS runs,
+  round(sum(took), 3) AS seconds,
+  round(sum(CASE WHEN r.status <> 'COMPLETE' THEN took ELSE 0.0 END), 3) AS wasted,
+    sum(readHere) AS bytesRead,
   sum(wroteHere) AS bytesWritten
 ORDER BY seconds DESC, namespace, pipeline
 LIMIT $limit

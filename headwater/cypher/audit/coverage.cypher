@@ -10,21 +10,26 @@ CALL () {
   MATCH (d:Dataset)
   WHERE d.droppedAt IS NULL
   RETURN 'dataset' AS kind, d AS n,
-    EXISTS { (d)-[:FEEDS {current: true}]->(:Job|Dataset) } OR EXISTS { (:Job)-[:PRODUCED {current: true}]->(d) }
+    EXISTS { (d)-[:FEEDS {current: true}]->(:Job|Dataset) }
+      OR EXISTS { (:Job)-[:PRODUCED {current: true}]->(d) }
       OR EXISTS { (:Dataset)-[:FEEDS {current: true}]->(d) } AS wired,
     EXISTS { (d)-[:HAS_COLUMN]->(:Column)<-[:FEEDS]-() } AS columns
   UNION ALL
   MATCH (j:Job)
-  WITH j, EXISTS { (:Dataset|Job)-[:FEEDS {current: true}]->(j) } OR EXISTS { (j)-[:PRODUCED {current: true}]->() }
+  WITH j, EXISTS { (:Dataset|Job)-[:FEEDS {current: true}]->(j) }
+    OR EXISTS { (j)-[:PRODUCED {current: true}]->() }
     OR EXISTS { (j)-[:FEEDS {current: true}]->() } AS wired
   WHERE wired OR NOT EXISTS { (:Job)-[:PART_OF]->(j) }
   RETURN 'job' AS kind, j AS n, wired, EXISTS {
     (j)-[:PRODUCED]->(:Dataset)-[:HAS_COLUMN]->(:Column)<-[f:FEEDS WHERE f.job = j.urn]-()
   } AS columns
 }
-WITH kind, n.namespace AS namespace, count(*) AS total, count(CASE WHEN wired THEN 1 END) AS inLineage,
-  count(CASE WHEN columns THEN 1 END) AS withColumns, count(CASE WHEN n.owners <> [] THEN 1 END) AS owned,
+WITH kind, n.namespace AS namespace, count(*) AS total,
+  count(CASE WHEN wired THEN 1 END) AS inLineage,
+  count(CASE WHEN columns THEN 1 END) AS withColumns,
+    count(CASE WHEN n.owners <> [] THEN 1 END) AS owned,
   count(CASE WHEN n.description <> '' THEN 1 END) AS described
-RETURN kind, namespace, total, inLineage, round(100.0 * inLineage / total, 1) AS percent, withColumns, owned, described
+RETURN kind, namespace, total, inLineage, round(100.0 * inLineage / total, 1) AS percent,
+  withColumns, owned, described
 ORDER BY kind, total DESC, namespace
 LIMIT $limit

@@ -10,7 +10,8 @@ WHERE i.namespace <> o.namespace
   AND ((p.explicit AND EXISTS {
       (o)-[r:DERIVED_FROM WHERE r.job = j.urn AND ('lineage' IN r.evidence OR r.declared)]->(i)
     })
-    OR (p.explicit IS NULL AND (NOT EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(:Dataset)-[:FEEDS]->(j) }
+    OR (p.explicit IS NULL AND (NOT EXISTS { (o)-[r:DERIVED_FROM
+      WHERE r.job = j.urn]->(:Dataset)-[:FEEDS]->(j) }
       OR EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(i) })))
 RETURN i.namespace AS fromNamespace, o.namespace AS toNamespace, j.namespace + ' ' + j.name AS job,
   i.name AS source, o.name AS target

@@ -14,6 +14,7 @@ MATCH way = ANY SHORTEST (a)<-[:CITED_BY]-(cited:Source|Artifact)
       OR EXISTS { (made)-[:DERIVED_FROM]->(read) }){0,30}(s:Source)
 WITH a, s, size(run) AS hops ORDER BY hops DESC, s.urn
 WITH a, max(hops) AS hops, head(collect(s)) AS farthest
-RETURN hops, a.answerId AS answerId, a.generatedAt AS generatedAt, farthest.namespace + ' ' + farthest.name AS source
+RETURN hops, a.answerId AS answerId, a.generatedAt AS generatedAt,
+  farthest.namespace + ' ' + farthest.name AS source
 ORDER BY hops DESC, answerId
 LIMIT $limit

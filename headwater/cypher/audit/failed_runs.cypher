@@ -7,5 +7,6 @@ MATCH (r:PipelineRun)
 WHERE r.status = 'FAIL' AND r.failedAt >= $since
 WITH r ORDER BY r.failedAt DESC, r.urn LIMIT $limit
 RETURN r.failedAt AS failedAt, r.pipelineName AS pipeline, r.runId AS runId, r.error AS error,
-  COLLECT { MATCH (r)-[:PRODUCED]->(a:Artifact) RETURN a.namespace + ' ' + a.name ORDER BY a.urn } AS wrote
+  COLLECT { MATCH (r)-[:PRODUCED]->(a:Artifact) RETURN a.namespace + ' ' + a.name ORDER BY a.urn }
+    AS wrote
 ORDER BY failedAt DESC, runId

@@ -31,7 +31,8 @@ CALL (a) {
   WHERE why IS NOT NULL
   RETURN hops, v, r, why
 }
-RETURN a.generatedAt AS generatedAt, a.answerId AS answerId, hops, v.namespace + ' ' + v.name AS version,
+RETURN a.generatedAt AS generatedAt, a.answerId AS answerId, hops,
+  v.namespace + ' ' + v.name AS version,
   v.runId AS runId, why
 ORDER BY generatedAt DESC, answerId, hops, version, runId
 LIMIT $limit

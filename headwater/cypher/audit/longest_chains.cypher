@@ -10,7 +10,8 @@
 WITH CASE WHEN $hopsMax > 100 THEN 100 ELSE $hopsMax END AS hopsMax
 MATCH (d:Dataset)
 WHERE ($namespace IS NULL OR d.namespace = $namespace)
-  AND EXISTS { (d)-[:FEEDS {current: true}]->(:Job) } AND NOT EXISTS { (:Job)-[:PRODUCED {current: true}]->(d) }
+  AND EXISTS { (d)-[:FEEDS {current: true}]->(:Job) }
+    AND NOT EXISTS { (:Job)-[:PRODUCED {current: true}]->(d) }
 WITH hopsMax, collect(d) AS beginnings
 WITH hopsMax, reduce(layers = [beginnings], hop IN range(1, hopsMax) |
   CASE WHEN layers[-1] = [] THEN layers ELSE layers + [COLLECT {
@@ -19,7 +20,8 @@ WITH hopsMax, reduce(layers = [beginnings], hop IN range(1, hopsMax) |
     WHERE i <> o AND ((p.explicit AND EXISTS {
         (o)-[r:DERIVED_FROM WHERE r.job = j.urn AND ('lineage' IN r.evidence OR r.declared)]->(i)
       })
-      OR (p.explicit IS NULL AND (NOT EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(:Dataset)-[:FEEDS]->(j) }
+      OR (p.explicit IS NULL AND (NOT EXISTS { (o)-[r:DERIVED_FROM
+        WHERE r.job = j.urn]->(:Dataset)-[:FEEDS]->(j) }
         OR EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(i) })))
     RETURN DISTINCT o
   }] END) AS layers
@@ -32,7 +34,8 @@ CALL (layers, hopsMax) {
     WHERE end <> o AND ((p.explicit AND EXISTS {
         (o)-[r:DERIVED_FROM WHERE r.job = j.urn AND ('lineage' IN r.evidence OR r.declared)]->(end)
       })
-      OR (p.explicit IS NULL AND (NOT EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(:Dataset)-[:FEEDS]->(j) }
+      OR (p.explicit IS NULL AND (NOT EXISTS { (o)-[r:DERIVED_FROM
+        WHERE r.job = j.urn]->(:Dataset)-[:FEEDS]->(j) }
         OR EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(end) })))
   }
   RETURN end, hops ORDER BY hops DESC, end.urn LIMIT $limit
@@ -43,10 +46,12 @@ WITH hops, reduce(chain = [end], hop IN range(hops - 1, 0, -1) | COLLECT {
     WHERE i <> o AND i IN layer AND ((p.explicit AND EXISTS {
         (o)-[r:DERIVED_FROM WHERE r.job = j.urn AND ('lineage' IN r.evidence OR r.declared)]->(i)
       })
-      OR (p.explicit IS NULL AND (NOT EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(:Dataset)-[:FEEDS]->(j) }
+      OR (p.explicit IS NULL AND (NOT EXISTS { (o)-[r:DERIVED_FROM
+        WHERE r.job = j.urn]->(:Dataset)-[:FEEDS]->(j) }
         OR EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(i) })))
     RETURN i ORDER BY i.urn LIMIT 1
   } + chain) AS chain
-RETURN hops, chain[0].namespace + ' ' + chain[0].name AS begins, chain[-1].namespace + ' ' + chain[-1].name AS ends,
+RETURN hops, chain[0].namespace + ' ' + chain[0].name AS begins,
+  chain[-1].namespace + ' ' + chain[-1].name AS ends,
   [d IN chain[1..-1] | d.name] AS through
 ORDER BY hops DESC, begins, ends

@@ -9,5 +9,6 @@ WITH d, COUNT { MATCH (d)-[:FEEDS {current: true}]->(j:Job) RETURN DISTINCT j } 
 WHERE readers > 0
 ORDER BY readers DESC, d.urn LIMIT $limit
 RETURN readers, d.namespace AS namespace, d.name AS name,
-  COUNT { MATCH (j:Job)-[:PRODUCED {current: true}]->(d) RETURN DISTINCT j } AS producers, d.lastSeen AS lastSeen
+  COUNT { MATCH (j:Job)-[:PRODUCED {current: true}]->(d) RETURN DISTINCT j } AS producers,
+    d.lastSeen AS lastSeen
 ORDER BY readers DESC, namespace, name

@@ -7,6 +7,7 @@
 // example: headwater cypher orphan_jobs --param limit=20
 MATCH (j:Job)
 WHERE NOT EXISTS { (j)-[:FEEDS|PRODUCED|TRIGGERS]-() } AND NOT EXISTS { (:Job)-[:PART_OF]->(j) }
-RETURN j.namespace AS namespace, j.name AS name, COUNT { (:PipelineRun)-[:RUN_OF]->(j) } AS runs, j.lastSeen AS lastSeen
+RETURN j.namespace AS namespace, j.name AS name, COUNT { (:PipelineRun)-[:RUN_OF]->(j) } AS runs,
+  j.lastSeen AS lastSeen
 ORDER BY lastSeen, namespace, name
 LIMIT $limit

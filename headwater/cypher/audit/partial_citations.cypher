@@ -8,7 +8,8 @@ MATCH (a:Answer)
 WHERE a.generatedAt >= $since
 MATCH (v:Artifact)-[:CITED_BY]->(a)
 WHERE coalesce(v.complete, false) = false
-RETURN a.generatedAt AS generatedAt, a.answerId AS answerId, v.namespace AS namespace, v.name AS name,
+RETURN a.generatedAt AS generatedAt, a.answerId AS answerId, v.namespace AS namespace,
+  v.name AS name,
   v.runId AS runId, coalesce(v.status, 'UNKNOWN') AS status
 ORDER BY generatedAt DESC, answerId, namespace, name
 LIMIT $limit

@@ -19,23 +19,29 @@ WITH d, c, tag, [t IN tags WHERE NOT split(t, '=')[0] CONTAINS ':']
 WHERE any(w IN words WHERE w = tag OR w ENDS WITH '=' + tag
   OR (w STARTS WITH tag + '=' AND NOT split(w, '=')[1] IN ['false', 'no', 'none', '0']))
 MATCH path = ANY SHORTEST (c)(()-[step:FEEDS WHERE any(w IN step.transformations
-    WHERE ($indirect OR NOT w STARTS WITH 'INDIRECT') AND NOT toLower(w) ENDS WITH ':masked')]->()){0,20}(at)
+    WHERE ($indirect OR NOT w STARTS WITH 'INDIRECT') AND NOT toLower(w) ENDS
+      WITH ':masked')]->()){0,20}(at)
 CALL (d, c, at, step) {
   WITH at, step WHERE size(step) > 0
   RETURN at.namespace + ' ' + coalesce(at.dataset, at.name) AS reachedDataset,
-    CASE WHEN at:Column THEN at.name ELSE '*' END AS reachedColumn, size(step) AS steps, step[-1].job AS job,
+    CASE WHEN at:Column THEN at.name ELSE '*' END AS reachedColumn, size(step) AS steps,
+      step[-1].job AS job,
     step[-1].transformations AS transformations
   UNION ALL
   MATCH (at)<-[:HAS_COLUMN]-(i:Dataset)-[:FEEDS {current: true}]->(j:Job)-[p:PRODUCED {current: true}]->(o:Dataset)
-  WHERE i <> o AND NOT EXISTS { (i)-[:HAS_COLUMN]->(:Column)-[f:FEEDS WHERE f.job = j.urn]->()<-[:HAS_COLUMN]-(o) }
+  WHERE i <> o AND NOT EXISTS { (i)-[:HAS_COLUMN]->(:Column)-[f:FEEDS
+    WHERE f.job = j.urn]->()<-[:HAS_COLUMN]-(o) }
     AND ((p.explicit AND EXISTS {
         (o)-[r:DERIVED_FROM WHERE r.job = j.urn AND ('lineage' IN r.evidence OR r.declared)]->(i)
       })
-      OR (p.explicit IS NULL AND (NOT EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(:Dataset)-[:FEEDS]->(j) }
+      OR (p.explicit IS NULL AND (NOT EXISTS { (o)-[r:DERIVED_FROM
+        WHERE r.job = j.urn]->(:Dataset)-[:FEEDS]->(j) }
         OR EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(i) })))
-  RETURN o.namespace + ' ' + o.name AS reachedDataset, null AS reachedColumn, size(step) + 1 AS steps, j.urn AS job,
+  RETURN o.namespace + ' ' + o.name AS reachedDataset, null AS reachedColumn,
+    size(step) + 1 AS steps, j.urn AS job,
     null AS transformations
 }
-RETURN d.namespace + ' ' + d.name AS dataset, c.name AS column, steps, reachedDataset, reachedColumn, job, transformations
+RETURN d.namespace + ' ' + d.name AS dataset, c.name AS column, steps, reachedDataset,
+  reachedColumn, job, transformations
 ORDER BY dataset, column, steps, reachedDataset, reachedColumn, job
 LIMIT $limit

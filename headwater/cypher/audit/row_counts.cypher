@@ -10,7 +10,8 @@ MATCH path = ANY SHORTEST (a)<-[:CITED_BY]-(cited:Source|Artifact)
   ((made:Artifact)<-[:PRODUCED]-(run:PipelineRun)<-[:FEEDS]-(read:Source|Artifact)
     WHERE NOT EXISTS { (made)-[:DERIVED_FROM]->()-[:FEEDS]->(run) }
       OR EXISTS { (made)-[:DERIVED_FROM]->(read) }){0,30}(v)
-RETURN size(run) AS hops, head(labels(v)) AS kind, v.namespace AS namespace, v.name AS name, v.runId AS runId,
+RETURN size(run) AS hops, head(labels(v)) AS kind, v.namespace AS namespace, v.name AS name,
+  v.runId AS runId,
   v.rowCount AS rowCount, v.complete AS complete
 ORDER BY hops, namespace, name, runId
 LIMIT $limit

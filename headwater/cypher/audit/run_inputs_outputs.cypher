@@ -11,6 +11,7 @@ CALL (r) {
   MATCH (r)-[:PRODUCED]->(v:Artifact)
   RETURN 'wrote' AS role, v, v.rowCount AS rowCount
 }
-RETURN role, head(labels(v)) AS kind, v.namespace AS namespace, v.name AS name, v.runId AS madeBy, rowCount,
+RETURN role, head(labels(v)) AS kind, v.namespace AS namespace, v.name AS name, v.runId AS madeBy,
+  rowCount,
   coalesce(v.createdAt, v.capturedAt) AS at
 ORDER BY role, namespace, name

@@ -7,7 +7,8 @@
 MATCH (s:Source)-[:VERSION_OF]->(d:Dataset)
 WITH s, coalesce(s.capturedAt, d.lastSeen, d.firstSeen) AS lastKnown
 WHERE lastKnown IS NULL OR lastKnown < $before
-RETURN lastKnown, s.capturedAt IS NOT NULL AS captured, s.namespace AS namespace, s.name AS name, s.origin AS origin,
+RETURN lastKnown, s.capturedAt IS NOT NULL AS captured, s.namespace AS namespace, s.name AS name,
+  s.origin AS origin,
   COUNT { (s)-[:FEEDS]->() } AS readers
 ORDER BY lastKnown, namespace, name
 LIMIT $limit

@@ -17,7 +17,8 @@ WITH d, v, COLLECT {
   MATCH (v)<-[:PRODUCED]-(r:PipelineRun)<-[:FEEDS]-(read:Source|Artifact)
   WHERE read.dataset <> d.urn
     AND CASE WHEN v.explicit THEN EXISTS { (v)-[:DERIVED_FROM]->(read) }
-      ELSE NOT EXISTS { (v)-[:DERIVED_FROM]->()-[:FEEDS]->(r) } OR EXISTS { (v)-[:DERIVED_FROM]->(read) } END
+      ELSE NOT EXISTS { (v)-[:DERIVED_FROM]->()-[:FEEDS]->(r) }
+        OR EXISTS { (v)-[:DERIVED_FROM]->(read) } END
     AND EXISTS {
       MATCH (newer:Artifact {dataset: read.dataset, complete: true})
       WHERE newer.createdAt > coalesce(read.createdAt, r.startedAt)

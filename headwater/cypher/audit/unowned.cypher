@@ -17,8 +17,10 @@ CALL () {
     } AS ask
   UNION ALL
   MATCH (j:Job)
-  WHERE coalesce(j.owners, []) = [] AND NOT EXISTS { (j)-[:PART_OF]->{1,10}(c:Job WHERE c.owners <> []) }
-  RETURN 'job' AS kind, j AS n, COUNT { (j)-[:PRODUCED {current: true}]->(:Dataset) } AS reliedOnBy, [] AS ask
+  WHERE coalesce(j.owners, []) = []
+    AND NOT EXISTS { (j)-[:PART_OF]->{1,10}(c:Job WHERE c.owners <> []) }
+  RETURN 'job' AS kind, j AS n, COUNT { (j)-[:PRODUCED {current: true}]->(:Dataset) } AS reliedOnBy,
+    [] AS ask
 }
 RETURN kind, n.namespace AS namespace, n.name AS name, reliedOnBy, ask
 ORDER BY reliedOnBy DESC, kind, namespace, name

@@ -16,7 +16,8 @@ CALL (d) {
     USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
     WHERE r.namespace = reader.namespace AND r.pipelineName = reader.name AND r.startedAt <= fedAt
       AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = d.urn }
-    RETURN r.startedAt AS at ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC LIMIT 1
+    RETURN r.startedAt AS at ORDER BY r.namespace DESC, r.pipelineName DESC,
+      r.startedAt DESC LIMIT 1
     UNION
     MATCH (r:PipelineRun)
     USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
@@ -27,7 +28,8 @@ CALL (d) {
     UNION
     MATCH (r:PipelineRun)-[e:RUN_OF]->(:Job)
     USING INDEX SEEK e:RUN_OF(indexedUnder)
-    WHERE e.indexedUnder = reader.urn AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = d.urn }
+    WHERE e.indexedUnder = reader.urn
+      AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = d.urn }
     RETURN max(r.startedAt) AS at
   }
   RETURN max(at) AS readAt

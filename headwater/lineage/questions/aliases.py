@@ -44,7 +44,9 @@ def list_aliases(view: GraphView, *, first: int = 100, after: str = "") -> list[
     require_between("first", first, 0, ALIASES_MAX)
     if not first:
         return []
-    rows = view.read("read/catalog/aliases", after=after, limit=first, sees=view.visibility.regexes)
+    rows = view.read(
+        "read/catalog/aliases", after=after, limit=first, visible=view.visibility.regexes
+    )
     return [_alias(row, view.visibility) for row in rows]
 
 

@@ -72,7 +72,9 @@ def read_analysis(view: GraphView, *, table: str = "", limit: int = LIMIT_MAX) -
 
     Findings about the whole lake count hidden nodes too. So only unrestricted callers get them.
     """
-    rows = view.read("read/estate/analyses", table=table, sees=view.visibility.regexes, limit=limit)
+    rows = view.read(
+        "read/estate/analyses", table=table, visible=view.visibility.regexes, limit=limit
+    )
     if not rows:
         return None
     findings = [Finding(row["table"], row["subject"], json.loads(row["values"])) for row in rows]

@@ -89,7 +89,7 @@ def assets_by_name(view: GraphView, names: Iterable[str]) -> dict[str, dict[str,
     rows = view.read(
         "read/catalog/assets_by_name",
         names=wanted,
-        sees=view.visibility.regexes,
+        visible=view.visibility.regexes,
         limit=NAMESAKES_MAX,
     )
     for row in rows:

@@ -40,7 +40,7 @@ class UrnPage:
 def namespaces(view: GraphView, *, skip: int, limit: int) -> list[Row]:
     """Return the namespaces by name, each with its first and last observation."""
     return view.read(
-        "read/catalog/namespaces", sees=view.visibility.regexes, skip=skip, limit=limit
+        "read/catalog/namespaces", visible=view.visibility.regexes, skip=skip, limit=limit
     )
 
 
@@ -83,7 +83,7 @@ def jobs_by_last_seen(
     return _read_page(
         view,
         "read/catalog/jobs_by_last_seen",
-        sees=view.visibility.regexes,
+        visible=view.visibility.regexes,
         states=None if states is None else list(states),
         skip=skip,
         limit=limit,
@@ -96,7 +96,7 @@ def runs_of_job(view: GraphView, job: str, *, skip: int, limit: int) -> UrnPage:
         view,
         "read/catalog/runs_of_job",
         urn=job,
-        sees=view.visibility.regexes,
+        visible=view.visibility.regexes,
         skip=skip,
         limit=limit,
     )
@@ -117,7 +117,7 @@ def data_sources(view: GraphView, *, skip: int, limit: int) -> list[Row]:
     return view.read(
         "read/catalog/data_sources",
         name=None,
-        sees=view.visibility.regexes,
+        visible=view.visibility.regexes,
         skip=skip,
         limit=limit,
     )
@@ -126,14 +126,14 @@ def data_sources(view: GraphView, *, skip: int, limit: int) -> list[Row]:
 def data_source(view: GraphView, name: str) -> Row | None:
     """Return one data source; None without one of that name."""
     rows = view.read(
-        "read/catalog/data_sources", name=name, sees=view.visibility.regexes, skip=0, limit=1
+        "read/catalog/data_sources", name=name, visible=view.visibility.regexes, skip=0, limit=1
     )
     return rows[0] if rows else None
 
 
 def tags(view: GraphView, *, skip: int, limit: int) -> list[str]:
     """Return the tags in use, by name."""
-    rows = view.read("read/catalog/tags", sees=view.visibility.regexes, skip=skip, limit=limit)
+    rows = view.read("read/catalog/tags", visible=view.visibility.regexes, skip=skip, limit=limit)
     return [row["tag"] for row in rows]
 
 
@@ -146,7 +146,7 @@ def node_counts(view: GraphView, kind: str, edges: Sequence[datetime]) -> list[i
         "read/catalog/first_seen_by_quarter",
         kind=kind,
         since=edges[0],
-        sees=view.visibility.regexes,
+        visible=view.visibility.regexes,
     )
     known = sum(row["count"] for row in rows if row["quarter"] is None)
     added = _count_by_interval(
@@ -161,7 +161,9 @@ def node_counts(view: GraphView, kind: str, edges: Sequence[datetime]) -> list[i
 
 def run_counts(view: GraphView, edges: Sequence[datetime]) -> list[dict[str, int]]:
     """Count the runs that began (START) and that ended with each status in each interval."""
-    rows = view.read("read/catalog/runs_by_quarter", since=edges[0], sees=view.visibility.regexes)
+    rows = view.read(
+        "read/catalog/runs_by_quarter", since=edges[0], visible=view.visibility.regexes
+    )
     counted = _count_by_interval(
         ((row["quarter"], row["status"], row["count"]) for row in rows), edges
     )

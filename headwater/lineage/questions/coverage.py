@@ -180,7 +180,7 @@ def coverage(
     since, until = last_days(now, days)
     selection: dict[str, Any] = {
         "namespace": namespace,
-        "sees": view.visibility.regexes,
+        "visible": view.visibility.regexes,
         "limit": NAMESPACES_MAX,
     }
     rows = [
@@ -285,7 +285,7 @@ def _datasets(view: GraphView, namespace: str, tags: list[str] | None) -> list[s
         "read/estate/current_datasets",
         namespace=namespace,
         tags=tags,
-        sees=view.visibility.regexes,
+        visible=view.visibility.regexes,
         limit=URNS_MAX,
     )
     return [row["urn"] for row in rows]

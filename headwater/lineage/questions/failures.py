@@ -104,7 +104,7 @@ def failed_runs(
         namespace=namespace or "",
         cursorAt=cursor_at,
         cursorUrn=cursor_urn,
-        sees=view.visibility.regexes,
+        visible=view.visibility.regexes,
         limit=first + 1,
     )
     return FailedRunPage([_failed_run(row) for row in rows[:first]], len(rows) > first)

@@ -202,7 +202,7 @@ def _read_updates(view: GraphView, sources: list[str]) -> dict[str, list[datetim
     rows = view.read(
         "read/estate/source_updates",
         urns=sources,
-        sees=view.visibility.regexes,
+        visible=view.visibility.regexes,
         limit=UPDATES_MAX,
     )
     registers = read_registers(view, [row["dataset"] for row in rows])

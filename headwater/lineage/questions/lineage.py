@@ -20,7 +20,7 @@ from headwater.lineage.nodes import name_nodes, read_nodes, require_node
 from headwater.lineage.traversal.bfs import traverse
 from headwater.lineage.traversal.engine import is_answered_from_cache
 from headwater.lineage.traversal.layers import RUNS_UP
-from headwater.lineage.traversal.reach import Continuation, Reached, nearest_first, reach
+from headwater.lineage.traversal.reach import Continuation, ReachResult, nearest_first, reach
 from headwater.lineage.traversal.request import (
     EDGES_MAX,
     NODES_MAX,
@@ -170,7 +170,7 @@ def trace(
     )
 
 
-def _named(view: GraphView, reached: Reached) -> Lineage:
+def _named(view: GraphView, reached: ReachResult) -> Lineage:
     """Name the reached nodes."""
     return Lineage(
         nodes=name_nodes(view, nearest_first(reached.distances)),

@@ -43,7 +43,7 @@ class Owners:
 
 def owners(view: GraphView, *, first: int = 20, after: str | None = None) -> Owners:
     """Return a page of owners. Raises QueryError for a bad `first` or cursor."""
-    rows = view.read("read/catalog/owners", sees=view.visibility.regexes, limit=OWNERS_MAX)
+    rows = view.read("read/catalog/owners", visible=view.visibility.regexes, limit=OWNERS_MAX)
     unowned = {"datasets": 0, "jobs": 0}
     found: list[Owner] = []
     for row in rows:
@@ -73,7 +73,7 @@ def nodes_of_owner(
     rows = view.read(
         "read/catalog/nodes_of_owner",
         owner=owner,
-        sees=view.visibility.regexes,
+        visible=view.visibility.regexes,
         cursorUrn=cursor,
         limit=first + 1,
     )

@@ -105,8 +105,8 @@ def quality(view: GraphView, urns: Iterable[str]) -> dict[str, Quality]:
     for prefix, query in _QUERIES.items():
         of_kind = [urn for urn in wanted if urn.startswith(prefix)]
         if of_kind:
-            sees = view.visibility.regexes
-            for row in view.read(query, urns=of_kind, sees=sees, limit=REPORTS_MAX):
+            visible = view.visibility.regexes
+            for row in view.read(query, urns=of_kind, visible=visible, limit=REPORTS_MAX):
                 reports[row["urn"]] += [_run_report(entry) for entry in row["reports"]]
     datasets = [urn for urn in wanted if urn.startswith("dataset:")]
     for urn, registers in read_registers(view, datasets).items():

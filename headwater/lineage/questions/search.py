@@ -155,7 +155,7 @@ def _find_hits(view: GraphView, text: str) -> tuple[list[Hit], bool]:
             "read/catalog/search",
             query=query,
             text=text,
-            sees=view.visibility.regexes,
+            visible=view.visibility.regexes,
             limit=HITS_MAX + 1,
         )
     answers = [row["urn"] for row in rows[:HITS_MAX] if row["label"] == "Answer"]

@@ -135,7 +135,7 @@ def usage(
         "urn": dataset,
         "since": since,
         "until": until,
-        "sees": view.visibility.regexes,
+        "visible": view.visibility.regexes,
     }
     examined = _read_consumers(view, window)
     summaries = view.read("read/estate/consumers_rolled_up", **window, limit=CONSUMERS_MAX + 1)
@@ -204,12 +204,12 @@ def unused(
     require_page_size(first)
     since, _ = last_days(now, days)
     cursor = decode_cursor(after, (0, "")) if after else (_LARGEST, "")
-    sees = view.visibility.regexes
+    visible = view.visibility.regexes
     [row] = view.read(
         "read/estate/unused_datasets",
         since=since,
         namespace=namespace,
-        sees=sees,
+        visible=visible,
         cursorBytes=cursor[0],
         cursorUrn=cursor[1],
         limit=first + 1,
@@ -218,7 +218,7 @@ def unused(
     urns = [dataset["urn"] for dataset in shown]
     last_reads = {
         read["urn"]: read["lastRead"]
-        for read in view.read("read/estate/last_reads", urns=urns, sees=sees)
+        for read in view.read("read/estate/last_reads", urns=urns, visible=visible)
     }
     entries = [
         Unused(dataset["urn"], dataset["bytes"], last_reads.get(dataset["urn"]))

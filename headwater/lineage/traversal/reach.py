@@ -45,7 +45,7 @@ class Continuation:
 
 
 @dataclass(frozen=True)
-class Reached:
+class ReachResult:
     """The nodes that a request reached, each with its distance in hops, in no order.
 
     `found` holds the edges, or the cached traversals that build them on demand. `positions` holds,
@@ -74,7 +74,7 @@ class Reached:
         ]
 
 
-def reach(view: GraphView, request: LineageRequest, bounds: Bounds) -> Reached:
+def reach(view: GraphView, request: LineageRequest, bounds: Bounds) -> ReachResult:
     """Traverse from the starts of a request, in each direction that it asks for.
 
     Raises NotFoundError for an unknown start, QueryError for an invalid argument.
@@ -134,7 +134,7 @@ def _joined(
     traversals: list[Traversal | CachedTraversal],
     starts: Starts,
     distance: int,
-) -> Reached:
+) -> ReachResult:
     """Join the traversals of a request. `distance` is the number of hops from the start of the
     request to the start of the traversals, when a cursor resumes."""
     distances = _distances(traversals, distance)
@@ -153,7 +153,7 @@ def _joined(
         distances, found = group(distances, _all_edges(traversals), shown_as)
     else:
         found = cached if len(cached) == len(traversals) else _all_edges(traversals)
-    return Reached(
+    return ReachResult(
         request=request,
         starts=list(dict.fromkeys(shown_as.get(urn, urn) for urn in starts.urns)),
         distances=distances,

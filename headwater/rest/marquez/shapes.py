@@ -93,7 +93,9 @@ def jobs_of(view: GraphView, run: str) -> list[str]:
 
 def _links(view: GraphView, query: str, urns: list[str]) -> dict[str, Row]:
     listed = (
-        view.read(query, urns=urns, limit=LINKS_MAX, sees=view.visibility.regexes) if urns else []
+        view.read(query, urns=urns, limit=LINKS_MAX, visible=view.visibility.regexes)
+        if urns
+        else []
     )
     return {row["urn"]: row for row in listed}
 

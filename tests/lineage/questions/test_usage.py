@@ -332,7 +332,7 @@ def test_every_read_is_found_through_the_lineage_graph(
     )
     with graph_driver.session() as session:
         last = {row["urn"]: row["at"].to_native() for row in session.run(LAST_READS) if row["at"]}
-        found = database.read("read/estate/last_reads", urns=sorted(last), sees=None)
+        found = database.read("read/estate/last_reads", urns=sorted(last), visible=None)
         assert {row["urn"]: row["lastRead"] for row in found} == last
         unread = 0
         for minute in range(0, 600, 20):

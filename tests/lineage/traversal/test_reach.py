@@ -10,7 +10,7 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
-from headwater.lineage.traversal.reach import Reached, nearest_first, reach
+from headwater.lineage.traversal.reach import ReachResult, nearest_first, reach
 from headwater.lineage.view import GraphView
 from tests.lineage_requests import request
 from tests.run_builders import ds, job, run, write_events
@@ -26,7 +26,7 @@ def graph(database: Database, view: GraphView) -> GraphView:
     return view
 
 
-def reached(view: GraphView, urn: str, **options: Any) -> Reached:
+def reached(view: GraphView, urn: str, **options: Any) -> ReachResult:
     traversal_request = request(urn, **options)
     return reach(view, traversal_request, traversal_request.bounds())
 

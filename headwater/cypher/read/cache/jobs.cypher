@@ -11,9 +11,12 @@ RETURN urn, j.namespace AS namespace, j.name AS name,
   COLLECT {
     MATCH (j)-[p:PRODUCED]->(o:Dataset) WHERE p.current
     RETURN [o.urn, coalesce(p.explicit, false), CASE WHEN p.explicit
-        THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE ('lineage' IN r.evidence OR r.declared)
-          AND (EXISTS { (i)-[:FEEDS {current: true}]->(j) } OR NOT EXISTS { (i)-[:FEEDS]->(j) }) | i.urn]
-        ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE EXISTS { (i)-[:FEEDS {current: true}]->(j) } | i.urn]
+        THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset)
+          WHERE ('lineage' IN r.evidence OR r.declared)
+          AND (EXISTS { (i)-[:FEEDS {current: true}]->(j) }
+            OR NOT EXISTS { (i)-[:FEEDS]->(j) }) | i.urn]
+        ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset)
+          WHERE EXISTS { (i)-[:FEEDS {current: true}]->(j) } | i.urn]
       END]
   } AS outputs,
   COLLECT { MATCH (j)-[e:FEEDS]->(o:Job) WHERE e.current RETURN DISTINCT o.urn } AS feeds

@@ -5,5 +5,6 @@
 // returns: revision, graph, erasing
 // example: headwater cypher read/cache/revision
 MATCH (l:WriteLock {name: 'graph'})
-RETURN coalesce(l.revision, 0) AS revision, coalesce(l.graph, '') + ' ' + coalesce(l.erasedAt, 0) AS graph,
+RETURN coalesce(l.revision, 0) AS revision,
+  coalesce(l.graph, '') + ' ' + coalesce(l.erasedAt, 0) AS graph,
   coalesce(l.erasing, false) AS erasing

@@ -1,9 +1,9 @@
 // Return the datasets and jobs with one of the given names, in any namespace. `described` is false
 // for a dataset that events only refer to.
 // access: read
-// params: $names LIST<STRING>, $sees LIST<STRING>, $limit INTEGER = 20
+// params: $names LIST<STRING>, $visible LIST<STRING>, $limit INTEGER = 20
 // returns: name, urn, namespace, described
-// example: headwater cypher read/catalog/assets_by_name --param names=planes --param sees=null
+// example: headwater cypher read/catalog/assets_by_name --param names=planes --param visible=null
 UNWIND $names AS name
 CALL (name) {
   CALL (name) {
@@ -12,7 +12,7 @@ CALL (name) {
     MATCH (n:Job {name: name}) RETURN n
   }
   WITH n
-  WHERE $sees IS NULL OR any(p IN $sees WHERE n.namespace =~ p)
+  WHERE $visible IS NULL OR any(p IN $visible WHERE n.namespace =~ p)
   RETURN n ORDER BY n.urn LIMIT $limit
 }
 RETURN name, n.urn AS urn, n.namespace AS namespace, n.firstSeen IS NOT NULL AS described

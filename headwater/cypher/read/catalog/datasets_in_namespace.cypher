@@ -6,4 +6,5 @@
 RETURN COLLECT {
   MATCH (d:Dataset) WHERE d.namespace = $namespace AND d.name IS NOT NULL
   RETURN d.urn ORDER BY d.name, d.urn SKIP $skip LIMIT $limit
-} AS urns, COUNT { MATCH (d:Dataset) WHERE d.namespace = $namespace AND d.name IS NOT NULL } AS total
+} AS urns, COUNT { MATCH (d:Dataset) WHERE d.namespace = $namespace AND d.name IS NOT NULL }
+  AS total

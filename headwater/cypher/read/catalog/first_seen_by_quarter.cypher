@@ -2,24 +2,25 @@
 // instant. Quarters are numbered from 1970; earlier nodes have the quarter null. This is a scan
 // over all nodes of the kind.
 // access: read
-// params: $kind STRING, $since DATETIME, $sees LIST<STRING>
+// params: $kind STRING, $since DATETIME, $visible LIST<STRING>
 // returns: quarter, count
 // example: headwater cypher read/catalog/first_seen_by_quarter --param kind=jobs --param
-//   since=2026-01-01T00:00:00Z --param sees=null
+//   since=2026-01-01T00:00:00Z --param visible=null
 WITH $kind AS kind
 CALL (kind) {
   WITH kind WHERE kind = 'datasets'
-  MATCH (n:Dataset) WHERE $sees IS NULL OR any(p IN $sees WHERE n.namespace =~ p)
+  MATCH (n:Dataset) WHERE $visible IS NULL OR any(p IN $visible WHERE n.namespace =~ p)
   RETURN n.urn AS one, n.firstSeen AS first
   UNION ALL
   WITH kind WHERE kind = 'jobs'
-  MATCH (n:Job) WHERE $sees IS NULL OR any(p IN $sees WHERE n.namespace =~ p)
+  MATCH (n:Job) WHERE $visible IS NULL OR any(p IN $visible WHERE n.namespace =~ p)
   RETURN n.urn AS one, n.firstSeen AS first
   UNION ALL
   WITH kind WHERE kind = 'sources'
-  MATCH (n:Dataset) WHERE $sees IS NULL OR any(p IN $sees WHERE n.namespace =~ p)
+  MATCH (n:Dataset) WHERE $visible IS NULL OR any(p IN $visible WHERE n.namespace =~ p)
   RETURN coalesce(n.sourceName, n.namespace) AS one, min(n.firstSeen) AS first
 }
 WITH one, first
 WHERE first IS NOT NULL
-RETURN CASE WHEN first < $since THEN null ELSE first.epochSeconds / 900 END AS quarter, count(*) AS count
+RETURN CASE WHEN first < $since THEN null ELSE first.epochSeconds / 900 END AS quarter,
+  count(*) AS count

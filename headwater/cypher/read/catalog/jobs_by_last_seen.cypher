@@ -1,11 +1,12 @@
 // Return a page of all jobs, the last seen first, and their total. $states keeps the jobs whose
 // newest run has one of these states. This is a scan over all jobs.
 // access: read
-// params: $sees LIST<STRING>, $states LIST<STRING>, $skip INTEGER = 0, $limit INTEGER = 100
+// params: $visible LIST<STRING>, $states LIST<STRING>, $skip INTEGER = 0, $limit INTEGER = 100
 // returns: urns, total
-// example: headwater cypher read/catalog/jobs_by_last_seen --param sees=null --param states=null
+// example: headwater cypher read/catalog/jobs_by_last_seen --param visible=null --param states=null
 MATCH (j:Job)
-WHERE ($sees IS NULL OR any(p IN $sees WHERE j.namespace =~ p)) AND ($states IS NULL OR COLLECT {
+WHERE ($visible IS NULL OR any(p IN $visible WHERE j.namespace =~ p))
+  AND ($states IS NULL OR COLLECT {
   CALL (j) {
     MATCH (r:PipelineRun)
     USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)

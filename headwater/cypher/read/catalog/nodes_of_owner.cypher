@@ -2,7 +2,7 @@
 // selects nodes without owners. This is a scan over all datasets and jobs, because no index covers
 // the elements of the owner lists.
 // access: read
-// params: $owner STRING, $sees LIST<STRING> = null, $cursorUrn STRING = "", $limit INTEGER = 20
+// params: $owner STRING, $visible LIST<STRING> = null, $cursorUrn STRING = "", $limit INTEGER = 20
 // returns: urn
 // example: headwater owners ANN
 CALL () {
@@ -14,8 +14,9 @@ CALL () {
   RETURN n
 }
 WITH n
-WHERE n.urn > $cursorUrn AND ($sees IS NULL OR any(p IN $sees WHERE n.namespace =~ p))
-  AND CASE WHEN $owner = '' THEN size(coalesce(n.owners, [])) = 0 ELSE $owner IN coalesce(n.owners, []) END
+WHERE n.urn > $cursorUrn AND ($visible IS NULL OR any(p IN $visible WHERE n.namespace =~ p))
+  AND CASE WHEN $owner = '' THEN size(coalesce(n.owners, [])) = 0
+    ELSE $owner IN coalesce(n.owners, []) END
 RETURN n.urn AS urn
 ORDER BY urn
 LIMIT $limit

@@ -2,17 +2,17 @@
 // row with owner null counts nodes without owners and comes first. This is a scan over all datasets
 // and jobs, to count them.
 // access: read
-// params: $sees LIST<STRING> = null, $limit INTEGER = 10000
+// params: $visible LIST<STRING> = null, $limit INTEGER = 10000
 // returns: owner, datasets, jobs
 // example: headwater owners
 CALL () {
   MATCH (d:Dataset)
-  WHERE d.droppedAt IS NULL AND ($sees IS NULL OR any(p IN $sees WHERE d.namespace =~ p))
+  WHERE d.droppedAt IS NULL AND ($visible IS NULL OR any(p IN $visible WHERE d.namespace =~ p))
   UNWIND CASE WHEN size(coalesce(d.owners, [])) = 0 THEN [null] ELSE d.owners END AS owner
   RETURN owner, count(DISTINCT d) AS datasets, 0 AS jobs
   UNION ALL
   MATCH (j:Job)
-  WHERE $sees IS NULL OR any(p IN $sees WHERE j.namespace =~ p)
+  WHERE $visible IS NULL OR any(p IN $visible WHERE j.namespace =~ p)
   UNWIND CASE WHEN size(coalesce(j.owners, [])) = 0 THEN [null] ELSE j.owners END AS owner
   RETURN owner, 0 AS datasets, count(DISTINCT j) AS jobs
 }

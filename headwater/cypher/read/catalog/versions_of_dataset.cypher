@@ -8,13 +8,15 @@ RETURN COLLECT {
   CALL (d) {
     MATCH (a:Artifact)
     USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
-    WHERE a.dataset = d.urn AND a.complete = true AND a.createdAt IS NOT NULL AND EXISTS { (a)-[:VERSION_OF]->(d) }
+    WHERE a.dataset = d.urn AND a.complete = true AND a.createdAt IS NOT NULL
+      AND EXISTS { (a)-[:VERSION_OF]->(d) }
     RETURN a.urn AS version, a.createdAt AS at
     ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC, a.urn LIMIT $skip + $limit
     UNION
     MATCH (a:Artifact)
     USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
-    WHERE a.dataset = d.urn AND a.complete = false AND a.createdAt IS NOT NULL AND EXISTS { (a)-[:VERSION_OF]->(d) }
+    WHERE a.dataset = d.urn AND a.complete = false AND a.createdAt IS NOT NULL
+      AND EXISTS { (a)-[:VERSION_OF]->(d) }
     RETURN a.urn AS version, a.createdAt AS at
     ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC, a.urn LIMIT $skip + $limit
     UNION

@@ -1,8 +1,9 @@
 // Return the answers generated in a time window that cite a dataset, a version or a column of it,
-// newest first. $sees: the namespaces in which everything under the answer must lie, as regular
+// newest first. $visible: the namespaces in which everything under the answer must lie, as regular
 // expressions; null: any.
 // access: read
-// params: $urn STRING, $since DATETIME, $until DATETIME, $sees LIST<STRING> = null, $limit INTEGER
+// params: $urn STRING, $since DATETIME, $until DATETIME, $visible LIST<STRING> = null, $limit
+//   INTEGER
 //   = 1000
 // returns: urn, generatedAt
 // example: headwater usage dataset:file:/raw/planes
@@ -16,8 +17,8 @@ CALL () {
   RETURN a
 }
 WITH a
-WHERE a.generatedAt >= $since AND a.generatedAt < $until AND ($sees IS NULL OR NOT EXISTS {
-  (a)<-[:CITED_BY*1..20]-(v:Source|Artifact|Column) WHERE none(p IN $sees WHERE v.namespace =~ p)
+WHERE a.generatedAt >= $since AND a.generatedAt < $until AND ($visible IS NULL OR NOT EXISTS {
+  (a)<-[:CITED_BY*1..20]-(v:Source|Artifact|Column) WHERE none(p IN $visible WHERE v.namespace =~ p)
 })
 RETURN a.urn AS urn, a.generatedAt AS generatedAt
 ORDER BY generatedAt DESC, urn

@@ -7,7 +7,8 @@
 //   producer=https://github.com/OpenLineage
 MATCH (n:Producer)
 WHERE n.producer STARTS WITH $producer
-RETURN n.producer AS producer, n.events AS events, n.first AS first, n.last AS last, n.futureEvents AS futureEvents,
+RETURN n.producer AS producer, n.events AS events, n.first AS first, n.last AS last,
+  n.futureEvents AS futureEvents,
   n.skewMin AS skewMin, n.skewMedian AS skewMedian, n.skewMax AS skewMax
 ORDER BY events DESC, producer
 LIMIT $limit

@@ -11,6 +11,7 @@ CALL (producer) {
   ORDER BY n.count DESC, n.rule, n.field
   LIMIT $limit
 }
-RETURN producer, n.rule AS rule, n.field AS field, n.count AS count, n.first AS first, n.last AS last,
+RETURN producer, n.rule AS rule, n.field AS field, n.count AS count, n.first AS first,
+  n.last AS last,
   n.sequence AS sequence, n.example AS example, n.detail AS detail
 ORDER BY producer, count DESC, rule, field

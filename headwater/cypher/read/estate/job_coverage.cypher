@@ -1,11 +1,12 @@
 // Count by namespace the jobs that contain no others, and those with inputs, outputs or owners.
 // This is a scan over all jobs, to count them.
 // access: read
-// params: $namespace STRING = "", $sees LIST<STRING> = null, $limit INTEGER = 5000
+// params: $namespace STRING = "", $visible LIST<STRING> = null, $limit INTEGER = 5000
 // returns: namespace, counts
 // example: headwater coverage
 MATCH (j:Job)
-WHERE ($namespace = '' OR j.namespace = $namespace) AND ($sees IS NULL OR any(p IN $sees WHERE j.namespace =~ p))
+WHERE ($namespace = '' OR j.namespace = $namespace)
+  AND ($visible IS NULL OR any(p IN $visible WHERE j.namespace =~ p))
   AND NOT EXISTS { (:Job)-[:PART_OF]->(j) }
 WITH j, EXISTS { MATCH ()-[f:FEEDS]->(j) WHERE f.current } AS reads,
   EXISTS { MATCH (j)-[p:PRODUCED|FEEDS]->() WHERE p.current } AS makes
@@ -13,6 +14,7 @@ WITH j.namespace AS namespace, count(j) AS jobs, count(CASE WHEN reads THEN 1 EN
   count(CASE WHEN makes THEN 1 END) AS outputs, count(CASE WHEN reads AND makes THEN 1 END) AS both,
   count(CASE WHEN size(coalesce(j.owners, [])) > 0 THEN 1 END) AS owned
 RETURN namespace,
-  {jobs: jobs, with_inputs: inputs, with_outputs: outputs, with_inputs_and_outputs: both, owned_jobs: owned} AS counts
+  {jobs: jobs, with_inputs: inputs, with_outputs: outputs, with_inputs_and_outputs: both,
+    owned_jobs: owned} AS counts
 ORDER BY namespace
 LIMIT $limit

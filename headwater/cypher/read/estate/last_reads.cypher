@@ -3,7 +3,7 @@
 // job are read backwards from then, and its newest hundred runs as well, because a restarted run
 // may have begun after that report.
 // access: read
-// params: $urns LIST<STRING>, $sees LIST<STRING> = null
+// params: $urns LIST<STRING>, $visible LIST<STRING> = null
 // returns: urn, lastRead
 // example: headwater cypher read/estate/last_reads --param urns=dataset:file:/raw/planes
 UNWIND $urns AS urn
@@ -14,8 +14,9 @@ CALL (urn, reader, fedAt) {
   USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
   WHERE r.namespace = reader.namespace AND r.pipelineName = reader.name AND r.startedAt <= fedAt
     AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = urn }
-    AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
-      AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+    AND ($visible IS NULL OR any(p IN $visible WHERE r.namespace =~ p)
+      AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job)
+        WHERE none(p IN $visible WHERE other.namespace =~ p) })
   RETURN r.startedAt AS at ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC LIMIT 1
   UNION
   MATCH (r:PipelineRun)
@@ -23,15 +24,18 @@ CALL (urn, reader, fedAt) {
   WHERE r.namespace = reader.namespace AND r.pipelineName = reader.name AND r.startedAt > fedAt
   WITH r, urn ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC LIMIT 100
   WHERE EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = urn }
-    AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
-      AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+    AND ($visible IS NULL OR any(p IN $visible WHERE r.namespace =~ p)
+      AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job)
+        WHERE none(p IN $visible WHERE other.namespace =~ p) })
   RETURN max(r.startedAt) AS at
   UNION
   MATCH (r:PipelineRun)-[e:RUN_OF]->(:Job)
   USING INDEX SEEK e:RUN_OF(indexedUnder)
-  WHERE e.indexedUnder = reader.urn AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = urn }
-    AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
-      AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+  WHERE e.indexedUnder = reader.urn
+    AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = urn }
+    AND ($visible IS NULL OR any(p IN $visible WHERE r.namespace =~ p)
+      AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job)
+        WHERE none(p IN $visible WHERE other.namespace =~ p) })
   RETURN max(r.startedAt) AS at
 }
 RETURN urn, max(at) AS lastRead

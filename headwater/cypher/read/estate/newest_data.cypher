@@ -10,7 +10,8 @@ RETURN urn, COLLECT {
   MATCH (a:Artifact)
   USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
   WHERE a.dataset = urn AND a.complete = true AND a.createdAt IS NOT NULL
-  RETURN {urn: a.urn, at: a.createdAt} ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC, a.urn DESC LIMIT 1
+  RETURN {urn: a.urn, at: a.createdAt}
+    ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC, a.urn DESC LIMIT 1
 }[0] AS made, COLLECT {
   MATCH (s:Source)
   USING INDEX SEEK s:Source(dataset)

@@ -5,14 +5,16 @@
 // read/estate/last_reads. A run under way at the start of the window is searched among the last
 // thousand runs of its job before that.
 // access: read
-// params: $since DATETIME, $namespace STRING = "", $sees LIST<STRING> = null, $cursorBytes INTEGER
+// params: $since DATETIME, $namespace STRING = "", $visible LIST<STRING> = null, $cursorBytes
+//   INTEGER
 //   = 9223372036854775807,
 //   $cursorUrn STRING = "", $limit INTEGER = 20
 // returns: count, bytes, unknown_size_count, page
 // example: headwater unused --days 30
 MATCH (d:Dataset)
-WHERE d.droppedAt IS NULL AND coalesce(d.firstSeen < $since, true) AND ($namespace = '' OR d.namespace = $namespace)
-  AND ($sees IS NULL OR any(p IN $sees WHERE d.namespace =~ p))
+WHERE d.droppedAt IS NULL AND coalesce(d.firstSeen < $since, true)
+  AND ($namespace = '' OR d.namespace = $namespace)
+  AND ($visible IS NULL OR any(p IN $visible WHERE d.namespace =~ p))
   AND NOT EXISTS {
     MATCH (d)-[feeds:FEEDS]->(reader:Job)
     WITH reader, max(coalesce(feeds.lastSeen, datetime({year: 9999}))) AS fedAt
@@ -43,7 +45,8 @@ WHERE d.droppedAt IS NULL AND coalesce(d.firstSeen < $since, true) AND ($namespa
       UNION
       MATCH (r:PipelineRun)-[e:RUN_OF]->(:Job)
       USING INDEX SEEK e:RUN_OF(indexedUnder)
-      WHERE e.indexedUnder = reader.urn AND (r.startedAt >= $since OR r.finishedAt >= $since OR r.status = 'RUNNING')
+      WHERE e.indexedUnder = reader.urn
+        AND (r.startedAt >= $since OR r.finishedAt >= $since OR r.status = 'RUNNING')
         AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = d.urn }
       RETURN r
     }

@@ -60,7 +60,8 @@ WITH n, CASE
   WHEN n.status <> 'ABANDONED' OR n.status IS NULL THEN []
   WHEN label = 'Artifact' THEN [(maker:PipelineRun)-[:PRODUCED]->(n) | maker]
   ELSE [n] END AS runs
-RETURN n.urn AS urn, properties(n) AS properties, any(r IN runs WHERE r.heartbeatLost AND NOT EXISTS {
+RETURN n.urn AS urn, properties(n) AS properties,
+  any(r IN runs WHERE r.heartbeatLost AND NOT EXISTS {
   (r)-[:PART_OF]->{1,8}(a:PipelineRun)
   WHERE coalesce(a.lastEnd, a.finishedAt) >= coalesce(r.lastSeen, a.lastEnd, a.finishedAt)
 }) AS heartbeatLost, [(n:Artifact)-[:DERIVED_FROM]->(v) | v.dataset] AS cameFrom,

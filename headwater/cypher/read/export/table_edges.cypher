@@ -51,11 +51,13 @@ CALL (label) {
 }
 MATCH (n)-[e]->(m)
 WHERE $types IS NULL OR type(e) IN $types
-WITH n, e, m, CASE WHEN type(e) = 'PRODUCED' THEN m {.rowCount, .bytes} ELSE {} END AS targetProperties
+WITH n, e, m, CASE WHEN type(e) = 'PRODUCED' THEN m {.rowCount, .bytes}
+  ELSE {} END AS targetProperties
 WHERE all(k IN keys($equal) WHERE coalesce(e[k], targetProperties[k]) IN $equal[k])
   AND all(k IN keys($least) WHERE coalesce(e[k], targetProperties[k]) >= $least[k])
   AND all(k IN keys($below) WHERE coalesce(e[k], targetProperties[k]) < $below[k])
   AND all(k IN $present WHERE coalesce(e[k], targetProperties[k]) IS NOT NULL)
 RETURN n.urn AS source, type(e) AS type, m.urn AS target, labels(m)[0] AS label,
-  [k IN $columns | coalesce(e[k], targetProperties[k])] AS values, CASE WHEN $whole THEN properties(e) END AS properties,
+  [k IN $columns | coalesce(e[k], targetProperties[k])] AS values,
+    CASE WHEN $whole THEN properties(e) END AS properties,
   CASE WHEN $whole THEN targetProperties END AS targetProperties

@@ -49,12 +49,14 @@ CALL (label) {
   MATCH (n:Symlink) WHERE n.urn > $after AND n.urn <= $upto
   RETURN n
 }
-WITH n, CASE WHEN label = 'PipelineRun' THEN {attempts: 1, lastSeen: n.finishedAt} ELSE {} END AS derived
+WITH n, CASE WHEN label = 'PipelineRun' THEN {attempts: 1, lastSeen: n.finishedAt}
+  ELSE {} END AS derived
 WHERE all(k IN keys($equal) WHERE coalesce(n[k], derived[k]) IN $equal[k])
   AND all(k IN keys($least) WHERE coalesce(n[k], derived[k]) >= $least[k])
   AND all(k IN keys($below) WHERE coalesce(n[k], derived[k]) < $below[k])
   AND all(k IN $present WHERE coalesce(n[k], derived[k]) IS NOT NULL)
 RETURN [k IN $columns | n[k]] AS values,
-  CASE WHEN 'derivedFrom' IN $columns THEN [(n)-[:DERIVED_FROM]->(v) | v.dataset] ELSE [] END AS cameFrom,
+  CASE WHEN 'derivedFrom' IN $columns THEN [(n)-[:DERIVED_FROM]->(v) | v.dataset]
+    ELSE [] END AS cameFrom,
   CASE WHEN n:Artifact AND 'startedAt' IN $columns
     THEN [(n)<-[:PRODUCED]-(r:PipelineRun) | r.startedAt][0] END AS began

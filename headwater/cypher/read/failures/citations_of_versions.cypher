@@ -15,7 +15,8 @@ MATCH (v)-[:CITED_BY]->(answer:Answer)
 RETURN urn AS version, answer.urn AS answer, answer.generatedAt AS generatedAt, COLLECT {
   MATCH (n:Artifact)
   USING INDEX SEEK n:Artifact(dataset, complete, createdAt)
-  WHERE n.dataset = v.dataset AND n.complete = true AND n.createdAt > coalesce(v.createdAt, datetime({year: 1}))
+  WHERE n.dataset = v.dataset AND n.complete = true
+    AND n.createdAt > coalesce(v.createdAt, datetime({year: 1}))
   RETURN n.createdAt ORDER BY n.dataset, n.complete, n.createdAt LIMIT 1
 }[0] AS superseded
 LIMIT $limit

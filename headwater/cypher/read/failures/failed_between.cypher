@@ -13,4 +13,5 @@ WITH row, COLLECT {
   RETURN f ORDER BY f.status DESC, f.failedAt DESC LIMIT 1
 }[0] AS failed
 WHERE failed IS NOT NULL
-RETURN row.number AS number, failed.urn AS run, failed.pipelineName AS pipeline, failed.failedAt AS failedAt
+RETURN row.number AS number, failed.urn AS run, failed.pipelineName AS pipeline,
+  failed.failedAt AS failedAt

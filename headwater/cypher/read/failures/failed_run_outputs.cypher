@@ -39,7 +39,8 @@ RETURN r.urn AS urn, failedAt, job.urn AS job, COLLECT {
     CALL (failedAt, job, dataset, sides) {
       MATCH (n:PipelineRun)
       USING INDEX SEEK n:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
-      WHERE n.namespace = job.namespace AND n.pipelineName = job.name AND n.reportedSides = sides AND n.finishedAt > failedAt
+      WHERE n.namespace = job.namespace AND n.pipelineName = job.name AND n.reportedSides = sides
+        AND n.finishedAt > failedAt
         AND EXISTS { (n)-[:PRODUCED]->(:Artifact {dataset: dataset}) }
       RETURN n ORDER BY n.namespace, n.pipelineName, n.reportedSides, n.finishedAt LIMIT 1
     }
@@ -54,7 +55,8 @@ RETURN r.urn AS urn, failedAt, job.urn AS job, COLLECT {
   CALL (failedAt, job, sides) {
     MATCH (n:PipelineRun)
     USING INDEX SEEK n:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
-    WHERE n.namespace = job.namespace AND n.pipelineName = job.name AND n.reportedSides = sides AND n.finishedAt > failedAt
+    WHERE n.namespace = job.namespace AND n.pipelineName = job.name AND n.reportedSides = sides
+      AND n.finishedAt > failedAt
     RETURN n ORDER BY n.namespace, n.pipelineName, n.reportedSides, n.finishedAt LIMIT 1
   }
   RETURN {run: n.urn, at: n.finishedAt} ORDER BY n.finishedAt LIMIT 1

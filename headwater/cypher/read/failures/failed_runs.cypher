@@ -1,10 +1,11 @@
 // Return a page of failed runs, newest failure first. $since is inclusive, $until is exclusive.
-// $cursorAt and $cursorUrn are the last row of the page before. $sees: the visible namespaces, as
+// $cursorAt and $cursorUrn are the last row of the page before. $visible: the visible namespaces,
+// as
 // regular expressions; null: all.
 // access: read
 // params: $since DATETIME, $until DATETIME, $pipeline STRING = "", $namespace STRING = "",
 //   $cursorAt DATETIME, $cursorUrn
-//   STRING = "", $sees LIST<STRING> = null, $limit INTEGER = 20
+//   STRING = "", $visible LIST<STRING> = null, $limit INTEGER = 20
 // returns: urn, failedAt, properties
 // example: headwater failed-runs
 MATCH (r:PipelineRun)
@@ -12,8 +13,9 @@ WHERE r.status = 'FAIL' AND r.failedAt >= $since AND r.failedAt < $until AND r.f
   AND NOT (r.failedAt = $cursorAt AND r.urn <= $cursorUrn)
   AND ($pipeline = '' OR r.pipelineName = $pipeline)
   AND ($namespace = '' OR r.namespace = $namespace)
-  AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
-    AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+  AND ($visible IS NULL OR any(p IN $visible WHERE r.namespace =~ p)
+    AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job)
+      WHERE none(p IN $visible WHERE other.namespace =~ p) })
 RETURN r.urn AS urn, r.failedAt AS failedAt, r {.*, facts: null} AS properties
 ORDER BY r.failedAt DESC, r.urn
 LIMIT $limit

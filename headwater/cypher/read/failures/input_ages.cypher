@@ -17,16 +17,20 @@ WITH r, COLLECT {
   CALL (r, job, sides) {
     MATCH (p:PipelineRun)
     USING INDEX SEEK p:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
-    WHERE p.namespace = job.namespace AND p.pipelineName = job.name AND p.reportedSides = sides AND p.finishedAt <= r.startedAt
-    RETURN p ORDER BY p.namespace DESC, p.pipelineName DESC, p.reportedSides DESC, p.finishedAt DESC LIMIT $earlier
+    WHERE p.namespace = job.namespace AND p.pipelineName = job.name AND p.reportedSides = sides
+      AND p.finishedAt <= r.startedAt
+    RETURN p ORDER BY p.namespace DESC, p.pipelineName DESC, p.reportedSides DESC,
+      p.finishedAt DESC LIMIT $earlier
   }
   RETURN p ORDER BY p.finishedAt DESC LIMIT $earlier
 } AS before
 MATCH (v:Source|Artifact)-[:FEEDS]->(r)
 WITH r, before, v.dataset AS dataset, min(v.name) AS name, collect(v.urn) AS versions,
-  max(CASE WHEN v:Source THEN 1 ELSE 0 END) = 1 AS isSource, max(coalesce(v.createdAt, v.capturedAt)) AS made
+  max(CASE WHEN v:Source THEN 1 ELSE 0 END) = 1 AS isSource,
+    max(coalesce(v.createdAt, v.capturedAt)) AS made
 WHERE made IS NOT NULL
-RETURN r.urn AS run, r.startedAt AS at, r.pipelineName AS pipeline, dataset, name, versions, made, isSource, COLLECT {
+RETURN r.urn AS run, r.startedAt AS at, r.pipelineName AS pipeline, dataset, name, versions, made,
+  isSource, COLLECT {
   UNWIND before AS p
   MATCH (w:Source|Artifact)-[:FEEDS]->(p)
   WHERE w.dataset = dataset

@@ -12,14 +12,18 @@ WITH r, coalesce(r.startedAt, r.failedAt, r.finishedAt) AS at, COLLECT {
   MATCH (r)-[:RUN_OF]->(j:Job)
   RETURN j ORDER BY (j.name = r.pipelineName AND j.namespace = r.namespace) DESC, j.urn LIMIT 1
 }[0] AS job
-RETURN r.urn AS urn, at, job.urn AS job, r.pipelineName AS pipeline, r.status AS status, r.error AS error, r.version AS version,
-  r.testsFailed AS testsFailed, r.testsPassed AS testsPassed, r.failedTests AS failedTests, [COLLECT {
+RETURN r.urn AS urn, at, job.urn AS job, r.pipelineName AS pipeline, r.status AS status,
+  r.error AS error, r.version AS version,
+  r.testsFailed AS testsFailed, r.testsPassed AS testsPassed, r.failedTests AS failedTests,
+    [COLLECT {
     UNWIND ['both', 'reads'] AS sides
     CALL (r, at, job, sides) {
       MATCH (p:PipelineRun)
       USING INDEX SEEK p:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
-      WHERE p.namespace = job.namespace AND p.pipelineName = job.name AND p.reportedSides = sides AND p.finishedAt <= at AND p.urn <> r.urn
-      RETURN p ORDER BY p.namespace DESC, p.pipelineName DESC, p.reportedSides DESC, p.finishedAt DESC LIMIT 1000
+      WHERE p.namespace = job.namespace AND p.pipelineName = job.name AND p.reportedSides = sides
+        AND p.finishedAt <= at AND p.urn <> r.urn
+      RETURN p ORDER BY p.namespace DESC, p.pipelineName DESC, p.reportedSides DESC,
+        p.finishedAt DESC LIMIT 1000
     }
     WITH p ORDER BY p.finishedAt DESC LIMIT 1000
     WHERE p.version IS NOT NULL
@@ -29,8 +33,10 @@ RETURN r.urn AS urn, at, job.urn AS job, r.pipelineName AS pipeline, r.status AS
     CALL (r, at, job, sides) {
       MATCH (p:PipelineRun)
       USING INDEX SEEK p:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
-      WHERE p.namespace = job.namespace AND p.pipelineName = job.name AND p.reportedSides = sides AND p.finishedAt <= at AND p.urn <> r.urn
-      RETURN p ORDER BY p.namespace DESC, p.pipelineName DESC, p.reportedSides DESC, p.finishedAt DESC LIMIT 1000
+      WHERE p.namespace = job.namespace AND p.pipelineName = job.name AND p.reportedSides = sides
+        AND p.finishedAt <= at AND p.urn <> r.urn
+      RETURN p ORDER BY p.namespace DESC, p.pipelineName DESC, p.reportedSides DESC,
+        p.finishedAt DESC LIMIT 1000
     }
     WITH p ORDER BY p.finishedAt DESC LIMIT 1000
     WHERE p.version IS NOT NULL

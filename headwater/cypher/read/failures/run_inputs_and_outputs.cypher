@@ -6,7 +6,8 @@
 // example: headwater cypher read/failures/run_inputs_and_outputs --param urns=run:RUN
 UNWIND $urns AS urn
 MATCH (r:PipelineRun {urn: urn})
-RETURN urn, coalesce(r.startedAt, r.failedAt, r.finishedAt) AS startedAt, r.status AS status, COLLECT {
+RETURN urn, coalesce(r.startedAt, r.failedAt, r.finishedAt) AS startedAt, r.status AS status,
+  COLLECT {
   MATCH (r)-[:RUN_OF]->(j:Job)
   RETURN j.urn ORDER BY (j.name = r.pipelineName AND j.namespace = r.namespace) DESC, j.urn LIMIT 1
 }[0] AS job, COLLECT {

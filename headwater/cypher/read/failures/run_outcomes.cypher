@@ -5,7 +5,8 @@
 // example: headwater cypher read/failures/run_outcomes --param urns=run:RUN
 UNWIND $urns AS urn
 MATCH (r:PipelineRun {urn: urn})
-RETURN urn, coalesce(r.startedAt, r.failedAt, r.finishedAt) AS startedAt, coalesce(r.finishedAt, r.failedAt) AS endedAt,
+RETURN urn, coalesce(r.startedAt, r.failedAt, r.finishedAt) AS startedAt,
+  coalesce(r.finishedAt, r.failedAt) AS endedAt,
   r.status AS status, COLLECT {
     MATCH (r)-[:RUN_OF]->(j:Job)
     RETURN j.urn ORDER BY (j.name = r.pipelineName AND j.namespace = r.namespace) DESC, j.urn

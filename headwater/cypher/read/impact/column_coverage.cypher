@@ -10,8 +10,10 @@ MATCH (j:Job {urn: urn})-[p:PRODUCED]->(o:Dataset)
 WHERE p.current
 RETURN urn AS job, o.urn AS dataset,
   COUNT { (o)-[:HAS_COLUMN]->(c:Column) WHERE c.current } AS columns,
-  COUNT { (o)-[:HAS_COLUMN]->(c:Column) WHERE c.current AND EXISTS { (c)<-[:FEEDS {job: urn}]-(:Column) } } AS covered,
-  EXISTS { (o)<-[f:FEEDS {job: urn}]-(:Column) WHERE any(way IN f.transformations WHERE way STARTS WITH 'INDIRECT') }
+  COUNT { (o)-[:HAS_COLUMN]->(c:Column) WHERE c.current
+    AND EXISTS { (c)<-[:FEEDS {job: urn}]-(:Column) } } AS covered,
+  EXISTS { (o)<-[f:FEEDS {job: urn}]-(:Column)
+    WHERE any(way IN f.transformations WHERE way STARTS WITH 'INDIRECT') }
     OR EXISTS {
       (o)-[:HAS_COLUMN]->(:Column)<-[f:FEEDS {job: urn}]-(:Column)
       WHERE any(way IN f.transformations WHERE way STARTS WITH 'INDIRECT')

@@ -7,7 +7,8 @@
 UNWIND $urns AS urn
 MATCH (:Column {urn: urn})-[e:FEEDS]->(t:Column|Dataset)
 OPTIONAL MATCH (t)<-[:HAS_COLUMN]-(d:Dataset)
-RETURN urn AS source, e.job AS job, e.transformations AS transformations, t.urn AS target, coalesce(d.urn, t.urn) AS dataset,
+RETURN urn AS source, e.job AS job, e.transformations AS transformations, t.urn AS target,
+  coalesce(d.urn, t.urn) AS dataset,
   CASE WHEN d IS NULL THEN null ELSE t.name END AS column
 ORDER BY source, job, target
 LIMIT $limit

@@ -8,7 +8,8 @@ UNWIND $urns AS urn
 CALL (urn) {
   MATCH (:Dataset {urn: urn})-[:HAS_COLUMN]->(c:Column) RETURN c
   UNION
-  MATCH (:Job {urn: urn})-[e:PRODUCED]->(:Dataset)-[:HAS_COLUMN]->(c:Column) WHERE e.current RETURN c
+  MATCH (:Job {urn: urn})-[e:PRODUCED]->(:Dataset)-[:HAS_COLUMN]->(c:Column) WHERE e.current
+    RETURN c
 }
 RETURN DISTINCT c.urn AS urn
 ORDER BY urn

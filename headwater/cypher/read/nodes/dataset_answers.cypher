@@ -1,13 +1,15 @@
 // Return a page of the answers that cite any version of the given datasets, newest first. Answers
-// without a time come first of all. The page starts after the answer generated $at with the urn
-// $behind. $sees: the namespaces in which everything under the answer must lie, as regular
+// without a time come first of all. The page starts after the answer generated $cursorTime with the
+// urn
+// $cursorUrn. $visible: the namespaces in which everything under the answer must lie, as regular
 // expressions; null: any.
 // access: read
-// params: $urns LIST<STRING>, $at DATETIME, $behind STRING = "", $sees LIST<STRING> = null, $limit
+// params: $urns LIST<STRING>, $cursorTime DATETIME, $cursorUrn STRING = "", $visible LIST<STRING> =
+//   null, $limit
 //   INTEGER = 20
 // returns: urn, listed
 // example: headwater cypher read/nodes/dataset_answers --param urns=dataset:file:/raw/planes
-//   --param at=9999-12-31
+//   --param cursorTime=9999-12-31
 UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})
 RETURN urn, COLLECT {
@@ -15,8 +17,10 @@ RETURN urn, COLLECT {
   USING INDEX SEEK e:CITED_BY(dataset)
   WHERE e.dataset = d.urn
   WITH DISTINCT a, coalesce(a.generatedAt, datetime('9999-12-31T00:00:00Z')) AS at
-  WHERE (at < $at OR (at = $at AND a.urn > $behind)) AND ($sees IS NULL OR NOT EXISTS {
-    (a)<-[:CITED_BY*1..20]-(v:Source|Artifact|Column) WHERE none(p IN $sees WHERE v.namespace =~ p)
+  WHERE (at < $cursorTime OR (at = $cursorTime AND a.urn > $cursorUrn))
+    AND ($visible IS NULL OR NOT EXISTS {
+    (a)<-[:CITED_BY*1..20]-(v:Source|Artifact|Column)
+      WHERE none(p IN $visible WHERE v.namespace =~ p)
   })
   RETURN {urn: a.urn, at: at} ORDER BY at DESC, a.urn LIMIT $limit
 } AS listed

@@ -6,5 +6,7 @@
 UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})
 RETURN urn,
-  COLLECT { MATCH (j:Job)-[e:PRODUCED]->(d) WHERE e.current RETURN DISTINCT j.urn ORDER BY j.urn LIMIT $limit } AS producers,
-  COLLECT { MATCH (d)-[e:FEEDS]->(j:Job) WHERE e.current RETURN DISTINCT j.urn ORDER BY j.urn LIMIT $limit } AS readers
+  COLLECT { MATCH (j:Job)-[e:PRODUCED]->(d) WHERE e.current RETURN DISTINCT j.urn
+    ORDER BY j.urn LIMIT $limit } AS producers,
+  COLLECT { MATCH (d)-[e:FEEDS]->(j:Job) WHERE e.current RETURN DISTINCT j.urn
+    ORDER BY j.urn LIMIT $limit } AS readers

@@ -7,5 +7,6 @@ UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})
 RETURN urn, COLLECT {
   MATCH (d)-[e:HAS_SCHEMA]->(s:SchemaVersion)
-  RETURN {urn: s.urn, hash: s.hash, fields: s.fields, firstSeen: e.firstSeen} ORDER BY e.firstSeen DESC, s.urn LIMIT $limit
+  RETURN {urn: s.urn, hash: s.hash, fields: s.fields, firstSeen: e.firstSeen}
+    ORDER BY e.firstSeen DESC, s.urn LIMIT $limit
 } AS schemas

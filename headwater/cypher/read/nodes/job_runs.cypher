@@ -1,21 +1,24 @@
 // Return a page of the runs of the given jobs, newest first. Runs without a start time come first
-// of all. The page starts after the run that began $at with the urn $behind. $sees: the namespaces
+// of all. The page starts after the run that began $cursorTime with the urn $cursorUrn. $visible:
+// the namespaces
 // in which all jobs of a run must lie, as regular expressions; null: any.
 // access: read
-// params: $urns LIST<STRING>, $at DATETIME, $behind STRING = "", $sees LIST<STRING> = null, $limit
+// params: $urns LIST<STRING>, $cursorTime DATETIME, $cursorUrn STRING = "", $visible LIST<STRING> =
+//   null, $limit
 //   INTEGER = 20
 // returns: urn, listed
 // example: headwater cypher read/nodes/job_runs --param urns=job:spark:flights.clean --param
-//   at=9999-12-31
+//   cursorTime=9999-12-31
 UNWIND $urns AS urn
 MATCH (j:Job {urn: urn})
 RETURN urn, COLLECT {
   CALL (j) {
     MATCH (r:PipelineRun)
     USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
-    WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.startedAt <= $at
-      AND NOT (r.startedAt = $at AND r.urn <= $behind) AND EXISTS { (r)-[:RUN_OF]->(j) }
-      AND ($sees IS NULL OR NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+    WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.startedAt <= $cursorTime
+      AND NOT (r.startedAt = $cursorTime AND r.urn <= $cursorUrn) AND EXISTS { (r)-[:RUN_OF]->(j) }
+      AND ($visible IS NULL OR NOT EXISTS { (r)-[:RUN_OF]->(other:Job)
+        WHERE none(p IN $visible WHERE other.namespace =~ p) })
     RETURN r.urn AS run, r.startedAt AS at
     ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC, r.urn LIMIT $limit
     UNION
@@ -23,8 +26,9 @@ RETURN urn, COLLECT {
     USING INDEX SEEK e:RUN_OF(indexedUnder)
     WHERE e.indexedUnder = j.urn
     WITH r, coalesce(r.startedAt, datetime('9999-12-31T00:00:00Z')) AS at
-    WHERE (at < $at OR (at = $at AND r.urn > $behind))
-      AND ($sees IS NULL OR NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+    WHERE (at < $cursorTime OR (at = $cursorTime AND r.urn > $cursorUrn))
+      AND ($visible IS NULL OR NOT EXISTS { (r)-[:RUN_OF]->(other:Job)
+        WHERE none(p IN $visible WHERE other.namespace =~ p) })
     RETURN r.urn AS run, at ORDER BY at DESC, run LIMIT $limit
   }
   RETURN {urn: run, at: at} ORDER BY at DESC, run LIMIT $limit

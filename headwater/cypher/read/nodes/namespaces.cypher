@@ -9,7 +9,8 @@
 UNWIND $urns AS urn
 CALL (urn) {
   MATCH (n:PipelineRun {urn: urn})
-  RETURN [coalesce(n.namespace, '')] + COLLECT { MATCH (n)-[:RUN_OF]->(j:Job) RETURN DISTINCT j.namespace } AS namespaces
+  RETURN [coalesce(n.namespace, '')]
+    + COLLECT { MATCH (n)-[:RUN_OF]->(j:Job) RETURN DISTINCT j.namespace } AS namespaces
   UNION ALL
   MATCH (n:Dataset {urn: urn}) RETURN collect(n.namespace) AS namespaces
   UNION ALL

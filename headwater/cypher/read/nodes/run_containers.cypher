@@ -7,6 +7,7 @@
 UNWIND $urns AS urn
 MATCH path = (:PipelineRun {urn: urn})-[:PART_OF]->{0,8}(a:PipelineRun)
 WITH urn, a, min(length(path)) AS up
-RETURN urn, a.urn AS container, COLLECT { MATCH (a)-[:RUN_OF]->(j:Job) RETURN j.type ORDER BY j.urn }[0] AS type, up,
+RETURN urn, a.urn AS container, COLLECT { MATCH (a)-[:RUN_OF]->(j:Job) RETURN j.type
+  ORDER BY j.urn }[0] AS type, up,
   NOT EXISTS { (a)-[:PART_OF]->(:PipelineRun) } AS outermost
 ORDER BY urn, up, container

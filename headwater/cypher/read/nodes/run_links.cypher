@@ -1,9 +1,10 @@
 // Return the jobs of the given runs, the versions they read and wrote, their parent and child runs,
 // and a count of failed descendants. Descendants are counted eight levels down. A failure that was
-// retried does not count, nor does one under an earlier attempt of the run. $sees: the namespaces
+// retried does not count, nor does one under an earlier attempt of the run. $visible: the
+// namespaces
 // in which these nodes must lie, as regular expressions; null: any.
 // access: read
-// params: $urns LIST<STRING>, $limit INTEGER = 1000, $sees LIST<STRING>
+// params: $urns LIST<STRING>, $limit INTEGER = 1000, $visible LIST<STRING>
 // returns: urn, jobs, inputs, outputs, parents, children, childFailures
 // example: headwater cypher read/nodes/run_links --param urns=run:RUN
 UNWIND $urns AS urn
@@ -19,11 +20,14 @@ RETURN urn,
     RETURN {urn: a.urn, dataset: a.dataset} ORDER BY a.urn LIMIT $limit
   } AS outputs,
   COLLECT { MATCH (r)-[:PART_OF]->(p:PipelineRun) RETURN p.urn ORDER BY p.urn } AS parents,
-  COLLECT { MATCH (c:PipelineRun)-[:PART_OF]->(r) RETURN c.urn ORDER BY c.startedAt, c.urn LIMIT $limit } AS children,
+  COLLECT { MATCH (c:PipelineRun)-[:PART_OF]->(r) RETURN c.urn
+    ORDER BY c.startedAt, c.urn LIMIT $limit } AS children,
   COUNT { 
-    MATCH (c:PipelineRun) ((below:PipelineRun)-[:PART_OF]->(:PipelineRun) WHERE below.retried IS NULL){1,8} (r)
-    WHERE c.status = 'FAIL' AND ($sees IS NULL OR any(p IN $sees WHERE c.namespace =~ p)
-      AND NOT EXISTS { (c)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+    MATCH (c:PipelineRun) ((below:PipelineRun)-[:PART_OF]->(:PipelineRun)
+      WHERE below.retried IS NULL){1,8} (r)
+    WHERE c.status = 'FAIL' AND ($visible IS NULL OR any(p IN $visible WHERE c.namespace =~ p)
+      AND NOT EXISTS { (c)-[:RUN_OF]->(other:Job)
+        WHERE none(p IN $visible WHERE other.namespace =~ p) })
       AND (coalesce(r.attempts, 1) = 1 OR c.startedAt >= r.startedAt)
     RETURN DISTINCT c
   } AS childFailures

@@ -4,7 +4,8 @@
 // returns: urn, failedAt
 // example: run by `headwater pipeline rollup`
 MATCH (r:PipelineRun)
-WHERE r.status = 'FAIL' AND r.failedAt >= $cursorAt AND NOT (r.failedAt = $cursorAt AND r.urn <= $cursorUrn)
+WHERE r.status = 'FAIL' AND r.failedAt >= $cursorAt
+  AND NOT (r.failedAt = $cursorAt AND r.urn <= $cursorUrn)
 RETURN r.urn AS urn, r.failedAt AS failedAt
 ORDER BY r.status, r.failedAt, r.urn
 LIMIT $limit

@@ -10,7 +10,8 @@
 // example: run by `headwater pipeline rollup`
 UNWIND $rows AS row
 MATCH (r:PipelineRun {urn: row.urn})
-WHERE coalesce(r.lastSeen, r.finishedAt) = row.lastSeen AND r.status IN ['COMPLETE', 'ABORT', 'ABANDONED']
+WHERE coalesce(r.lastSeen, r.finishedAt) = row.lastSeen
+  AND r.status IN ['COMPLETE', 'ABORT', 'ABANDONED']
   AND coalesce(r.attempts, 1) = 1 AND coalesce(r.testsFailed, 0) = 0
   AND NOT EXISTS { (r)<-[:PART_OF]-() }
   AND NOT EXISTS { (r)-[:TRIGGERS|FEEDS|DROPPED]->() }
@@ -51,7 +52,8 @@ WHERE coalesce(r.lastSeen, r.finishedAt) = row.lastSeen AND r.status IN ['COMPLE
     } OR COLLECT {
       MATCH (n:Artifact)
       USING INDEX SEEK n:Artifact(dataset, complete, createdAt)
-      WHERE a.schemaHash IS NOT NULL AND n.dataset = a.dataset AND n.complete = true AND n.createdAt > a.createdAt
+      WHERE a.schemaHash IS NOT NULL AND n.dataset = a.dataset AND n.complete = true
+        AND n.createdAt > a.createdAt
         AND n.schemaHash IS NOT NULL
       RETURN n.schemaHash ORDER BY n.dataset, n.complete, n.createdAt LIMIT 1
     }[0] <> a.schemaHash
@@ -59,10 +61,13 @@ WHERE coalesce(r.lastSeen, r.finishedAt) = row.lastSeen AND r.status IN ['COMPLE
 RETURN r.urn AS urn, COLLECT {
   MATCH (r)-[:RUN_OF]->(j:Job)
   RETURN j.urn ORDER BY (j.name = r.pipelineName AND j.namespace = r.namespace) DESC, j.urn LIMIT 1
-}[0] AS job, r.status AS status, r.startedAt AS startedAt, r.finishedAt AS finishedAt, r.version AS version,
+}[0] AS job, r.status AS status, r.startedAt AS startedAt, r.finishedAt AS finishedAt,
+  r.version AS version,
   size(coalesce(r.extractionErrors, [])) AS errors,
-  COLLECT { MATCH (v:Source|Artifact)-[:FEEDS]->(r) RETURN DISTINCT [v.dataset, v.schemaHash] } AS reads,
-  COLLECT { MATCH (r)-[:PRODUCED]->(a:Artifact) RETURN DISTINCT [a.dataset, a.schemaHash] } AS writes,
+  COLLECT { MATCH (v:Source|Artifact)-[:FEEDS]->(r) RETURN DISTINCT [v.dataset, v.schemaHash] }
+    AS reads,
+  COLLECT { MATCH (r)-[:PRODUCED]->(a:Artifact) RETURN DISTINCT [a.dataset, a.schemaHash] }
+    AS writes,
   COLLECT { MATCH (:Source|Artifact)-[e:FEEDS]->(r) RETURN e.rowCount } AS rowsRead,
   COLLECT { MATCH (r)-[:PRODUCED]->(a:Artifact) RETURN a.rowCount } AS rowsWritten,
   COLLECT { MATCH (r)-[:PRODUCED]->(a:Artifact) RETURN a.bytes } AS bytesWritten

@@ -10,7 +10,8 @@ MATCH (c:Column {urn: urn})
 CALL (c) {
   MATCH (c)<-[e:FEEDS]-(s:Column) RETURN s, e.firstSeen.epochMillis AS firstSeen
   UNION
-  MATCH (c)<-[:HAS_COLUMN]-(:Dataset)<-[e:FEEDS]-(s:Column) RETURN s, e.firstSeen.epochMillis AS firstSeen
+  MATCH (c)<-[:HAS_COLUMN]-(:Dataset)<-[e:FEEDS]-(s:Column)
+    RETURN s, e.firstSeen.epochMillis AS firstSeen
 }
 RETURN s.urn AS source, urn AS target, min(firstSeen) AS firstSeen
 LIMIT $limit

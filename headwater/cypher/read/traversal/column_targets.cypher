@@ -10,7 +10,8 @@ MATCH (c:Column {urn: urn})
 CALL (c) {
   MATCH (c)-[e:FEEDS]->(t:Column) RETURN t, e.firstSeen.epochMillis AS firstSeen
   UNION
-  MATCH (c)-[e:FEEDS]->(:Dataset)-[:HAS_COLUMN]->(t:Column) RETURN t, e.firstSeen.epochMillis AS firstSeen
+  MATCH (c)-[e:FEEDS]->(:Dataset)-[:HAS_COLUMN]->(t:Column)
+    RETURN t, e.firstSeen.epochMillis AS firstSeen
 }
 RETURN urn AS source, t.urn AS target, min(firstSeen) AS firstSeen
 LIMIT $limit

@@ -7,5 +7,6 @@
 UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})-[e:FEEDS]->(j:Job)
 WHERE e.current
-RETURN DISTINCT urn AS datasetOrVersion, j.urn AS jobOrRun, e.firstSeen.epochMillis AS firstSeen, e.lastSeen.epochMillis AS lastSeen
+RETURN DISTINCT urn AS datasetOrVersion, j.urn AS jobOrRun, e.firstSeen.epochMillis AS firstSeen,
+  e.lastSeen.epochMillis AS lastSeen
 LIMIT $limit

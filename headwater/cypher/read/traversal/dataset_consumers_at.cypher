@@ -12,11 +12,15 @@ WITH *, COLLECT {
     CALL (j, sides) {
       MATCH (r:PipelineRun)
       USING INDEX SEEK r:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
-      WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.reportedSides = sides AND r.finishedAt <= $at
-      RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.reportedSides DESC, r.finishedAt DESC LIMIT 1
+      WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.reportedSides = sides
+        AND r.finishedAt <= $at
+      RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.reportedSides DESC,
+        r.finishedAt DESC LIMIT 1
     }
     RETURN r ORDER BY r.finishedAt DESC LIMIT 1
   }[0] AS newest
-WHERE e.firstSeen <= $at AND (e.declared OR newest IS NULL OR EXISTS { (:Source|Artifact {dataset: d.urn})-[:FEEDS]->(newest) })
-RETURN DISTINCT urn AS datasetOrVersion, j.urn AS jobOrRun, e.firstSeen.epochMillis AS firstSeen, e.lastSeen.epochMillis AS lastSeen
+WHERE e.firstSeen <= $at AND (e.declared OR newest IS NULL
+  OR EXISTS { (:Source|Artifact {dataset: d.urn})-[:FEEDS]->(newest) })
+RETURN DISTINCT urn AS datasetOrVersion, j.urn AS jobOrRun, e.firstSeen.epochMillis AS firstSeen,
+  e.lastSeen.epochMillis AS lastSeen
 LIMIT $limit

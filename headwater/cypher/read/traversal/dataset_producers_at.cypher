@@ -12,8 +12,10 @@ WITH *, COLLECT {
     CALL (j, sides) {
       MATCH (r:PipelineRun)
       USING INDEX SEEK r:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
-      WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.reportedSides = sides AND r.finishedAt <= $at
-      RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.reportedSides DESC, r.finishedAt DESC LIMIT 1
+      WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.reportedSides = sides
+        AND r.finishedAt <= $at
+      RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.reportedSides DESC,
+        r.finishedAt DESC LIMIT 1
     }
     RETURN r ORDER BY r.finishedAt DESC LIMIT 1
   }[0] AS newest, COLLECT {
@@ -21,19 +23,27 @@ WITH *, COLLECT {
     CALL (j, sides) {
       MATCH (r:PipelineRun)
       USING INDEX SEEK r:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
-      WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.reportedSides = sides AND r.finishedAt <= $at
-      RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.reportedSides DESC, r.finishedAt DESC LIMIT 1
+      WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.reportedSides = sides
+        AND r.finishedAt <= $at
+      RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.reportedSides DESC,
+        r.finishedAt DESC LIMIT 1
     }
     RETURN r ORDER BY r.finishedAt DESC LIMIT 1
   }[0] AS reader
-WHERE p.firstSeen <= $at AND (p.declared OR p.assertedByDataset OR (newest IS NULL AND p.assertedByDataset IS NULL)
+WHERE p.firstSeen <= $at AND (p.declared OR p.assertedByDataset
+  OR (newest IS NULL AND p.assertedByDataset IS NULL)
   OR EXISTS { (newest)-[:PRODUCED]->(:Artifact {dataset: o.urn}) })
 RETURN urn AS datasetOrVersion, j.urn AS jobOrRun, CASE WHEN p.explicit
-    THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE ('lineage' IN r.evidence OR r.declared)
+    THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset)
+      WHERE ('lineage' IN r.evidence OR r.declared)
       AND (NOT EXISTS { (i)-[:FEEDS]->(j) } OR EXISTS { (i)-[f:FEEDS]->(j) WHERE f.firstSeen <= $at
-        AND (f.declared OR reader IS NULL OR EXISTS { (:Source|Artifact {dataset: i.urn})-[:FEEDS]->(reader) }) }) | i.urn]
-    ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE EXISTS { (i)-[f:FEEDS]->(j) WHERE f.firstSeen <= $at
-        AND (f.declared OR reader IS NULL OR EXISTS { (:Source|Artifact {dataset: i.urn})-[:FEEDS]->(reader) }) } | i.urn]
+        AND (f.declared OR reader IS NULL
+          OR EXISTS { (:Source|Artifact {dataset: i.urn})-[:FEEDS]->(reader) }) }) | i.urn]
+    ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset)
+      WHERE EXISTS { (i)-[f:FEEDS]->(j) WHERE f.firstSeen <= $at
+        AND (f.declared OR reader IS NULL
+          OR EXISTS { (:Source|Artifact {dataset: i.urn})-[:FEEDS]->(reader) }) } | i.urn]
     END AS derived,
-  coalesce(p.explicit, false) AS explicit, p.firstSeen.epochMillis AS firstSeen, p.lastSeen.epochMillis AS lastSeen
+  coalesce(p.explicit, false) AS explicit, p.firstSeen.epochMillis AS firstSeen,
+    p.lastSeen.epochMillis AS lastSeen
 LIMIT $limit

@@ -10,5 +10,6 @@ CALL (urn) {
   UNION ALL
   MATCH (n:Job {urn: urn})<-[e:FEEDS]-(o:Job) WHERE e.current RETURN o, e
 }
-RETURN DISTINCT o.urn AS source, urn AS target, e.firstSeen.epochMillis AS firstSeen, e.lastSeen.epochMillis AS lastSeen
+RETURN DISTINCT o.urn AS source, urn AS target, e.firstSeen.epochMillis AS firstSeen,
+  e.lastSeen.epochMillis AS lastSeen
 LIMIT $limit

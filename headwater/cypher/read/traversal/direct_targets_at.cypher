@@ -7,9 +7,12 @@
 //   at=2026-01-31T00:00:00Z
 UNWIND $urns AS urn
 CALL (urn) {
-  MATCH (n:Dataset {urn: urn})-[e:FEEDS]->(o:Dataset) WHERE e.firstSeen <= $at AND (e.current OR e.lastSeen >= $at) RETURN o, e
+  MATCH (n:Dataset {urn: urn})-[e:FEEDS]->(o:Dataset) WHERE e.firstSeen <= $at
+    AND (e.current OR e.lastSeen >= $at) RETURN o, e
   UNION ALL
-  MATCH (n:Job {urn: urn})-[e:FEEDS]->(o:Job) WHERE e.firstSeen <= $at AND (e.current OR e.lastSeen >= $at) RETURN o, e
+  MATCH (n:Job {urn: urn})-[e:FEEDS]->(o:Job) WHERE e.firstSeen <= $at
+    AND (e.current OR e.lastSeen >= $at) RETURN o, e
 }
-RETURN DISTINCT urn AS source, o.urn AS target, e.firstSeen.epochMillis AS firstSeen, e.lastSeen.epochMillis AS lastSeen
+RETURN DISTINCT urn AS source, o.urn AS target, e.firstSeen.epochMillis AS firstSeen,
+  e.lastSeen.epochMillis AS lastSeen
 LIMIT $limit

@@ -7,5 +7,6 @@
 UNWIND $urns AS urn
 MATCH (j:Job {urn: urn})<-[e:FEEDS]-(i:Dataset)
 WHERE e.current
-RETURN DISTINCT urn AS jobOrRun, i.urn AS datasetOrVersion, e.firstSeen.epochMillis AS firstSeen, e.lastSeen.epochMillis AS lastSeen
+RETURN DISTINCT urn AS jobOrRun, i.urn AS datasetOrVersion, e.firstSeen.epochMillis AS firstSeen,
+  e.lastSeen.epochMillis AS lastSeen
 LIMIT $limit

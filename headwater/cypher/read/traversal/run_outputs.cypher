@@ -7,7 +7,8 @@
 // example: headwater cypher read/traversal/run_outputs --param urns=run:RUN
 UNWIND $urns AS urn
 MATCH (r:PipelineRun {urn: urn})-[:PRODUCED]->(a:Artifact)
-RETURN urn AS jobOrRun, a.urn AS datasetOrVersion, CASE WHEN a.explicit THEN [(a)-[:DERIVED_FROM]->(v) | v.urn]
+RETURN urn AS jobOrRun, a.urn AS datasetOrVersion,
+  CASE WHEN a.explicit THEN [(a)-[:DERIVED_FROM]->(v) | v.urn]
     ELSE [(a)-[:DERIVED_FROM]->(v) WHERE EXISTS { (v)-[:FEEDS]->(r) } | v.urn] END AS derived,
   coalesce(a.explicit, false) AS explicit
 LIMIT $limit

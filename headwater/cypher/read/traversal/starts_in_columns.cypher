@@ -10,7 +10,8 @@ UNWIND $urns AS urn
 CALL (urn) {
   MATCH (c:Column {urn: urn}) RETURN c
   UNION
-  MATCH (d:Dataset {urn: urn})-[:HAS_COLUMN]->(c:Column) WHERE c.current OR d.columns IS NULL RETURN c
+  MATCH (d:Dataset {urn: urn})-[:HAS_COLUMN]->(c:Column) WHERE c.current OR d.columns IS NULL
+    RETURN c
   UNION
   MATCH (:Job {urn: urn})-[p:PRODUCED]->(d:Dataset)-[:HAS_COLUMN]->(c:Column)
   WHERE p.current AND (c.current OR d.columns IS NULL) RETURN c

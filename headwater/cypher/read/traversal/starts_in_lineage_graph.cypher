@@ -19,7 +19,8 @@ CALL (urn) {
   UNION
   MATCH (:Column {urn: urn})<-[:HAS_COLUMN]-(n:Dataset) RETURN n AS found
   UNION
-  MATCH (:Answer {urn: urn})<-[:CITED_BY]-(:Source|Artifact)-[:VERSION_OF]->(n:Dataset) RETURN n AS found
+  MATCH (:Answer {urn: urn})<-[:CITED_BY]-(:Source|Artifact)-[:VERSION_OF]->(n:Dataset)
+    RETURN n AS found
 }
 WITH DISTINCT found.urn AS urn
 RETURN urn ORDER BY urn

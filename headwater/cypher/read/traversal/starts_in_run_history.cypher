@@ -22,14 +22,16 @@ CALL (urn) {
   CALL (j) {
     MATCH (n:PipelineRun)
     USING INDEX SEEK n:PipelineRun(namespace, pipelineName, startedAt)
-    WHERE n.namespace = j.namespace AND n.pipelineName = j.name AND n.startedAt >= coalesce($since, datetime({year: 1}))
+    WHERE n.namespace = j.namespace AND n.pipelineName = j.name
+      AND n.startedAt >= coalesce($since, datetime({year: 1}))
       AND n.startedAt <= coalesce($until, datetime({year: 9999})) AND EXISTS { (n)-[:RUN_OF]->(j) }
       AND ($since IS NULL OR n.finishedAt IS NULL OR n.finishedAt >= $since)
     RETURN n ORDER BY n.namespace DESC, n.pipelineName DESC, n.startedAt DESC, n.urn LIMIT $limit
     UNION
     MATCH (n:PipelineRun)
     USING INDEX SEEK n:PipelineRun(namespace, pipelineName, startedAt)
-    WHERE n.namespace = j.namespace AND n.pipelineName = j.name AND n.startedAt >= $since - duration({days: 7})
+    WHERE n.namespace = j.namespace AND n.pipelineName = j.name
+      AND n.startedAt >= $since - duration({days: 7})
       AND n.startedAt < $since AND n.startedAt <= coalesce($until, datetime({year: 9999}))
     WITH j, n ORDER BY n.namespace DESC, n.pipelineName DESC, n.startedAt DESC, n.urn LIMIT 1000
     WHERE (n.finishedAt IS NULL OR n.finishedAt >= $since) AND EXISTS { (n)-[:RUN_OF]->(j) }
@@ -52,8 +54,10 @@ CALL (urn) {
     CALL (d, complete) {
       MATCH (n:Artifact)
       USING INDEX SEEK n:Artifact(dataset, complete, createdAt)
-      WHERE n.dataset = d.urn AND n.complete = complete AND n.createdAt >= coalesce($since, datetime({year: 1}))
-        AND n.createdAt <= coalesce($until, datetime({year: 9999})) AND EXISTS { (n)-[:VERSION_OF]->(d) }
+      WHERE n.dataset = d.urn AND n.complete = complete
+        AND n.createdAt >= coalesce($since, datetime({year: 1}))
+        AND n.createdAt <= coalesce($until, datetime({year: 9999}))
+          AND EXISTS { (n)-[:VERSION_OF]->(d) }
       RETURN n ORDER BY n.dataset DESC, n.complete DESC, n.createdAt DESC, n.urn LIMIT $limit
     }
     RETURN n
@@ -68,9 +72,11 @@ CALL (urn) {
     WHERE n.dataset = d.urn AND EXISTS { (n)-[:VERSION_OF]->(d) }
     RETURN n
   }
-  RETURN n AS found, coalesce(n.createdAt, n.capturedAt) AS first, coalesce(n.createdAt, n.capturedAt) AS last
+  RETURN n AS found, coalesce(n.createdAt, n.capturedAt) AS first,
+    coalesce(n.createdAt, n.capturedAt) AS last
 }
 WITH found.urn AS urn, max(first) AS first, max(last) AS last
-WHERE ($since IS NULL OR last IS NULL OR last >= $since) AND ($until IS NULL OR first IS NULL OR first <= $until)
+WHERE ($since IS NULL OR last IS NULL OR last >= $since)
+  AND ($until IS NULL OR first IS NULL OR first <= $until)
 RETURN urn ORDER BY first DESC, urn
 LIMIT $limit

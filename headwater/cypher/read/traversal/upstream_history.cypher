@@ -19,5 +19,7 @@ CALL (urn) {
   MATCH (n:Source {urn: urn})<-[:FEEDS|PRODUCED|CITED_BY*0..]-(o) RETURN DISTINCT o
 }
 WITH DISTINCT o LIMIT $limit
-RETURN collect([id(o), o.urn, [(o)<-[:FEEDS|PRODUCED|CITED_BY]-(p) | id(p)], [(o)-[:DERIVED_FROM]->(v) | id(v)],
-  o.explicit, o.dataset, o.complete, CASE WHEN o:PipelineRun THEN o.startedAt ELSE o.createdAt END]) AS nodes
+RETURN collect([id(o), o.urn, [(o)<-[:FEEDS|PRODUCED|CITED_BY]-(p) | id(p)],
+  [(o)-[:DERIVED_FROM]->(v) | id(v)],
+  o.explicit, o.dataset, o.complete,
+    CASE WHEN o:PipelineRun THEN o.startedAt ELSE o.createdAt END]) AS nodes

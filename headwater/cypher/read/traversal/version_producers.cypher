@@ -8,7 +8,8 @@
 //   urns=artifact:file:/marts/delay:RUN
 UNWIND $urns AS urn
 MATCH (a:Artifact {urn: urn})<-[:PRODUCED]-(r:PipelineRun)
-RETURN urn AS datasetOrVersion, r.urn AS jobOrRun, CASE WHEN a.explicit THEN [(a)-[:DERIVED_FROM]->(v) | v.urn]
+RETURN urn AS datasetOrVersion, r.urn AS jobOrRun,
+  CASE WHEN a.explicit THEN [(a)-[:DERIVED_FROM]->(v) | v.urn]
     ELSE [(a)-[:DERIVED_FROM]->(v) WHERE EXISTS { (v)-[:FEEDS]->(r) } | v.urn] END AS derived,
   coalesce(a.explicit, false) AS explicit
 LIMIT $limit

@@ -20,10 +20,12 @@ CALL (row) {
   WITH row, COLLECT {
     MATCH (a:Artifact)
     USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
-    WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt <= instant AND a.urn <> row.artifact
+    WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt <= instant
+      AND a.urn <> row.artifact
     RETURN [a.createdAt, a.runId] ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT 8
   } AS before
-  UNWIND [i IN range(0, size(before) - 1) WHERE all(j IN range(0, i - 1) WHERE before[j][1] = before[0][1])] AS i
+  UNWIND [i IN range(0, size(before) - 1)
+    WHERE all(j IN range(0, i - 1) WHERE before[j][1] = before[0][1])] AS i
   WITH DISTINCT row, before[i][0] AS made
   CALL (row, made) {
     MATCH (a:Artifact)
@@ -36,7 +38,8 @@ CALL (row) {
   WITH row, COLLECT {
     MATCH (a:Artifact)
     USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
-    WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt < row.since AND a.urn <> row.artifact
+    WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt < row.since
+      AND a.urn <> row.artifact
     RETURN a.runId ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT 8
   } AS runs
   WITH row WHERE all(run IN runs WHERE run = runs[0])
@@ -48,10 +51,13 @@ CALL (row) {
     WITH row, COLLECT {
       MATCH (a:Artifact)
       USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
-      WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt <= row.since AND a.urn <> row.artifact
-      RETURN [a.createdAt, a.runId] ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT 8
+      WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt <= row.since
+        AND a.urn <> row.artifact
+      RETURN [a.createdAt, a.runId] ORDER BY a.dataset DESC, a.complete DESC,
+        a.createdAt DESC LIMIT 8
     } AS before
-    UNWIND [i IN range(0, size(before) - 1) WHERE all(j IN range(0, i - 1) WHERE before[j][1] = before[0][1])] AS i
+    UNWIND [i IN range(0, size(before) - 1)
+      WHERE all(j IN range(0, i - 1) WHERE before[j][1] = before[0][1])] AS i
     WITH DISTINCT row, before[i][0] AS made
     MATCH (a:Artifact)
     USING INDEX SEEK a:Artifact(dataset, complete, createdAt)

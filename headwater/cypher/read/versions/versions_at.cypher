@@ -21,7 +21,8 @@ WITH row, COLLECT {
 WITH row, whole, COLLECT {
   MATCH (a:Artifact)
   USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
-  WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt > coalesce(whole, datetime({year: 0}))
+  WHERE a.dataset = row.dataset AND a.complete = false
+    AND a.createdAt > coalesce(whole, datetime({year: 0}))
     AND a.createdAt <= row.at AND NOT (a)<-[:PRODUCED]-({urn: row.consumer})
   RETURN a.createdAt ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT 1
 }[0] AS left

@@ -7,6 +7,7 @@
 UNWIND $rows AS row
 MATCH (a:Artifact)
 USING INDEX SEEK a:Artifact(dataset, version)
-WHERE a.dataset = row.dataset AND a.version = row.version AND NOT (a)<-[:PRODUCED]-({urn: row.consumer})
+WHERE a.dataset = row.dataset AND a.version = row.version
+  AND NOT (a)<-[:PRODUCED]-({urn: row.consumer})
 WITH row, a ORDER BY a.urn
 RETURN row.consumer AS consumer, row.dataset AS dataset, collect(a.urn) AS versions

@@ -11,4 +11,5 @@ MATCH (w)-[:PRODUCED]->(a:Artifact {dataset: row.dataset})
 WHERE a.complete AND a.createdAt IS NOT NULL AND w.urn <> row.consumer
 WITH row, a ORDER BY a.createdAt DESC, a.urn DESC
 WITH row, collect(a)[0] AS newest
-RETURN row.consumer AS consumer, row.dataset AS dataset, newest.createdAt AS made, newest.urn AS version
+RETURN row.consumer AS consumer, row.dataset AS dataset, newest.createdAt AS made,
+  newest.urn AS version

@@ -15,4 +15,5 @@ CALL (d) {
   MATCH (d)-[:HAS_COLUMN]->(:Column)-[e:FEEDS]-(:Column|Dataset) RETURN e
 }
 WITH DISTINCT e
-RETURN type(e) AS type, startNode(e).urn AS source, endNode(e).urn AS target, properties(e) AS properties
+RETURN type(e) AS type, startNode(e).urn AS source, endNode(e).urn AS target,
+  properties(e) AS properties

@@ -1,4 +1,5 @@
-// Return those of the given runs that are in the graph. `hasEvents` is false for a run that only other
+// Return those of the given runs that are in the graph. `hasEvents` is false for a run that only
+// other
 // runs name.
 // access: read
 // params: $urns LIST<STRING>

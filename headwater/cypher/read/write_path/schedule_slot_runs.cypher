@@ -14,6 +14,8 @@ CALL (slot) {
   WHERE r.attempt IS NOT NULL AND r.startedAt IS NOT NULL
   RETURN r
 }
-RETURN slot, r.urn AS urn, r.startedAt AS startedAt, r.finishedAt AS finishedAt, r.attempt AS attempt,
-  r.retried AS retried, COLLECT { MATCH (r)-[:RETRY_OF]->(p:PipelineRun) RETURN p.urn }[0] AS previous
+RETURN slot, r.urn AS urn, r.startedAt AS startedAt, r.finishedAt AS finishedAt,
+  r.attempt AS attempt,
+  r.retried AS retried, COLLECT { MATCH (r)-[:RETRY_OF]->(p:PipelineRun) RETURN p.urn }[0]
+    AS previous
 ORDER BY slot, startedAt, urn
