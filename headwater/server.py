@@ -8,13 +8,14 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.resources import files
 
 import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from headwater.access import http as access
@@ -44,7 +45,7 @@ from headwater.rest import cypher_api
 from headwater.rest.app import rest_routes
 from headwater.schema.naming import load_naming
 from headwater.settings import Settings
-from headwater.web import error_response
+from headwater.web import PAGE_HEADERS, error_response
 
 # Lineage traversals run in threads; further ones wait for a thread.
 QUERY_THREADS_MAX = 32
@@ -204,7 +205,11 @@ def _warm_up(database: Database, stop: threading.Event) -> None:
             stop.wait(WARM_UP_SECONDS)
 
 
-async def _welcome(_: Request) -> Response:
+async def _welcome(request: Request) -> Response:
+    """Link to the other paths: a page for browsers, JSON for programs."""
+    if "text/html" in request.headers.get("accept", ""):
+        page = files("headwater").joinpath("ui/static/index.html").read_text(encoding="utf-8")
+        return HTMLResponse(page, headers=PAGE_HEADERS)
     return JSONResponse(
         {
             "name": "Headwater",

@@ -171,7 +171,7 @@ def _render_lineage(lineage: Data, subject: str) -> str:
     parts = (
         "<h2>Lineage</h2>",
         note,
-        f'<div class="wide">{draw_lineage(lineage, subject)}</div>',
+        f'<div class="picture">{draw_lineage(lineage, subject)}</div>',
         _render_table(("kind", "namespace", "name", "directions", "urn"), lineage["nodes"]),
         _render_table(("source", "type", "target"), lineage["edges"]),
     )

@@ -29,7 +29,15 @@ def draw_lineage(lineage: Data, subject: str) -> str:
     positions = layered_layout(nodes, edges)
     last_rank = max((rank for rank, _ in positions.values()), default=0)
     last_index = max((index for _, index in positions.values()), default=0)
-    width = MARGIN * 2 + COLUMN_WIDTH * last_rank + BOX_WIDTH
+    # The curve of an edge against the direction of reading leaves its box on the right and enters
+    # on the left, so it needs half a column more on both sides.
+    has_back_edge = any(
+        positions[target][0] <= positions[source][0]
+        for source, target in edges
+        if {source, target} <= positions.keys()
+    )
+    side = COLUMN_WIDTH // 2 if has_back_edge else 0
+    width = MARGIN * 2 + COLUMN_WIDTH * last_rank + BOX_WIDTH + side * 2
     height = MARGIN * 2 + ROW_HEIGHT * last_index + BOX_HEIGHT
     arrows = [
         _arrow(positions[source], positions[target])
@@ -40,7 +48,7 @@ def draw_lineage(lineage: Data, subject: str) -> str:
     label = f"Lineage: {len(nodes)} nodes, {len(edges)} edges; the tables below say the same"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" role="img" aria-label="{label}">\n'
+        f'viewBox="{-side} 0 {width} {height}" role="img" aria-label="{label}">\n'
         f"{chr(10).join([_ARROW_HEAD, *arrows, *boxes])}\n</svg>"
     )
 

@@ -54,3 +54,15 @@ def test_empty_lineage_has_no_boxes() -> None:
 def test_answer_has_no_namespace_in_its_title() -> None:
     lineage = {"nodes": [node("ANSWER", "q1", None)], "edges": []}
     assert "<title>ANSWER q1</title>" in draw_lineage(lineage, "q1")
+
+
+def test_curve_of_a_back_edge_stays_inside_the_drawing() -> None:
+    lineage = {
+        "nodes": [node("DATASET", "table"), node("JOB", "update", "etl")],
+        "edges": [edge("table", "update"), edge("update", "table", "PRODUCED")],
+    }
+    drawing = draw_lineage(lineage, "table")
+    # Two columns are 230 + 180 pixels and two margins of 12. The curve of the edge back bends half
+    # a column, 115 pixels, beyond the boxes on both sides.
+    assert 'width="664" height="50" viewBox="-115 0 664 50"' in drawing
+    assert 'd="M422 25C537 25 -103 25 12 25"' in drawing

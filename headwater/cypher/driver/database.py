@@ -449,7 +449,7 @@ def _translated(error: DriverError | Neo4jError) -> UnavailableError | QueryErro
     if isinstance(error, DriverError):
         return UnavailableError(
             f"Neo4j does not answer: {error}",
-            hint="Check that it is running, with `headwater doctor`.",
+            hint="Start it with `headwater up`, or name a running one with HEADWATER_NEO4J_URI.",
         )
     if "OutOfMemory" in (error.code or ""):
         # Neo4j calls this transient, but a retry would fail in the same way.

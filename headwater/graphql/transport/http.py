@@ -46,28 +46,9 @@ from headwater.graphql.transport.requests import (
 )
 from headwater.graphql.transport.websocket import SharedState, WebSocketEndpoint
 from headwater.lineage.view import GraphView
+from headwater.web import PAGE_HEADERS
 
 PATH = "/graphql"
-
-_CONTENT_SECURITY_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        # CodeMirror, GraphiQL's editor, sets its size by style attributes.
-        "style-src 'self' 'unsafe-inline'",
-        "img-src 'self' data:",
-        "font-src 'self' data:",
-        "connect-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    )
-)
-_PAGE_HEADERS = {
-    "content-security-policy": _CONTENT_SECURITY_POLICY,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-}
 
 
 class GraphQLApp(GraphQL[Context, None]):
@@ -135,7 +116,7 @@ class GraphQLApp(GraphQL[Context, None]):
 
     async def render_graphql_ide(self, request: Request) -> Response:  # noqa: ARG002
         """Return the GraphiQL page."""
-        return HTMLResponse(self._page, headers=_PAGE_HEADERS)
+        return HTMLResponse(self._page, headers=PAGE_HEADERS)
 
     async def execute_operation(
         self,
