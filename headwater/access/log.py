@@ -55,14 +55,14 @@ class AccessLog:
 
     def append(self, principal: str, action: str, outcome: str, **detail: Any) -> None:
         """Append an entry. Raises UnavailableError if the file cannot be written."""
-        shown = {key: _short(value) for key, value in detail.items()}
-        text = json.dumps(shown, ensure_ascii=True, sort_keys=True)
-        at = time.time_ns() // 1_000
+        shortened = {key: _short(value) for key, value in detail.items()}
+        text = json.dumps(shortened, ensure_ascii=True, sort_keys=True)
+        microseconds = time.time_ns() // 1_000
         with self._store.write() as connection:
             before = (
                 connection.execute("SELECT hash FROM entry ORDER BY seq DESC LIMIT 1").get or ""
             )
-            entry = (at, principal, action, outcome, text)
+            entry = (microseconds, principal, action, outcome, text)
             connection.execute(
                 "INSERT INTO entry(at, principal, action, outcome, detail, hash)"
                 " VALUES(?, ?, ?, ?, ?, ?)",
@@ -115,15 +115,17 @@ class AccessLog:
 
 
 def _entry(
-    seq: int, at: int, principal: str, action: str, outcome: str, detail: str, hash: str
+    seq: int, microseconds: int, principal: str, action: str, outcome: str, detail: str, hash: str
 ) -> Entry:
-    instant = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=at)
+    instant = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
     return Entry(seq, instant, principal, action, outcome, json.loads(detail), hash)
 
 
-def _hash(before: str, at: int, principal: str, action: str, outcome: str, detail: str) -> str:
+def _hash(
+    before: str, microseconds: int, principal: str, action: str, outcome: str, detail: str
+) -> str:
     return hashlib.sha256(
-        json.dumps([before, at, principal, action, outcome, detail]).encode()
+        json.dumps([before, microseconds, principal, action, outcome, detail]).encode()
     ).hexdigest()
 
 

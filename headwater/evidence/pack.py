@@ -241,53 +241,55 @@ def _code_versions(context: _Context) -> list[Data]:
     return [entry for entry in by_job.values() if len(entry) > 2 or entry["versions"]]
 
 
-def _freshness(ages: Mapping[str, Freshness], at: datetime) -> list[Data]:
-    """Return the ages of each dataset and of its oldest source, in whole seconds before `at`."""
+def _freshness(ages: Mapping[str, Freshness], instant: datetime) -> list[Data]:
+    """Return the ages of each dataset and its oldest source, in whole seconds before an instant."""
     return [
         {
             "dataset": urn,
-            "updatedAt": found.newest_at,
-            "version": found.version,
-            "effectiveAt": found.effective_at,
-            "exact": found.exact,
-            "oldestSource": found.sources[0].dataset if found.sources else None,
-            "ageSeconds": _age_seconds(found.newest_at, at),
-            "effectiveAgeSeconds": _age_seconds(found.effective_at, at),
-            "truncated": found.reason or None,
+            "updatedAt": age.newest_at,
+            "version": age.version,
+            "effectiveAt": age.effective_at,
+            "exact": age.exact,
+            "oldestSource": age.sources[0].dataset if age.sources else None,
+            "ageSeconds": _age_seconds(age.newest_at, instant),
+            "effectiveAgeSeconds": _age_seconds(age.effective_at, instant),
+            "truncated": age.reason or None,
         }
-        for urn, found in sorted(ages.items())
+        for urn, age in sorted(ages.items())
     ]
 
 
-def _age_seconds(time: datetime | None, at: datetime) -> int | None:
-    return None if time is None else int((at - time).total_seconds())
+def _age_seconds(time: datetime | None, instant: datetime) -> int | None:
+    return None if time is None else int((instant - time).total_seconds())
 
 
 def _checks(qualities: Mapping[str, Quality]) -> list[Data]:
     """Return the newest result of every check, by the checked node."""
     results: list[Data] = []
-    for urn, found in sorted(qualities.items()):
-        results += [{"urn": urn, **_to_camel_case(asdict(check))} for check in found.assertions]
+    for urn, node_quality in sorted(qualities.items()):
+        results += [
+            {"urn": urn, **_to_camel_case(asdict(check))} for check in node_quality.assertions
+        ]
     return results
 
 
 def _measures(qualities: Mapping[str, Quality]) -> list[Data]:
     """Return the newest measures of each node."""
     return [
-        {"urn": urn, **_to_camel_case(asdict(found.measures[0]))}
-        for urn, found in sorted(qualities.items())
-        if found.measures
+        {"urn": urn, **_to_camel_case(asdict(node_quality.measures[0]))}
+        for urn, node_quality in sorted(qualities.items())
+        if node_quality.measures
     ]
 
 
 def _to_camel_case(fields: Data) -> Data:
     """Convert the keys to camel case; the names of columns and quantiles are values here."""
-    shown: Data = {}
+    converted: Data = {}
     for key, value in fields.items():
-        shown[re.sub("_([a-z])", lambda match: match[1].upper(), key)] = value
-    if "columns" in shown:
-        shown["columns"] = [_to_camel_case(column) for column in shown["columns"]]
-    return shown
+        converted[re.sub("_([a-z])", lambda match: match[1].upper(), key)] = value
+    if "columns" in converted:
+        converted["columns"] = [_to_camel_case(column) for column in converted["columns"]]
+    return converted
 
 
 def _list_property(context: _Context, key: str) -> list[Data]:

@@ -18,17 +18,17 @@ def find_violations(
     runs: Iterable[Row], versions: Iterable[Row], checks: Iterable[Data]
 ) -> list[Data]:
     """Return one entry (`kind`, `urn`, `at`, `detail`) for each violation, by kind and urn."""
-    found: list[Data] = []
+    violations: list[Data] = []
     for run in runs:
-        found += _of_run(run)
+        violations += _of_run(run)
     for version in versions:
-        found += _of_version(version)
-    found += [_of_check(check) for check in checks if not check["success"]]
-    return sorted(found, key=lambda entry: (entry["kind"], entry["urn"], entry["detail"]))
+        violations += _of_version(version)
+    violations += [_of_check(check) for check in checks if not check["success"]]
+    return sorted(violations, key=lambda entry: (entry["kind"], entry["urn"], entry["detail"]))
 
 
-def _entry(kind: str, urn: str, at: Any, detail: str) -> Data:
-    return {"kind": kind, "urn": urn, "at": at, "detail": detail}
+def _entry(kind: str, urn: str, instant: Any, detail: str) -> Data:
+    return {"kind": kind, "urn": urn, "at": instant, "detail": detail}
 
 
 def _of_check(check: Data) -> Data:
@@ -41,24 +41,30 @@ def _of_check(check: Data) -> Data:
 
 
 def _of_run(run: Row) -> list[Data]:
-    at = run.get("failedAt") or run.get("finishedAt") or run.get("startedAt")
-    found = []
+    instant = run.get("failedAt") or run.get("finishedAt") or run.get("startedAt")
+    violations = []
     kind = _UNSUCCESSFUL.get(run.get("status") or "")
     if kind:
-        found.append(_entry(kind, run["urn"], at, run.get("error") or "no reason was sent"))
+        violations.append(
+            _entry(kind, run["urn"], instant, run.get("error") or "no reason was sent")
+        )
     if run.get("testsFailed") or run.get("failedTests"):
         names = ", ".join(run.get("failedTests") or ())
         detail = names or f"{run.get('testsFailed')} tests"
-        found.append(_entry("FAILED_TESTS", run["urn"], at, detail))
-    return found
+        violations.append(_entry("FAILED_TESTS", run["urn"], instant, detail))
+    return violations
 
 
 def _of_version(version: Row) -> list[Data]:
-    at = version.get("createdAt") or version.get("capturedAt")
-    found = []
+    instant = version.get("createdAt") or version.get("capturedAt")
+    violations = []
     if version.get("drift"):
-        found.append(_entry("SCHEMA_DRIFT", version["urn"], at, "; ".join(version["drift"])))
+        violations.append(
+            _entry("SCHEMA_DRIFT", version["urn"], instant, "; ".join(version["drift"]))
+        )
     if version.get("complete") is False:
         status = version.get("status") or "not complete"
-        found.append(_entry("PARTIAL_VERSION", version["urn"], at, f"its run is {status}"))
-    return found
+        violations.append(
+            _entry("PARTIAL_VERSION", version["urn"], instant, f"its run is {status}")
+        )
+    return violations

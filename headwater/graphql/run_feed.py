@@ -158,4 +158,6 @@ class RunFeed:
         self._since = max([self._since, *(change.at for change in changes)])
         self._delivered |= {change.urn: change.at for change in changes}
         oldest = self._since - LOOK_BACK
-        self._delivered = {urn: at for urn, at in self._delivered.items() if at >= oldest}
+        self._delivered = {
+            urn: changed_at for urn, changed_at in self._delivered.items() if changed_at >= oldest
+        }

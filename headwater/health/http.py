@@ -52,9 +52,9 @@ def routes(view: GraphView, spool: Spool) -> list[Route]:
             async with turn:
                 checks["spool"] = await _checked(spool.check_writable, abandon=False)
 
-        async with anyio.create_task_group() as both:
-            both.start_soon(graph)
-            both.start_soon(disk)
+        async with anyio.create_task_group() as group:
+            group.start_soon(graph)
+            group.start_soon(disk)
         ready = all(check["ok"] for check in checks.values())
         body = msgspec.json.encode({"ready": ready, "checks": checks})
         return Response(body, 200 if ready else 503, media_type="application/json")

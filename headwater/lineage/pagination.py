@@ -55,8 +55,8 @@ def cut_page(
     behind = decode_cursor(after, shape) if after else None
     ordered = sorted(entries, key=key)
     rest = ordered if behind is None else [entry for entry in ordered if key(entry) > behind]
-    shown = rest[:first]
-    return Page(shown, [encode_cursor(*key(entry)) for entry in shown], len(rest) > first)
+    page = rest[:first]
+    return Page(page, [encode_cursor(*key(entry)) for entry in page], len(rest) > first)
 
 
 def encode_cursor(*key: str | int | float) -> str:
@@ -75,16 +75,16 @@ def decode_cursor(text: str, shape: Key) -> Key:
     return tuple(key)
 
 
-def encode_time_cursor(at: datetime, urn: str) -> str:
+def encode_time_cursor(instant: datetime, urn: str) -> str:
     """Return the cursor of an entry in a list sorted by time."""
-    return encode_cursor(at.isoformat(), urn)
+    return encode_cursor(instant.isoformat(), urn)
 
 
 def decode_time_cursor(text: str) -> tuple[datetime, str]:
     """Return the instant and the urn of a cursor. Raises QueryError for any other text."""
-    at, urn = decode_cursor(text, ("", ""))
+    time, urn = decode_cursor(text, ("", ""))
     try:
-        instant = datetime.fromisoformat(str(at))
+        instant = datetime.fromisoformat(str(time))
     except ValueError:
         instant = datetime.min
     if instant.tzinfo is None or not urn:

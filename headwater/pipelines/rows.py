@@ -265,7 +265,9 @@ def digest_rows(digests: Iterable[bytes]) -> Iterator[Row]:
 
 
 def _count_distinct(digests: bytes) -> int:
-    return len({digests[at : at + _DIGEST_BYTES] for at in range(0, len(digests), _DIGEST_BYTES)})
+    return len(
+        {digests[start : start + _DIGEST_BYTES] for start in range(0, len(digests), _DIGEST_BYTES)}
+    )
 
 
 def join_rows(rows: Iterable[Row]) -> Iterator[Row]:

@@ -259,8 +259,12 @@ def join_usages(a: Usage, b: Usage) -> Usage:
 
 
 def _partitions(a: set[str], b: set[str]) -> set[str]:
-    both = _union(a, b)
-    return both if len(both) <= PARTITIONS_MAX else set(sorted(both)[:PARTITIONS_MAX])
+    partitions = _union(a, b)
+    return (
+        partitions
+        if len(partitions) <= PARTITIONS_MAX
+        else set(sorted(partitions)[:PARTITIONS_MAX])
+    )
 
 
 def join_runs(a: RunFacts, b: RunFacts) -> RunFacts:

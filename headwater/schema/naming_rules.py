@@ -121,12 +121,12 @@ def _folders(rules: Rules, name: str, rule: str) -> Folders:
 
 def _pattern(rules: Rules, folder: str) -> str:
     pieces = _WORD.split(folder)  # literal, word, literal, word, ...
-    for at in range(0, len(pieces), 2):
-        pieces[at] = re.escape(pieces[at])
-    for at in range(1, len(pieces), 2):
-        word = pieces[at]
+    for index in range(0, len(pieces), 2):
+        pieces[index] = re.escape(pieces[index])
+    for index in range(1, len(pieces), 2):
+        word = pieces[index]
         group = f"?P<{word}>" if word in CALENDAR else "?:"
-        pieces[at] = f"({group}{rules.words[word]})"
+        pieces[index] = f"({group}{rules.words[word]})"
     return "".join(pieces)
 
 

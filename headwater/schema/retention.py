@@ -56,7 +56,7 @@ class Horizon(msgspec.Struct, frozen=True):
         """Return the oldest last event at which a run is retained; None if it is retained
         forever.
         """
-        found: int | None = None
+        oldest: int | None = None
         for namespace in namespaces:
             days, share, longer = self.rules.of(namespace)
             if sample_position(run_id) < share:
@@ -64,8 +64,8 @@ class Horizon(msgspec.Struct, frozen=True):
                     return None
                 days = max(days, longer)
             until = self.at - int(days * MICROSECONDS_A_DAY)
-            found = until if found is None else min(found, until)
-        return found
+            oldest = until if oldest is None else min(oldest, until)
+        return oldest
 
     @property
     def latest(self) -> int:
@@ -110,12 +110,12 @@ def override(rules: Rules, *, days: float | None = None, sample: float | None = 
 
 def _tables(file: str, text: str) -> dict[str, dict[str, float]]:
     try:
-        found: Mapping[str, Any] = tomllib.loads(text)
+        tables: Mapping[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{file}: {error}", hint="Write it as TOML.") from error
-    if unknown := sorted(found.keys() - set(_TABLES)):
+    if unknown := sorted(tables.keys() - set(_TABLES)):
         raise SettingsError(f"{file}: unknown table {unknown[0]!r}", hint=_HINT)
-    return {table: _lines(file, table, found.get(table, {})) for table in _TABLES}
+    return {table: _lines(file, table, tables.get(table, {})) for table in _TABLES}
 
 
 def _lines(file: str, table: str, lines: object) -> dict[str, float]:
@@ -123,9 +123,9 @@ def _lines(file: str, table: str, lines: object) -> dict[str, float]:
         raise SettingsError(f"{file}: {table} is no table", hint=_HINT)
     for pattern, value in lines.items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        most = 1 if table == "sample" else DAYS_MAX
-        if not number or not 0 <= value <= most or (table == "days" and value == 0):
-            hint = f"Write a number from {'above 0' if table == 'days' else '0'} to {most}."
+        maximum = 1 if table == "sample" else DAYS_MAX
+        if not number or not 0 <= value <= maximum or (table == "days" and value == 0):
+            hint = f"Write a number from {'above 0' if table == 'days' else '0'} to {maximum}."
             raise SettingsError(f'{file}: {table}."{pattern}" is {value!r}', hint=hint)
     return {pattern: float(value) for pattern, value in lines.items()}
 
@@ -149,12 +149,12 @@ def is_expired(
     A run without a namespace never expires.
     """
     namespaces = list(namespaces)
-    found = (horizon.of(run_id, namespaces) for horizon in horizons)
-    return any(until is not None and last < until for until in found)
+    expiries = (horizon.of(run_id, namespaces) for horizon in horizons)
+    return any(until is not None and last < until for until in expiries)
 
 
 def add_horizon(horizons: Iterable[Horizon], horizon: Horizon) -> list[Horizon]:
     """Return the horizons with one more; equal rules keep only the later moment."""
-    others = [one for one in horizons if one.rules != horizon.rules]
-    at = max([horizon.at, *(one.at for one in horizons if one.rules == horizon.rules)])
-    return [*others, Horizon(horizon.rules, at)]
+    others = [other for other in horizons if other.rules != horizon.rules]
+    latest = max([horizon.at, *(other.at for other in horizons if other.rules == horizon.rules)])
+    return [*others, Horizon(horizon.rules, latest)]

@@ -94,15 +94,15 @@ class Statement:
         bounded."""
         growth = factor = 1
         squared = False
-        for at, token in enumerate(self.tokens):
+        for position, token in enumerate(self.tokens):
             if token.word in _BOUNDARIES:
                 growth, factor, squared = growth * factor ** (2 if squared else 1), 1, False
-            self._check_clause(at, procedures)
-            self._check_function(at)
-            squared = squared or self._is_loop(at)
-            factor += self._added_parts(at)
-            growth *= self._growth_of_call(at)
-            self._check_pattern(at)
+            self._check_clause(position, procedures)
+            self._check_function(position)
+            squared = squared or self._is_loop(position)
+            factor += self._added_parts(position)
+            growth *= self._growth_of_call(position)
+            self._check_pattern(position)
         self._check_loops()
         if growth * factor ** (2 if squared else 1) > GROWTH_MAX:
             raise _refused(
@@ -110,121 +110,125 @@ class Statement:
                 "Return the parts on their own.",
             )
 
-    def _word(self, at: int) -> str:
-        return self.tokens[at].word if 0 <= at < len(self.tokens) else ""
+    def _word(self, position: int) -> str:
+        return self.tokens[position].word if 0 <= position < len(self.tokens) else ""
 
-    def _text(self, at: int) -> str:
-        return self.tokens[at].text if 0 <= at < len(self.tokens) else ""
+    def _text(self, position: int) -> str:
+        return self.tokens[position].text if 0 <= position < len(self.tokens) else ""
 
-    def _is_call_of(self, at: int, *functions: str) -> bool:
+    def _is_call_of(self, position: int, *functions: str) -> bool:
         return (
-            self._word(at) in functions and self._text(at + 1) == "(" and self._text(at - 1) != "."
+            self._word(position) in functions
+            and self._text(position + 1) == "("
+            and self._text(position - 1) != "."
         )
 
-    def _check_clause(self, at: int, procedures: frozenset[str]) -> None:
-        word, before = self._word(at), self._text(at - 1)
-        if word == "load" and self._word(at + 1) == "csv":
+    def _check_clause(self, position: int, procedures: frozenset[str]) -> None:
+        word, before = self._word(position), self._text(position - 1)
+        if word == "load" and self._word(position + 1) == "csv":
             raise _refused("LoadCSV is not a read of this graph", "Ask for what the graph holds.")
         if word == "use":
-            follows_union = self._word(at - 1) in {"union", "all", "distinct"}
+            follows_union = self._word(position - 1) in {"union", "all", "distinct"}
             if before in {"", "{"} or follows_union:
                 raise _refused("USE names another graph", "There is only this one.")
         if word == "call" and before not in {".", ":", "$"}:
-            name, _ = self._dotted(at + 1)
-            is_subquery = not name and self._text(at + 1) in {"(", "{"}
+            name, _ = self._dotted(position + 1)
+            is_subquery = not name and self._text(position + 1) in {"(", "{"}
             if not is_subquery and name not in procedures:
                 raise _refused(f"the procedure {name[:80]} is not on the list", _listed(procedures))
 
-    def _check_function(self, at: int) -> None:
-        token = self.tokens[at]
-        if token.kind == "name" and self._text(at + 1) == "(":
+    def _check_function(self, position: int) -> None:
+        token = self.tokens[position]
+        if token.kind == "name" and self._text(position + 1) == "(":
             raise _refused("a function is named in quotes", "Write its name without quotes.")
         is_name = token.kind in {"word", "name"}
-        if is_name and self._text(at - 1) != "." and self._word(at - 1) != "call":
-            name, end = self._dotted(at)
+        if is_name and self._text(position - 1) != "." and self._word(position - 1) != "call":
+            name, end = self._dotted(position)
             if "." in name and self._text(end) == "(" and token.word not in _NAMESPACES:
                 raise _refused(
                     f"the function {name[:80]} is not known", "Use Neo4j's own functions."
                 )
-        if self._is_call_of(at, "reduce", "allreduce"):
+        if self._is_call_of(position, "reduce", "allreduce"):
             raise _refused("reduce cannot be bounded", "UNWIND the list and sum it up instead.")
-        is_range = self._is_call_of(at, "range") and self._word(at - 1) != "unwind"
-        if is_range and not self._is_short_range(at):
+        is_range = self._is_call_of(position, "range") and self._word(position - 1) != "unwind"
+        if is_range and not self._is_short_range(position):
             raise _refused(
                 "range in an expression cannot be bounded", "Get rows with UNWIND range(...) AS x."
             )
 
-    def _dotted(self, at: int) -> tuple[str, int]:
+    def _dotted(self, position: int) -> tuple[str, int]:
         """Return the name that begins here, `a.b.c`, and its end. Quotes stay, so a quoted name is
         on no list."""
         parts: list[str] = []
-        while at < len(self.tokens) and self.tokens[at].kind in {"word", "name"}:
-            parts.append(self.tokens[at].text)
-            if self._text(at + 1) != ".":
-                return ".".join(parts), at + 1
-            at += 2
-        return ".".join(parts), at
+        while position < len(self.tokens) and self.tokens[position].kind in {"word", "name"}:
+            parts.append(self.tokens[position].text)
+            if self._text(position + 1) != ".":
+                return ".".join(parts), position + 1
+            position += 2
+        return ".".join(parts), position
 
-    def _is_short_range(self, at: int) -> bool:
-        inside = self.tokens[at + 2 : self._closed_by[at + 1]]
+    def _is_short_range(self, position: int) -> bool:
+        inside = self.tokens[position + 2 : self._closed_by[position + 1]]
         numbers = [token.text for token in inside if token.kind == "number"]
         plain = all(token.kind == "number" or token.text == "," for token in inside)
         return plain and all(
             number.isdecimal() and int(number) <= LITERAL_RANGE_MAX for number in numbers
         )
 
-    def _is_loop(self, at: int) -> bool:
+    def _is_loop(self, position: int) -> bool:
         """Return True if an expression over a list, or over all matches of a pattern, begins
         here."""
-        if self._is_call_of(at, *_QUANTIFIERS):
-            return self._word(at + 3) == "in"
-        if self._text(at) != "[" or self.tokens[at].kind != "mark":
+        if self._is_call_of(position, *_QUANTIFIERS):
+            return self._word(position + 3) == "in"
+        if self._text(position) != "[" or self.tokens[position].kind != "mark":
             return False
-        is_last = at + 1 >= len(self.tokens)
-        named = not is_last and self.tokens[at + 1].kind in {"word", "name"}
-        if named and self._word(at + 2) == "in":
+        is_last = position + 1 >= len(self.tokens)
+        is_named = not is_last and self.tokens[position + 1].kind in {"word", "name"}
+        if is_named and self._word(position + 2) == "in":
             return True
-        is_pattern = self._text(at + 1) == "(" or (named and self._text(at + 2) == "=")
-        return is_pattern and self._has_bar(at)
+        is_pattern = self._text(position + 1) == "(" or (
+            is_named and self._text(position + 2) == "="
+        )
+        return is_pattern and self._has_bar(position)
 
-    def _has_bar(self, at: int) -> bool:
-        return any(token.text == "|" for token in self.tokens[at : self._closed_by[at]])
+    def _has_bar(self, position: int) -> bool:
+        return any(token.text == "|" for token in self.tokens[position : self._closed_by[position]])
 
     def _check_loops(self) -> None:
         end = -1
-        for at in range(len(self.tokens)):
-            if self._is_loop(at):
-                if at < end:
+        for position in range(len(self.tokens)):
+            if self._is_loop(position):
+                if position < end:
                     raise _refused(
                         "a loop over a list stands in another", "UNWIND the outer list instead."
                     )
-                opened = at if self._text(at) == "[" else at + 1
+                opened = position if self._text(position) == "[" else position + 1
                 end = self._closed_by[opened]
 
-    def _added_parts(self, at: int) -> int:
+    def _added_parts(self, position: int) -> int:
         """Return the number of parts that this token adds to a value."""
-        token = self.tokens[at]
+        token = self.tokens[position]
         if token.kind != "mark":
             return 0
         if token.text == "+":
             return 1
         if token.text == "|":
-            return int(self._text(at + 1) == "|")
-        before = self.tokens[at - 1] if at else token
+            return int(self._text(position + 1) == "|")
+        before = self.tokens[position - 1] if position else token
         return int(
             token.text == ","
-            and self._in_literal[at]
+            and self._in_literal[position]
             and (before.kind in {"word", "name"} or before.text in ")]}")
         )
 
-    def _growth_of_call(self, at: int) -> int:
+    def _growth_of_call(self, position: int) -> int:
         """Return the factor by which the function that is called here may lengthen a value."""
-        if self._is_call_of(at, "split"):
+        if self._is_call_of(position, "split"):
             return _SPLIT_GROWTH
-        if self._is_call_of(at, "normalize"):
+        if self._is_call_of(position, "normalize"):
             return _NORMALIZE_GROWTH
-        if self._is_call_of(at, "replace"):
-            return self._growth_of_replace(self._closed_by[at + 1])
+        if self._is_call_of(position, "replace"):
+            return self._growth_of_replace(self._closed_by[position + 1])
         return 1
 
     def _growth_of_replace(self, closed: int) -> int:
@@ -239,12 +243,12 @@ class Statement:
             )
         return max(1, len(replacement))
 
-    def _check_pattern(self, at: int) -> None:
+    def _check_pattern(self, position: int) -> None:
         """Check the regular expression after `=~`: some take practically for ever."""
-        if self._text(at) != "=" or self._text(at + 1) != "~":
+        if self._text(position) != "=" or self._text(position + 1) != "~":
             return
-        is_parameter = self._text(at + 2) == "$"
-        end = at + (4 if is_parameter else 3)
+        is_parameter = self._text(position + 2) == "$"
+        end = position + (4 if is_parameter else 3)
         token = self.tokens[end - 1] if end <= len(self.tokens) else Token("", "")
         pattern = self.parameters.get(token.text) if is_parameter else _literal_text(token)
         if not isinstance(pattern, str) or self._text(end) in {"+", "|", "[", "."}:
@@ -298,22 +302,22 @@ def _parse_tokens(text: str) -> list[Token]:
 def _match_brackets(tokens: list[Token]) -> dict[int, int]:
     """Return the place where each bracket closes. Raises QueryError for brackets that do not
     match."""
-    found: dict[int, int] = {}
+    closed_by: dict[int, int] = {}
     waiting: list[int] = []
-    for at, token in enumerate(tokens):
+    for position, token in enumerate(tokens):
         if token.kind == "mark" and token.text in _OPEN:
-            waiting.append(at)
+            waiting.append(position)
         elif token.kind == "mark" and token.text in _CLOSE:
             if not waiting or _OPEN.index(tokens[waiting[-1]].text) != _CLOSE.index(token.text):
                 raise _refused("the brackets do not match", "Close each of them.")
-            found[waiting.pop()] = at
+            closed_by[waiting.pop()] = position
         if len(waiting) > DEPTH_MAX:
             raise _refused(
                 f"it is nested more than {DEPTH_MAX} deep", "Split it into several statements."
             )
     if waiting:
         raise _refused("the brackets do not match", "Close each of them.")
-    return found
+    return closed_by
 
 
 def _listed(procedures: frozenset[str]) -> str:

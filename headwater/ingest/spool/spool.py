@@ -179,12 +179,12 @@ class Spool:
         Dead letters stay, and so does the newest event: its seq is the number of received events.
         """
         with self._writing() as connection, connection:
-            found = connection.execute(
+            rows = connection.execute(
                 "SELECT seq FROM event WHERE seq <= ? AND seq < (SELECT max(seq) FROM event) "
                 "AND seq NOT IN (SELECT seq FROM dead) ORDER BY seq LIMIT ?",
                 (last_seq, events_max),
             )
-            seqs = [row[0] for row in found]
+            seqs = [row[0] for row in rows]
             if seqs:
                 connection.executemany("DELETE FROM event WHERE seq = ?", [(seq,) for seq in seqs])
                 for name, value in (("cut", str(seqs[-1])), ("lake", lake)):
@@ -210,10 +210,10 @@ class Spool:
     def cut_events(self) -> tuple[int, str]:
         """Return the seq up to which events were cut, or 0, and the lake that holds them."""
         with self._reading() as connection:
-            found = dict(
+            values = dict(
                 connection.execute("SELECT name, value FROM meta WHERE name IN ('cut', 'lake')")
             )
-        return int(found.get("cut", 0)), str(found.get("lake", ""))
+        return int(values.get("cut", 0)), str(values.get("lake", ""))
 
     def check_writable(self) -> None:
         """Raise SpoolFullError if an event could not be appended now.

@@ -28,8 +28,8 @@ class ChangedRun(NamedTuple):
 
 def read_clock(view: GraphView) -> datetime:
     """Return the time by the clock of Neo4j. Raises UnavailableError."""
-    at: datetime = view.read("read/state/clock", seconds=SECONDS_MAX)[0]["now"]
-    return at
+    now: datetime = view.read("read/state/clock", seconds=SECONDS_MAX)[0]["now"]
+    return now
 
 
 def changed_runs(view: GraphView, since: datetime) -> list[ChangedRun]:

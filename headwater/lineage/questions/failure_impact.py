@@ -274,10 +274,10 @@ class _Stale:
             return False
         return self._is_between(run["startedAt"])
 
-    def _is_between(self, at: datetime | None) -> bool:
-        if at is None or at < self.failure["failedAt"]:
+    def _is_between(self, instant: datetime | None) -> bool:
+        if instant is None or instant < self.failure["failedAt"]:
             return False
-        return self.resolution is None or at < self.resolution.at
+        return self.resolution is None or instant < self.resolution.at
 
     def _answers(self, written: set[str]) -> list[str]:
         """Return the stale answers, other answers that cite them included.

@@ -232,17 +232,17 @@ def _stale_answers(
     for row in rows:
         citations[row["dataset"]].append(row)
     for urn, traversal in stale.items():
-        at = starts[urn]["startedAt"]
+        started_at = starts[urn]["startedAt"]
         for dataset in nodes_of_kind("dataset", traversal):
             answers[urn].update(
-                row["answer"] for row in citations[dataset] if _was_current(row, at)
+                row["answer"] for row in citations[dataset] if _was_current(row, started_at)
             )
     return answers, "edges" if len(rows) >= PAGE_ROWS_MAX else ""
 
 
-def _was_current(citation: Row, at: datetime | None) -> bool:
+def _was_current(citation: Row, instant: datetime | None) -> bool:
     """Return True if the cited version was current at an instant or was written later."""
-    return at is None or citation["superseded"] is None or citation["superseded"] > at
+    return instant is None or citation["superseded"] is None or citation["superseded"] > instant
 
 
 def nodes_of_kind(kind: str, traversal: Traversal | None) -> list[str]:

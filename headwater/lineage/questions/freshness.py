@@ -109,49 +109,49 @@ def freshness(
     )
     traversals = traverse(view, request, starts)
     rows = _read_rows(view, traversals.values())
-    found: dict[str, Freshness] = {}
+    ages: dict[str, Freshness] = {}
     for urn, data in newest.items():
         if data.version is None:
-            found[urn] = Freshness(urn, None, None, [])
+            ages[urn] = Freshness(urn, None, None, [])
             continue
         traversal = traversals[urn]
         reason = traversal.truncated
         if not reason and any(node.startswith(HIDDEN) for node in traversal.nodes):
             reason = NOT_VISIBLE
         sources = sources_of(data.version, traversal, rows)
-        found[urn] = Freshness(urn, data.at, data.version, sources, reason)
-    return found
+        ages[urn] = Freshness(urn, data.newest_at, data.version, sources, reason)
+    return ages
 
 
-def evaluate(found: Freshness, *, max_age: timedelta, now: datetime) -> Verdict:
+def evaluate(freshness: Freshness, *, max_age: timedelta, now: datetime) -> Verdict:
     """Evaluate whether a dataset and all its sources are at most `max_age` old at `now`."""
-    if found.newest_at is None:
-        missing = SourceAge(found.dataset, None, False)
+    if freshness.newest_at is None:
+        missing = SourceAge(freshness.dataset, None, False)
         return Verdict(UNKNOWN, [missing], "no complete version or capture is known")
-    own = SourceAge(found.dataset, found.newest_at, True)
+    own = SourceAge(freshness.dataset, freshness.newest_at, True)
     stale = [
         source
-        for source in found.sources or [own]
+        for source in freshness.sources or [own]
         if source.newest_at is not None and now - source.newest_at > max_age
     ]
-    if not stale and now - found.newest_at > max_age:
+    if not stale and now - freshness.newest_at > max_age:
         stale = [own]
     if stale:
         return Verdict(STALE, stale, "older than the maximum age")
-    inexact = [source for source in found.sources if not source.exact]
+    inexact = [source for source in freshness.sources if not source.exact]
     if inexact:
         return Verdict(UNKNOWN, inexact, "no event reports when the data that was read is from")
-    if found.reason == NOT_VISIBLE:
+    if freshness.reason == NOT_VISIBLE:
         return Verdict(UNKNOWN, [], "a part of the upstream lineage is not visible")
-    if found.reason:
-        return Verdict(UNKNOWN, [], f"the upstream lineage was cut short by {found.reason}")
+    if freshness.reason:
+        return Verdict(UNKNOWN, [], f"the upstream lineage was cut short by {freshness.reason}")
     return Verdict(FRESH, [], "all upstream data is fresh")
 
 
 class _NewestData(NamedTuple):
     """The time and the urn of the newest version or capture of a dataset."""
 
-    at: datetime | None
+    newest_at: datetime | None
     version: str | None
 
 
@@ -169,7 +169,8 @@ def _newest_data(row: Row, updates: list[datetime]) -> _NewestData:
         newest = _NewestData(max(updates), row["source"])
     else:
         return _NewestData(None, None)
-    if row["dropped"] is not None and newest.at is not None and newest.at <= row["dropped"]:
+    dropped_at = row["dropped"]
+    if dropped_at and newest.newest_at and newest.newest_at <= dropped_at:
         return _NewestData(None, None)
     return newest
 
@@ -299,7 +300,7 @@ def sources_of(version: str, traversal: Traversal, rows: Mapping[str, Row]) -> l
 class _DataTime(NamedTuple):
     """The time of some data, and whether it was reported."""
 
-    at: datetime | None
+    time: datetime | None
     exact: bool
 
 
@@ -308,10 +309,10 @@ def _data_time(row: Row, is_complete: bool, read_at: datetime | None) -> _DataTi
     if row["urn"].startswith("artifact:"):
         created = row.get("createdAt")
         return _DataTime(created, is_complete and created is not None)
-    updates = [at for at in row.get("updates", ()) if read_at is None or at <= read_at]
+    updates = [time for time in row.get("updates", ()) if read_at is None or time <= read_at]
     return _DataTime(max(updates), True) if updates else _DataTime(read_at, False)
 
 
 def _best(times: list[_DataTime]) -> _DataTime:
     """Return the newest reported time, or else the newest possible one."""
-    return max(times, key=lambda time: (time.exact, time.at or _NEVER))
+    return max(times, key=lambda data: (data.exact, data.time or _NEVER))

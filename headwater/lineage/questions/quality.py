@@ -91,7 +91,7 @@ class Quality:
 class _Report:
     """The facets that one run, or one event outside a run, reported; each as JSON or None."""
 
-    at: datetime | None
+    reported_at: datetime | None
     run: str | None
     version: str | None
     assertions: str | None
@@ -100,24 +100,26 @@ class _Report:
 
 def quality(view: GraphView, urns: Iterable[str]) -> dict[str, Quality]:
     """Return the quality of each visible dataset and version, from the reports of visible runs."""
-    wanted = select_visible(view, dict.fromkeys(urns))
+    visible_urns = select_visible(view, dict.fromkeys(urns))
     reports: dict[str, list[_Report]] = defaultdict(list)
     for prefix, query in _QUERIES.items():
-        of_kind = [urn for urn in wanted if urn.startswith(prefix)]
+        of_kind = [urn for urn in visible_urns if urn.startswith(prefix)]
         if of_kind:
             visible = view.visibility.regexes
             for row in view.read(query, urns=of_kind, visible=visible, limit=REPORTS_MAX):
                 reports[row["urn"]] += [_run_report(entry) for entry in row["reports"]]
-    datasets = [urn for urn in wanted if urn.startswith("dataset:")]
+    datasets = [urn for urn in visible_urns if urn.startswith("dataset:")]
     for urn, registers in read_registers(view, datasets).items():
         reports[urn] += _dataset_reports(registers)
-    return {urn: _merge(reports[urn]) for urn in wanted}
+    return {urn: _merge(reports[urn]) for urn in visible_urns}
 
 
 def _merge(reports: Iterable[_Report]) -> Quality:
     """Return the newest result of every check and all measures of some reports."""
     newest_first = sorted(
-        reports, key=lambda report: (report.at or _EARLIEST, report.run or ""), reverse=True
+        reports,
+        key=lambda report: (report.reported_at or _EARLIEST, report.run or ""),
+        reverse=True,
     )
     results: dict[tuple[str, str | None], Assertion] = {}
     measures: dict[tuple[str | None, str | None], list[Measure]] = {}
@@ -135,7 +137,7 @@ def _merge(reports: Iterable[_Report]) -> Quality:
 
 def _run_report(entry: Mapping[str, Any]) -> _Report:
     return _Report(
-        at=entry["at"],
+        reported_at=entry["at"],
         run=entry["run"],
         version=entry["version"],
         assertions=entry["assertions"],
@@ -167,7 +169,7 @@ def _assertions(report: _Report) -> list[Assertion]:
             severity=assertion.severity,
             expected=assertion.expected,
             actual=assertion.actual,
-            reported_at=report.at,
+            reported_at=report.reported_at,
             run=report.run,
             version=report.version,
         )
@@ -186,7 +188,7 @@ def _measures(report: _Report) -> list[Measure]:
         bytes=_to_integer(facet.bytes),
         file_count=_to_integer(facet.file_count),
         columns=[_column(name, metrics) for name, metrics in sorted(facet.column_metrics.items())],
-        reported_at=report.at,
+        reported_at=report.reported_at,
         run=report.run,
         version=report.version,
     )

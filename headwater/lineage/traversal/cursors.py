@@ -50,8 +50,8 @@ def encode_position(request: LineageRequest, position: CursorPosition) -> str:
 def decode_position(request: LineageRequest, cursor: str) -> CursorPosition:
     """Return the position of a cursor. Raises QueryError for a cursor of another request."""
     version, hash, urn, direction, hops, kind, first, second = decode_cursor(cursor, _SHAPE)
-    both = {"UPSTREAM", "DOWNSTREAM"}
-    directions = both if request.direction == "BOTH" else {request.direction}
+    every_direction = {"UPSTREAM", "DOWNSTREAM"}
+    directions = every_direction if request.direction == "BOTH" else {request.direction}
     is_of_request = version == _VERSION and hash == request.hash and direction in directions
     if not is_of_request or kind not in {_FROM_START, 0, 1, 2, 3}:
         raise QueryError(

@@ -234,12 +234,12 @@ def _instant(text: str, field: str) -> int | None:
         raise ArgumentError(error.message, field=field) from error
 
 
-def _microseconds(at: datetime) -> int:
-    return round(at.timestamp() * 1_000_000)
+def _microseconds(instant: datetime) -> int:
+    return round(instant.timestamp() * 1_000_000)
 
 
-def _is_within(at: int, begin: int | None, end: int | None) -> bool:
-    return (begin is None or at >= begin) and (end is None or at < end)
+def _is_within(microseconds: int, begin: int | None, end: int | None) -> bool:
+    return (begin is None or microseconds >= begin) and (end is None or microseconds < end)
 
 
 def events_of(log: EventLog) -> Callable[[OperationRequest], models.Events]:
