@@ -123,6 +123,6 @@ def _answer(error: HeadwaterError) -> ASGIApp:
 
 def principal_of(connection: HTTPConnection) -> Principal:
     """Return the principal of a request; `UNAUTHENTICATED` if no guard wraps its route."""
-    found = getattr(connection.state, "principal", UNAUTHENTICATED)
-    assert isinstance(found, Principal)
-    return found
+    principal = getattr(connection.state, "principal", UNAUTHENTICATED)
+    assert isinstance(principal, Principal)
+    return principal

@@ -22,17 +22,17 @@ def routes(keys: Keys, log: AccessLog) -> list[Route]:
     """Return the routes of keys and of the access log."""
 
     async def list_keys(_: Request) -> Response:
-        found = await anyio.to_thread.run_sync(keys.list)
+        listed_keys = await anyio.to_thread.run_sync(keys.list)
         return json_response(
-            {"keys": [{**msgspec.to_builtins(key), "state": key.state} for key in found]}
+            {"keys": [{**msgspec.to_builtins(key), "state": key.state} for key in listed_keys]}
         )
 
     async def list_entries(request: Request) -> Response:
         first, before = _number(request, "first", 100), _number(request, "before", 0)
-        found = await anyio.to_thread.run_sync(
+        entries = await anyio.to_thread.run_sync(
             lambda: log.entries(first=first, before=before or None)
         )
-        return json_response({"entries": found})
+        return json_response({"entries": entries})
 
     return [Route("/access/keys", list_keys), Route("/access/log", list_entries)]
 

@@ -34,14 +34,14 @@ class Scope(StrEnum):
 
 def scopes_of(names: Iterable[str]) -> list[Scope]:
     """Return scopes by their names. Raises QueryError for an unknown name."""
-    found = []
+    scopes = []
     for name in names:
         if name not in set(Scope):
             raise QueryError(
                 f"{name!r} is an unknown scope", hint=f"Give one of {', '.join(Scope)}."
             )
-        found.append(Scope(name))
-    return found
+        scopes.append(Scope(name))
+    return scopes
 
 
 @dataclass(frozen=True)

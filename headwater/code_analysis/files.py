@@ -151,10 +151,10 @@ def _with_catalogs(files: Mapping[str, str], columns: ColumnLookup) -> ColumnLoo
         return columns
 
     def look_up(table: TableName) -> list[str] | None:
-        found = columns(table)
-        if found is not None:
-            return found
-        matching = [one for one in catalog if may_be_table(table, ".".join(one))]
+        known_columns = columns(table)
+        if known_columns is not None:
+            return known_columns
+        matching = [full_name for full_name in catalog if may_be_table(table, ".".join(full_name))]
         return catalog[matching[0]] if len(matching) == 1 else None
 
     return look_up

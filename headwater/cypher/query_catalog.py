@@ -82,12 +82,12 @@ def find_query(name: str) -> Query:
     Raises QueryError when the catalog has no such query.
     """
     queries = load_queries()
-    found = queries.get(name) or queries.get(f"audit/{name}")
-    if found is None:
+    query = queries.get(name) or queries.get(f"audit/{name}")
+    if query is None:
         raise QueryError(
             f"there is no query {name!r}", hint="List the catalog with `headwater cypher`."
         )
-    return found
+    return query
 
 
 def _query_files(path: str, folder: Traversable) -> Iterator[tuple[str, Traversable]]:

@@ -106,22 +106,24 @@ def differences(document: Data, *, expected_hash: str = "") -> list[str]:
     `expected_hash` is the hash that was recorded elsewhere when the pack was created.
     """
     pack, digest = document["pack"], document["digest"]
-    found: list[str] = []
+    problems: list[str] = []
     if set(document) != {"pack", "digest"}:
-        found.append("the file has keys other than `pack` and `digest`")
+        problems.append("the file has keys other than `pack` and `digest`")
     if digest.get("algorithm") != ALGORITHM:
-        found.append(f"the algorithm of the digest is {digest.get('algorithm')!r}, not {ALGORITHM}")
+        problems.append(
+            f"the algorithm of the digest is {digest.get('algorithm')!r}, not {ALGORITHM}"
+        )
     actual = _digest(pack)
     recorded = digest.get("sections") if isinstance(digest.get("sections"), dict) else {}
     for name in sorted(recorded.keys() | actual["sections"].keys()):
         if name not in actual["sections"]:
-            found.append(f"section {name} is missing, but it is in the digest")
+            problems.append(f"section {name} is missing, but it is in the digest")
         elif name not in recorded:
-            found.append(f"section {name} is not in the digest")
+            problems.append(f"section {name} is not in the digest")
         elif recorded[name] != actual["sections"][name]:
-            found.append(f"section {name} was changed")
+            problems.append(f"section {name} was changed")
     if digest.get("hash") != actual["hash"]:
-        found.append(f"the hash of the pack is {actual['hash']}, not {digest.get('hash')}")
+        problems.append(f"the hash of the pack is {actual['hash']}, not {digest.get('hash')}")
     if expected_hash and expected_hash.strip().lower() != actual["hash"]:
-        found.append(f"the hash of the pack is {actual['hash']}, expected was {expected_hash}")
-    return found
+        problems.append(f"the hash of the pack is {actual['hash']}, expected was {expected_hash}")
+    return problems

@@ -124,8 +124,8 @@ def build_pack(view: GraphView, urn: str, *, at: datetime, depth: int = DEPTH_DE
 def _read_context(view: GraphView, urn: str, lineages: Iterable[Lineage]) -> _Context:
     """Read the datasets, versions, jobs and runs to which the nodes of the lineages belong."""
     reached = {urn}
-    for found in lineages:
-        reached.update(node.urn for node in found.nodes)
+    for result in lineages:
+        reached.update(node.urn for node in result.nodes)
     urns = sorted(reached)
     history = read_nodes(view, _of_kind(urns, "run", "artifact", "source"))
     datasets = set(_of_kind(urns, "dataset"))
@@ -155,8 +155,8 @@ def _producers(view: GraphView, datasets: Iterable[str]) -> set[str]:
     jobs: set[str] = set()
     for dataset in datasets:
         if read_nodes(view, [dataset]):
-            found = lineage(view, LineageRequest((dataset,), direction="UPSTREAM", depth=1))
-            jobs.update(_of_kind([node.urn for node in found.nodes], "job"))
+            result = lineage(view, LineageRequest((dataset,), direction="UPSTREAM", depth=1))
+            jobs.update(_of_kind([node.urn for node in result.nodes], "job"))
     return jobs
 
 
@@ -181,10 +181,10 @@ def _recent(view: GraphView, query: str, urns: Sequence[str]) -> tuple[dict[str,
 def _lineage(urn: str, lineages: Mapping[str, Lineage], depth: int) -> Data:
     nodes: dict[str, Data] = {}
     edges = set()
-    for direction, found in lineages.items():
-        edges.update(found.edges)
-        for node in found.nodes:
-            shown = nodes.setdefault(
+    for direction, result in lineages.items():
+        edges.update(result.edges)
+        for node in result.nodes:
+            entry = nodes.setdefault(
                 node.urn,
                 {
                     "urn": node.urn,
@@ -195,10 +195,10 @@ def _lineage(urn: str, lineages: Mapping[str, Lineage], depth: int) -> Data:
                 },
             )
             if node.urn != urn:
-                shown["directions"].append(direction)
+                entry["directions"].append(direction)
     return {
         "bounds": {"depth": depth, "nodes": NODES_MAX, "edges": EDGES_MAX},
-        "truncated": {direction: found.reason or None for direction, found in lineages.items()},
+        "truncated": {direction: result.reason or None for direction, result in lineages.items()},
         "nodes": [nodes[key] for key in sorted(nodes)],
         "edges": [
             {"source": edge.source, "target": edge.target, "type": edge.type}
@@ -212,11 +212,11 @@ def _select(row: Row, keys: Sequence[str]) -> Data:
 
 
 def _run(row: Row) -> Data:
-    shown = {**_select(row, _RUN_KEYS), "job": _job(row)}
+    entry = {**_select(row, _RUN_KEYS), "job": _job(row)}
     started, ended = row.get("startedAt"), row.get("finishedAt")
     if started and ended:
-        shown["durationMilliseconds"] = round((ended - started).total_seconds() * 1_000)
-    return shown
+        entry["durationMilliseconds"] = round((ended - started).total_seconds() * 1_000)
+    return entry
 
 
 def _newest_first(rows: Mapping[str, Row], *keys: str) -> list[Row]:

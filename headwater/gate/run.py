@@ -54,15 +54,17 @@ def run_gate(
         repository = Repository(request.folder)
         files = repository.changes(repository.fork_point(request.base), ENDINGS)
         on_progress(f"changed files that may define tables: {len(files)}")
-        found = find_changes(files, request.dialect)
+        table_changes = find_changes(files, request.dialect)
     except HeadwaterError as error:
         return _with_problems(report, [_problem_of(error)])
-    report = replace(report, files=tuple(found.files), problems=tuple(found.problems))
-    if not found.changes:
+    report = replace(
+        report, files=tuple(table_changes.files), problems=tuple(table_changes.problems)
+    )
+    if not table_changes.changes:
         return report
-    on_progress(f"table changes to look up: {len(found.changes)}")
+    on_progress(f"table changes to look up: {len(table_changes.changes)}")
     try:
-        resolved = DatasetResolver(api, request.options).resolve(found.changes)
+        resolved = DatasetResolver(api, request.options).resolve(table_changes.changes)
         report = replace(report, new_tables=tuple(resolved.new_tables))
         report = _with_problems(report, resolved.problems)
     except HeadwaterError as error:

@@ -161,8 +161,8 @@ class Context:
         limits = {} if name == "read/nodes/dataset_sources" else {"limit": LINKS_MAX}
 
         def load(urns: list[str]) -> list[Row]:
-            found = self.view.read(name, urns=urns, **limits, **parameters)
-            rows = {row["urn"]: row for row in found}
+            link_rows = self.view.read(name, urns=urns, **limits, **parameters)
+            rows = {row["urn"]: row for row in link_rows}
             return [rows.get(urn, {}) for urn in urns]
 
         return self._loader(load)

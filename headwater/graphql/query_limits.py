@@ -163,15 +163,15 @@ class _Measurer:
         size = Size()
         for selection in node.selections:
             if isinstance(selection, FieldNode):
-                found = self._field(selection, parent, page)
+                selected = self._field(selection, parent, page)
             elif isinstance(selection, FragmentSpreadNode):
-                found = self._fragment(selection.name.value, page)
+                selected = self._fragment(selection.name.value, page)
             else:
                 assert isinstance(selection, InlineFragmentNode)
                 condition = selection.type_condition
                 inner = self.schema.get_type(condition.name.value) if condition else parent
-                found = self._selections(selection.selection_set, inner, page)
-            size = size.plus(found)
+                selected = self._selections(selection.selection_set, inner, page)
+            size = size.plus(selected)
         return size
 
     def _fragment(self, name: str, page: int) -> Size:

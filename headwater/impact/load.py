@@ -82,8 +82,8 @@ class ColumnEdges:
         edges: dict[str, list[ColumnEdge]] = {}
         urns = sorted(urn for urn in columns if urn.startswith("column:"))
         for chunk in chunks(urns, _COLUMNS_PER_QUERY):
-            found, is_complete = column_edges(self._view, chunk)
-            edges.update(found)
+            edges_of_chunk, is_complete = column_edges(self._view, chunk)
+            edges.update(edges_of_chunk)
             self.is_complete = self.is_complete and is_complete
         return edges
 

@@ -98,10 +98,10 @@ def count_event(
     into = ProducerStats() if into is None else into
     if event is None:
         producer = _producer_of(body)
-        found = [Finding("refused", "", reason)]
+        event_findings = [Finding("refused", "", reason)]
     else:
         producer = event.producer
-        found = findings(body, event, received=received, future_seconds=future_seconds)
+        event_findings = findings(body, event, received=received, future_seconds=future_seconds)
     skews = None
     if event is not None and event.event_time.strip():
         skews = _skews(received - event.instant)
@@ -110,18 +110,20 @@ def count_event(
         events=1,
         first=received,
         last=received,
-        future=sum([finding.rule == "event-from-the-future" for finding in found]),
+        future=sum([finding.rule == "event-from-the-future" for finding in event_findings]),
         skews=skews,
     )
     _add(into.producers, producer_urn(producer), counts, join_producers)
-    for finding in found:
+    for finding in event_findings:
         urn = finding_urn(producer, finding.rule, finding.field)
         existing = into.findings.get(urn)
         # The earliest event is the example, so later ones need no snippet.
         has_earlier = existing is not None and existing.example.receipt < seq
         example = Example(seq) if has_earlier else _example(seq, body, finding)
-        one = FindingCounts(producer, finding.rule, finding.field, 1, received, received, example)
-        _add(into.findings, urn, one, join_findings)
+        counted = FindingCounts(
+            producer, finding.rule, finding.field, 1, received, received, example
+        )
+        _add(into.findings, urn, counted, join_findings)
     return into
 
 
@@ -229,8 +231,8 @@ def snippet(body: bytes, field: str) -> str:
     """
     position = 0
     for name in field.replace("[]", "").split("."):
-        found = body.find(b'"' + name.encode() + b'"', position) if name else -1
-        position = found if found >= 0 else position
+        offset = body.find(b'"' + name.encode() + b'"', position) if name else -1
+        position = offset if offset >= 0 else position
     start = max(0, position - _EXAMPLE_LEAD)
     # A character has at most four bytes. Characters cut at either end are dropped.
     text = body[start : start + 4 * EXAMPLE_CHARACTERS_MAX].decode("utf-8", "ignore")

@@ -43,13 +43,15 @@ def read_nodes(
     view: GraphView, urns: Iterable[str], *, seconds: float = READ_SECONDS_MAX
 ) -> dict[str, Row]:
     """Read the properties of those of these nodes that exist and are visible, by urn."""
-    found: dict[str, Row] = {}
+    properties: dict[str, Row] = {}
     visible = select_visible(view, dict.fromkeys(urns))
     for some in chunks(visible, URNS_PER_QUERY_MAX):
         for row in view.read("read/nodes/properties", seconds=seconds, urns=some):
-            known = {key: value for key, value in row["properties"].items() if value is not None}
-            found[row["urn"]] = with_derived_properties(row["label"], known, began=row["began"])
-    return found
+            stored = {key: value for key, value in row["properties"].items() if value is not None}
+            properties[row["urn"]] = with_derived_properties(
+                row["label"], stored, began=row["began"]
+            )
+    return properties
 
 
 def resolve_urn(view: GraphView, urn: str) -> str:
@@ -92,18 +94,19 @@ def require_node(view: GraphView, urn: str) -> Row:
 
 def name_nodes(view: GraphView, urns: Iterable[str]) -> list[NodeName]:
     """Return the names of nodes in the order given; an unknown node is named by its urn."""
-    wanted = list(urns)
+    requested = list(urns)
     cache = view.cache.current() if view.cache else None
     cached: Mapping[str, NodeName] = cache.names if cache else {}
-    names = list(map(cached.get, wanted))
+    names = list(map(cached.get, requested))
     if all(names):
         return [name for name in names if name]
     unread = [
-        urn for urn, name in zip(wanted, names, strict=True) if not name and _is_nameless(urn)
+        urn for urn, name in zip(requested, names, strict=True) if not name and _is_nameless(urn)
     ]
     rows = read_nodes(view, unread) if unread else {}
     return [
-        name or node_name(urn, rows.get(urn, {})) for urn, name in zip(wanted, names, strict=True)
+        name or node_name(urn, rows.get(urn, {}))
+        for urn, name in zip(requested, names, strict=True)
     ]
 
 
@@ -120,16 +123,16 @@ def read_all_facets(view: GraphView, urns: Iterable[str]) -> dict[str, dict[str,
     Facets of a dataset may have been sent under any of its aliases. Mentions of hidden nodes are
     left out.
     """
-    wanted = select_visible(view, dict.fromkeys(urns))
-    registers = read_registers(view, [urn for urn in wanted if urn.startswith("dataset:")])
-    others = [urn for urn in wanted if not urn.startswith("dataset:")]
+    visible = select_visible(view, dict.fromkeys(urns))
+    registers = read_registers(view, [urn for urn in visible if urn.startswith("dataset:")])
+    others = [urn for urn in visible if not urn.startswith("dataset:")]
     if others:
         for row in view.read("read/nodes/facts", urns=others):
             registers[row["urn"]] = _newest_registers([row["facts"]])
     facets: dict[str, dict[str, Any]] = {}
     for urn, by_name in registers.items():
-        sent = {key: json.loads(one[2]) for key, one in sorted(by_name.items()) if one[2]}
-        facets[urn] = dict(view.visibility.prune(sent))
+        newest = {key: json.loads(one[2]) for key, one in sorted(by_name.items()) if one[2]}
+        facets[urn] = dict(view.visibility.prune(newest))
     return facets
 
 
@@ -140,9 +143,9 @@ def read_registers(view: GraphView, urns: Iterable[str]) -> dict[str, dict[str, 
     Each is [instant, rank, JSON text]; the text of a deleted facet is empty.
     """
     facts_by_dataset: dict[str, list[str | None]] = {}
-    wanted = list(urns)
-    if wanted:
-        for row in view.read("read/nodes/alias_groups", urns=wanted):
+    datasets = list(urns)
+    if datasets:
+        for row in view.read("read/nodes/alias_groups", urns=datasets):
             facts_by_dataset.setdefault(row["canonical"], []).append(row["facts"])
     return {urn: _newest_registers(texts) for urn, texts in facts_by_dataset.items()}
 

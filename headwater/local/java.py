@@ -70,9 +70,9 @@ def find_java(environ: Mapping[str, str] | None = None) -> Java:
         versions[real] = java_version(program)
         if versions[real] in VERSIONS:
             return Java(program, versions[real] or 0)
-    found = sorted({version for version in versions.values() if version})
-    others = f" (found only version {', '.join(map(str, found))})" if found else ""
-    raise JavaError(f"this machine has no Java 17 or 21{others}", hint=INSTALL_HINT)
+    unusable = sorted({version for version in versions.values() if version})
+    note = f" (found only version {', '.join(map(str, unusable))})" if unusable else ""
+    raise JavaError(f"this machine has no Java 17 or 21{note}", hint=INSTALL_HINT)
 
 
 def java_version(program: Path) -> int | None:

@@ -120,9 +120,9 @@ class LocalNeo4j(ManagedServer[Running]):
         """
         self.home.create()
         with self.home.locked(self._wait_seconds_max):
-            found = self._find()
-            if found:
-                return self._running(found, reused=True)
+            running = self._find()
+            if running:
+                return self._running(running, reused=True)
             self.home.refuse_foreign_server()
             require_free_port(self.bolt_port, _PORT_OPTION)
             started = self._start_new()

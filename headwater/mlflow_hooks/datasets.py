@@ -61,13 +61,13 @@ def references(datasets: Iterable[DatasetLike]) -> list[Reference]:
     """
     if isinstance(datasets, (str, os.PathLike, Mapping)):
         raise SettingsError("inputs and outputs must be lists of datasets")
-    return unique(_reference(one) for one in datasets)
+    return unique(_reference(dataset) for dataset in datasets)
 
 
-def unique(found: Iterable[Reference]) -> list[Reference]:
+def unique(references: Iterable[Reference]) -> list[Reference]:
     """Return the first reference to each dataset, in order."""
     once: dict[tuple[str, str], Reference] = {}
-    for reference in found:
+    for reference in references:
         once.setdefault((reference["namespace"], reference["name"]), reference)
     return list(once.values())
 
@@ -99,10 +99,10 @@ def logged(inputs: Iterable[Any]) -> list[Reference]:
     A table without its catalog, a snippet of code and rows made in the program have no location.
     They are omitted.
     """
-    found: list[Reference] = []
-    for one in inputs:
-        found += _logged(one.dataset.source_type, one.dataset.source)
-    return unique(found)
+    references: list[Reference] = []
+    for input in inputs:
+        references += _logged(input.dataset.source_type, input.dataset.source)
+    return unique(references)
 
 
 def _logged(source_type: str, source: str) -> list[Reference]:

@@ -160,10 +160,10 @@ class _RunReporter:
     def _models(self) -> list[Reference]:
         """Tag the model versions registered from this run; return the newest of each model."""
         with _log_failure("model_versions_not_found"):
-            found = list(self._client.search_model_versions(f"run_id='{self._id}'"))
-            for version in found:
+            versions = list(self._client.search_model_versions(f"run_id='{self._id}'"))
+            for version in versions:
                 _tag(self._client, version)
-            newest_first = sorted(found, key=lambda version: int(version.version), reverse=True)
+            newest_first = sorted(versions, key=lambda version: int(version.version), reverse=True)
             return unique(map(_reference, newest_first))
         return []
 
@@ -292,19 +292,19 @@ def _artifact(model: Any) -> Artifact:
 
 
 def _reference(model: Any) -> Reference:
-    named = _artifact(model)
+    artifact = _artifact(model)
     return {
-        "namespace": named.namespace,
-        "name": named.name,
+        "namespace": artifact.namespace,
+        "name": artifact.name,
         "type": MODEL,
         "version": str(model.version),
     }
 
 
 def _tag(client: MlflowClient, model: Any) -> None:
-    named = _artifact(model)
+    artifact = _artifact(model)
     with _log_failure(
         "model_version_not_tagged", model=model.name, version=str(model.version), tag=LINEAGE_ID
     ):
-        urn = artifact_urn(named.namespace, named.name, named.run_id)
+        urn = artifact_urn(artifact.namespace, artifact.name, artifact.run_id)
         client.set_model_version_tag(model.name, str(model.version), LINEAGE_ID, urn)

@@ -110,19 +110,19 @@ def _table(spark: SparkSession, name: str, until: datetime) -> DataFrame:
     return _sql(spark, name) if name == "coverage" else _sql(spark, name, until=until)
 
 
-def write_tables(found: AnalysisResult, folder: str) -> None:
+def write_tables(result: AnalysisResult, folder: str) -> None:
     """Write each table as Parquet to a folder of its name, in place of an older one."""
-    for name, table in found.tables.items():
+    for name, table in result.tables.items():
         table.coalesce(1).write.mode("overwrite").parquet(f"{folder.rstrip('/')}/{name}")
 
 
-def findings(found: AnalysisResult) -> list[Finding]:
+def findings(result: AnalysisResult) -> list[Finding]:
     """Return the findings for the graph.
 
     They are: row counts that drifted, jobs that became slower, the last change of each schema, the
     costliest unused datasets, and one summary.
     """
-    tables = found.tables
+    tables = result.tables
     findings = [
         Finding("row_counts", row["dataset"], _plain(row))
         for row in tables["row_counts"].where("drifted").collect()
@@ -144,18 +144,18 @@ def findings(found: AnalysisResult) -> list[Finding]:
         # The run is left out: not every reader of the dataset may see it.
         changes[row["dataset"]] = {key: value for key, value in _plain(row).items() if key != "run"}
     findings += [Finding("schema_changes", urn, values) for urn, values in sorted(changes.items())]
-    return [*findings, Finding("summary", "", _summary(found))]
+    return [*findings, Finding("summary", "", _summary(result))]
 
 
 def _plain(row: Any) -> dict[str, Any]:
     return {key: value for key, value in row.asDict().items() if value is not None}
 
 
-def _summary(found: AnalysisResult) -> dict[str, Any]:
-    [sums] = found.tables["coverage"].groupBy().sum().collect()
+def _summary(result: AnalysisResult) -> dict[str, Any]:
+    [sums] = result.tables["coverage"].groupBy().sum().collect()
     radii = [
         row["datasets"]
-        for row in found.tables["blast_radius"].where("node LIKE 'dataset:%'").collect()
+        for row in result.tables["blast_radius"].where("node LIKE 'dataset:%'").collect()
     ]
     totals = {
         key.removeprefix("sum(").removesuffix(")"): value for key, value in sums.asDict().items()

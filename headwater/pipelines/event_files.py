@@ -41,7 +41,7 @@ def files_in(spark: SparkSession, paths: Sequence[str]) -> list[File]:
     from pyspark.errors import AnalysisException
     from pyspark.sql import functions as fn
 
-    found: set[File] = set()
+    files: set[File] = set()
     for path in paths:
         try:
             # The source reads contents only if the column `content` is selected.
@@ -53,8 +53,8 @@ def files_in(spark: SparkSession, paths: Sequence[str]) -> list[File]:
             raise NotFoundError(f"{path}: {str(error).splitlines()[0]}") from error
         if not rows:
             raise NotFoundError(f"{path} has no files")
-        found.update(File(*row) for row in rows)
-    return sorted(file for file in found if file.size)
+        files.update(File(*row) for row in rows)
+    return sorted(file for file in files if file.size)
 
 
 def read(spark: SparkSession, files: Sequence[File]) -> DataFrame:

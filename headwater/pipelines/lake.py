@@ -114,8 +114,8 @@ class Lake:
         position = self.archived(spool)
         uncommitted = []
         for name in self._names(""):
-            found = _NAME.search(name)
-            if found and found[1] == spool and int(found[2]) > position:
+            match = _NAME.search(name)
+            if match and match[1] == spool and int(match[2]) > position:
                 uncommitted.append(name)
         for name in uncommitted:
             self._fs.delete_file(f"{self._path}/{name}")
@@ -145,8 +145,8 @@ def data_name(spool: str, date: str, namespace: str | None, first: int, last: in
 
 def spool_of(name: str) -> str | None:
     """Return the spool of a file in a lake; None if the name is not of such a file."""
-    found = _NAME.search(name)
-    return found[1] if found else None
+    match = _NAME.search(name)
+    return match[1] if match else None
 
 
 def _folder(namespace: str | None) -> str:

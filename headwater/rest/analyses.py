@@ -44,11 +44,14 @@ class AnalysisShown(msgspec.Struct):
 def get_analyses(request: OperationRequest) -> AnalysisShown:
     """Return the findings of the last analysis. Raises NotFoundError if there is none."""
     params: FindingsParams = request.params
-    found = read_analysis(request.view, table=params.table, limit=params.limit)
-    if found is None:
+    analysis = read_analysis(request.view, table=params.table, limit=params.limit)
+    if analysis is None:
         raise NotFoundError("no analysis has findings", hint="Run `headwater pipeline analyse`.")
-    shown = [FindingShown(one.table, one.subject, one.values) for one in found.findings]
-    return AnalysisShown(found.newest_event_at, found.analysed_at, shown)
+    findings = [
+        FindingShown(finding.table, finding.subject, finding.values)
+        for finding in analysis.findings
+    ]
+    return AnalysisShown(analysis.newest_event_at, analysis.analysed_at, findings)
 
 
 def analyses_api() -> Api:

@@ -39,11 +39,11 @@ class Asset(msgspec.Struct, kw_only=True):
     upstream: list[Asset] | msgspec.UnsetType = msgspec.UNSET
 
 
-def twin_datasets(found: Lineage) -> dict[str, str]:
+def twin_datasets(lineage: Lineage) -> dict[str, str]:
     """Map each job that produces a dataset of its own name to that dataset: both are one asset."""
     return {
         edge.source: edge.target
-        for edge in found.edges
+        for edge in lineage.edges
         if edge.type == "PRODUCED" and _is_twin(edge.source, edge.target)
     }
 
@@ -55,22 +55,22 @@ def _is_twin(job: str, dataset: str) -> bool:
 class TreeBuilder:
     """A builder of trees from one lineage; `rows` has the properties of the visible nodes."""
 
-    def __init__(self, found: Lineage, rows: Mapping[str, Row]) -> None:
+    def __init__(self, lineage: Lineage, rows: Mapping[str, Row]) -> None:
         self._rows = rows
-        self._names = {node.urn: node for node in found.nodes}
-        self._twins = twin_datasets(found)
+        self._names = {node.urn: node for node in lineage.nodes}
+        self._twins = twin_datasets(lineage)
         self._types = {dataset: type_of(rows.get(job), job) for job, dataset in self._twins.items()}
         # By direction (True is upstream): the next assets of each asset.
         self._next: dict[bool, dict[str, set[str]]] = {
             True: defaultdict(set),
             False: defaultdict(set),
         }
-        for edge in found.edges:
+        for edge in lineage.edges:
             source, target = self._asset_urn(edge.source), self._asset_urn(edge.target)
             if source != target:
                 self._next[False][source].add(target)
                 self._next[True][target].add(source)
-        self.count = len({self._asset_urn(node.urn) for node in found.nodes})
+        self.count = len({self._asset_urn(node.urn) for node in lineage.nodes})
 
     def build(self, urn: str, *, upstream: bool) -> Asset:
         """Build the tree from one node in one direction."""

@@ -186,7 +186,7 @@ class Assets:
         params: LineageParams = request.params
         urn = self._find(request.view, params.id)
         # `fresh`: a client that has just registered an asset finds it with its edges.
-        found = lineage(
+        result = lineage(
             request.view,
             LineageRequest(
                 (urn,),
@@ -196,8 +196,8 @@ class Assets:
                 fresh=True,
             ),
         )
-        visible = [node.urn for node in found.nodes if not node.urn.startswith(HIDDEN)]
-        trees = TreeBuilder(found, read_nodes(request.view, visible))
+        visible = [node.urn for node in result.nodes if not node.urn.startswith(HIDDEN)]
+        trees = TreeBuilder(result, read_nodes(request.view, visible))
         graph = trees.build(urn, upstream=params.direction == "upstream")
         if params.direction == "both":
             graph.upstream = trees.build(urn, upstream=True).upstream
@@ -207,7 +207,7 @@ class Assets:
             depth=params.depth,
             graph=graph,
             node_count=trees.count,
-            truncated=found.reason or None,
+            truncated=result.reason or None,
         )
 
     def impact(self, request: OperationRequest) -> Impact:

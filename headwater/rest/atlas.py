@@ -134,37 +134,37 @@ def get_header(request: OperationRequest) -> Header:
 
 def _urn_of(view: GraphView, guid: str) -> str:
     """Return the urn of a dataset or job by guid or urn. Raises EntityNotFoundError."""
-    found = find_by_guid(view, guid.lower()) if _GUID.fullmatch(guid) else None
-    if found is None and guid.partition(":")[0] in _TYPES:
+    urn = find_by_guid(view, guid.lower()) if _GUID.fullmatch(guid) else None
+    if urn is None and guid.partition(":")[0] in _TYPES:
         try:
             rows = read_nodes(view, [guid])
             rows = rows or read_nodes(view, [resolve_urn(view, guid)])
-            found = next(iter(rows), None)
+            urn = next(iter(rows), None)
         except QueryError:
-            found = None
-    if found is None:
+            urn = None
+    if urn is None:
         raise EntityNotFoundError(f"Given instance guid {guid[:200]} is invalid/not found")
-    return found
+    return urn
 
 
 def _lineage(view: GraphView, urn: str, direction: Direction, depth: int) -> LineageInfo:
-    found = lineage(
+    result = lineage(
         view,
         LineageRequest((urn,), direction=_DIRECTIONS[direction], depth=depth, nodes_max=NODES_MAX),
     )
-    rows = read_nodes(view, [node.urn for node in found.nodes if node.kind in ("DATASET", "JOB")])
+    rows = read_nodes(view, [node.urn for node in result.nodes if node.kind in ("DATASET", "JOB")])
     return LineageInfo(
         base_entity_guid=guid_of(urn),
         lineage_direction=direction,
         lineage_depth=depth,
-        guid_entity_map={guid_of(one): _header(one, row) for one, row in sorted(rows.items())},
+        guid_entity_map={guid_of(node): _header(node, row) for node, row in sorted(rows.items())},
         relations=[
             Relation(
                 from_entity_id=guid_of(edge.source),
                 to_entity_id=guid_of(edge.target),
                 relationship_id=guid_of(f"{edge.source} {edge.target}"),
             )
-            for edge in found.edges
+            for edge in result.edges
             if edge.source in rows and edge.target in rows
         ],
     )

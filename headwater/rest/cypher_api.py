@@ -49,8 +49,10 @@ def routes(view_of: ViewOf, record: Record) -> list[Route]:
     threads = anyio.CapacityLimiter(THREADS_MAX)
 
     async def list_queries(_: Request) -> Response:
-        audits = [one for key, one in sorted(load_queries().items()) if key.startswith("audit/")]
-        return json_response({"queries": [_description(one) for one in audits]})
+        audits = [
+            query for key, query in sorted(load_queries().items()) if key.startswith("audit/")
+        ]
+        return json_response({"queries": [_description(query) for query in audits]})
 
     async def run_query(request: Request) -> Response:
         body = await read_body(request, BODY_BYTES_MAX)
@@ -107,12 +109,12 @@ def _run_recorded(
 ) -> Mapping[str, Any]:
     record("asked")
     try:
-        found = run()
+        result = run()
     except HeadwaterError as error:
         record(f"failed: {error.message}")
         raise
-    record(f"answered with {len(found.rows)} rows")
-    return {"columns": found.columns, "rows": found.rows, "truncated": found.truncated}
+    record(f"answered with {len(result.rows)} rows")
+    return {"columns": result.columns, "rows": result.rows, "truncated": result.truncated}
 
 
 def _audit(view: GraphView, name: str, parameters: Mapping[str, Any]) -> StatementResult:
@@ -123,14 +125,19 @@ def _audit(view: GraphView, name: str, parameters: Mapping[str, Any]) -> Stateme
     return run_audit(view.database, f"audit/{name}", parameters)
 
 
-def _description(found: Query) -> dict[str, Any]:
+def _description(query: Query) -> dict[str, Any]:
     parameters = [
-        {"name": one.name, "type": one.type, "required": one.required, "default": one.default}
-        for one in found.parameters
+        {
+            "name": parameter.name,
+            "type": parameter.type,
+            "required": parameter.required,
+            "default": parameter.default,
+        }
+        for parameter in query.parameters
     ]
-    columns = [column.strip() for column in found.returns.split(",")]
-    name = found.name.removeprefix("audit/")
-    return {"name": name, "purpose": found.purpose, "parameters": parameters, "columns": columns}
+    columns = [column.strip() for column in query.returns.split(",")]
+    name = query.name.removeprefix("audit/")
+    return {"name": name, "purpose": query.purpose, "parameters": parameters, "columns": columns}
 
 
 def _text(query: str, parameters: Mapping[str, Any]) -> str:

@@ -124,12 +124,14 @@ class EncodedRoute(Route):
             return Match.NONE, {}
         raw = scope.get("raw_path") or scope["path"].encode()
         path = raw.decode("latin-1").partition("?")[0]
-        match, found = super().matches({**scope, "path": path.rstrip("/") or "/", "root_path": ""})
+        match, child_scope = super().matches(
+            {**scope, "path": path.rstrip("/") or "/", "root_path": ""}
+        )
         if match is not Match.NONE:
-            found["path_params"] = {
-                name: unquote(str(value)) for name, value in found["path_params"].items()
+            child_scope["path_params"] = {
+                name: unquote(str(value)) for name, value in child_scope["path_params"].items()
             }
-        return match, found
+        return match, child_scope
 
 
 def _endpoint(
@@ -203,8 +205,8 @@ def read_json(body: bytes, type: Any) -> Any:
 
 def _argument_error(error: msgspec.ValidationError) -> ArgumentError:
     message = str(error)
-    found = _VALIDATION.fullmatch(message)
-    problem, path = (found["problem"], found["path"]) if found else (message, None)
+    match = _VALIDATION.fullmatch(message)
+    problem, path = (match["problem"], match["path"]) if match else (message, None)
     missing = re.search(r"missing required field `([^`]+)`", problem)
     field = (path or "$").removeprefix("$").removeprefix(".")
     if missing:

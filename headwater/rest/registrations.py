@@ -104,22 +104,24 @@ def resolve_registration(
     own = registered_urn(name, namespace)
     _check_length(own, "name")
     known = _known(view, [name, *upstream])
-    found: dict[str, str] = {}
-    for index, one in enumerate(upstream):
+    urns_by_name: dict[str, str] = {}
+    for index, upstream_name in enumerate(upstream):
         field = f"upstream_assets[{index}]"
         try:
-            found[one] = _parse_dataset_urn(one) or resolve_upstream(one, known[one], namespace)
+            urns_by_name[upstream_name] = _parse_dataset_urn(upstream_name) or resolve_upstream(
+                upstream_name, known[upstream_name], namespace
+            )
         except AmbiguousError as error:
             raise ArgumentError(error.message, field=field, hint=error.hint) from error
-        _check_length(found[one], field)
-        if found[one] == own:
+        _check_length(urns_by_name[upstream_name], field)
+        if urns_by_name[upstream_name] == own:
             raise ArgumentError("an asset cannot be its own upstream asset", field=field)
     return Registration(
         name=name,
         namespace=namespace,
         asset_type=asset_type,
         source_ref=source_ref,
-        upstream=found,
+        upstream=urns_by_name,
         known=dict(chain.from_iterable(urns.items() for urns in known.values())),
         was_process=_is_job(view, job_urn(*parse_urn(own).parts)),
     )
@@ -229,9 +231,9 @@ class PendingRegistrations:
                 urn: one.event_time for urn, one in self._by_urn.items() if one.wait_until > now
             }
 
-    def _forget(self, found: Mapping[str, datetime]) -> None:
+    def _forget(self, last_seen_times: Mapping[str, datetime]) -> None:
         with self._lock:
-            for urn, last_seen in found.items():
+            for urn, last_seen in last_seen_times.items():
                 if urn in self._by_urn and self._by_urn[urn].event_time <= last_seen:
                     del self._by_urn[urn]
 
@@ -239,9 +241,9 @@ class PendingRegistrations:
 def _in_graph(view: GraphView, pending: Mapping[str, datetime]) -> dict[str, datetime]:
     """Return the pending urns that the graph has with their events, visible or not."""
     rows = view.read("read/nodes/properties", urns=sorted(pending))
-    found = {row["urn"]: row["properties"].get("lastSeen") for row in rows}
+    last_seen_times = {row["urn"]: row["properties"].get("lastSeen") for row in rows}
     return {
         urn: last_seen
-        for urn, last_seen in found.items()
+        for urn, last_seen in last_seen_times.items()
         if last_seen is not None and last_seen >= pending[urn]
     }

@@ -65,16 +65,17 @@ def findings(body: bytes, event: Event, *, received: int, future_seconds: int) -
     """Return the findings of one event, each (rule, field) once.
 
     Args:
-        body: The event as sent. event: The parsed event. received: When it was received, in
-        microseconds since 1970. future_tolerance_seconds: An event dated later than this after its
-        receipt is from the future.
+        body: The event as sent.
+        event: The parsed event.
+        received: When it was received, in microseconds since 1970.
+        future_seconds: An event dated later than this after its receipt is from the future.
     """
-    found: dict[tuple[str, str], Finding] = {}
+    by_field: dict[tuple[str, str], Finding] = {}
     for finding in _each_finding(body, event, received + future_seconds * 1_000_000):
-        found.setdefault((finding.rule, finding.field), finding)
-        if len(found) >= FINDINGS_MAX:
+        by_field.setdefault((finding.rule, finding.field), finding)
+        if len(by_field) >= FINDINGS_MAX:
             break
-    return list(found.values())
+    return list(by_field.values())
 
 
 def invalid_facets(event: Event) -> list[tuple[EventFacet, Fault]]:
@@ -126,7 +127,7 @@ def _each_finding(body: bytes, event: Event, latest: int) -> Iterator[Finding]:
 # The findings of facets that events share: mostly none, sometimes one or two.
 _FINDING_BYTES = 500
 _shared_findings: Memo[tuple[str, Facets], tuple[Finding, ...]] = Memo(
-    64 * 2**20, size=lambda key, found: key[1].size() + _FINDING_BYTES * (1 + len(found))
+    64 * 2**20, size=lambda key, findings: key[1].size() + _FINDING_BYTES * (1 + len(findings))
 )
 
 
@@ -135,11 +136,11 @@ def _map_findings(
 ) -> Iterable[Finding]:
     if not isinstance(facets, Facets):
         return _findings_in(entity, place, facets)
-    found = _shared_findings.get((place, facets))
+    findings = _shared_findings.get((place, facets))
     return (
         _shared_findings.put((place, facets), tuple(_findings_in(entity, place, facets)))
-        if found is None
-        else found
+        if findings is None
+        else findings
     )
 
 
@@ -282,13 +283,15 @@ _LineageKey = tuple[
     Facets | None, tuple[Facets | None, ...], tuple[tuple[str, str, Facets | None], ...]
 ]
 _column_findings: Memo[_LineageKey, tuple[Finding, ...]] = Memo(
-    64 * 2**20, size=lambda lineage_key, found: _size(lineage_key, found)
+    64 * 2**20, size=lambda lineage_key, findings: _size(lineage_key, findings)
 )
 
 
-def _size(lineage_key: _LineageKey, found: Sequence[Finding]) -> int:
+def _size(lineage_key: _LineageKey, findings: Sequence[Finding]) -> int:
     outputs = sum([facets.size() for facets in lineage_key[1] if facets is not None])
-    return outputs + _FINDING_BYTES * (1 + len(lineage_key[1]) + len(lineage_key[2]) + len(found))
+    return outputs + _FINDING_BYTES * (
+        1 + len(lineage_key[1]) + len(lineage_key[2]) + len(findings)
+    )
 
 
 def _column_lineage_findings(event: Event) -> Iterable[Finding]:
@@ -302,11 +305,11 @@ def _column_lineage_findings(event: Event) -> Iterable[Finding]:
         outputs,
         tuple([(dataset.namespace, dataset.name, dataset.facets) for dataset in event.inputs]),
     )
-    found = _column_findings.get(lineage_key)
+    findings = _column_findings.get(lineage_key)
     return (
         _column_findings.put(lineage_key, tuple(_lineage_findings(*lineage_key)))
-        if found is None
-        else found
+        if findings is None
+        else findings
     )
 
 

@@ -84,15 +84,15 @@ class Naming:
 
     def _datasource(self, namespace: str) -> tuple[str, str]:
         """Return a normalised namespace, and the folders in it if its names are paths."""
-        found = _URI.fullmatch(namespace)
-        if found is None:
+        match = _URI.fullmatch(namespace)
+        if match is None:
             return namespace, ""
-        scheme = self._scheme(found[1])
-        path = (found[3] or "").rstrip("/")
+        scheme = self._scheme(match[1])
+        path = (match[3] or "").rstrip("/")
         is_path = scheme in self._paths
-        if found[2] is None and not is_path:
+        if match[2] is None and not is_path:
             return namespace, ""  # arn:aws:glue:..., team:sales: a colon is not yet a URI
-        authority = self._authority(scheme, found[2] or "")
+        authority = self._authority(scheme, match[2] or "")
         if is_path:
             return (f"{scheme}://{authority}" if authority else scheme), path
         return (f"{scheme}://{authority}{path}" if authority or path else scheme), ""
@@ -108,28 +108,28 @@ class Naming:
     def _host(self, scheme: str, text: str) -> str:
         if not self._buckets.get(scheme):
             text = text.lower()
-        found = _HOST.fullmatch(text)
-        if found is None:
+        match = _HOST.fullmatch(text)
+        if match is None:
             return text
         default = str(self._ports.get(scheme, ""))
-        port = found[2] or default
+        port = match[2] or default
         shown = port and not (port == default and self._portless.get(scheme))
-        return f"{found[1]}:{port}" if shown else found[1]
+        return f"{match[1]}:{port}" if shown else match[1]
 
     def _without_namespace(self, base: str, name: str) -> tuple[str, str] | None:
         """Return namespace and path of a name that is a URI in this namespace; None for other
         names.
         """
-        found = _URI.fullmatch(name)
-        if found is None or (found[2] is None and found[3] is None):
+        match = _URI.fullmatch(name)
+        if match is None or (match[2] is None and match[3] is None):
             return None
-        scheme = self._scheme(found[1])
-        path = found[3] or "/"
-        if "://" in path or (not found[2] and self._paths.get(scheme) != "rooted"):
+        scheme = self._scheme(match[1])
+        path = match[3] or "/"
+        if "://" in path or (not match[2] and self._paths.get(scheme) != "rooted"):
             return None
-        own, _ = self._datasource(f"{scheme}://{found[2] or ''}")
+        own, _ = self._datasource(f"{scheme}://{match[2] or ''}")
         own = self._aliases.get(own, own)
-        if own == base or (not found[2] and base.startswith(f"{scheme}://")):
+        if own == base or (not match[2] and base.startswith(f"{scheme}://")):
             return base, path
         # The namespace has only the scheme, and the name has the host.
         return (own, path) if base == scheme and own.startswith(f"{scheme}://") else None
@@ -169,10 +169,10 @@ class Naming:
 def _holds(patterns: Folders, folders: list[str]) -> bool:
     calendar: dict[str, str] = {}
     for pattern, folder in zip(patterns, folders, strict=True):
-        found = pattern.fullmatch(folder)
-        if found is None:
+        match = pattern.fullmatch(folder)
+        if match is None:
             return False
-        calendar |= found.groupdict()
+        calendar |= match.groupdict()
     return not calendar.keys() >= set(CALENDAR) or _is_day(*(calendar[word] for word in CALENDAR))
 
 

@@ -28,11 +28,11 @@ def citations(spark: SparkSession, sources: Sequence[Any]) -> list[dict[str, str
 
     Raises SettingsError for a source that is no dataset.
     """
-    found: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
+    distinct: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
     for source in sources:
         for citation in _cite_one(spark, source):
-            found.setdefault(tuple(sorted(citation.items())), citation)
-    return list(found.values())
+            distinct.setdefault(tuple(sorted(citation.items())), citation)
+    return list(distinct.values())
 
 
 def _cite_one(spark: SparkSession, source: Any) -> Iterator[dict[str, str]]:

@@ -64,9 +64,9 @@ def running_spark() -> tuple[str, str]:
     ]
     for home in filter(None, homes):
         for jar in sorted(Path(home, "jars").glob("spark-core_*.jar")):
-            found = _CORE_JAR.fullmatch(jar.name)
-            if found:
-                return found[2], found[1]
+            match = _CORE_JAR.fullmatch(jar.name)
+            if match:
+                return match[2], match[1]
     return _DEFAULT_SPARK, _DEFAULT_SCALA
 
 
@@ -90,18 +90,18 @@ def on_class_path(options: Mapping[str, str]) -> dict[str, str]:
         and not jar
         and re.fullmatch(r"io\.openlineage:openlineage-spark_[\d.]+:[\d.]+", package)
     ):
-        found = _fetched(package, options.get(IVY_FOLDER))
+        jar_file = _fetched(package, options.get(IVY_FOLDER))
     elif jar and not package and "openlineage-spark" in jar and "," not in jar:
-        found = Path(jar)
+        jar_file = Path(jar)
     else:
         return dict(options)
-    if not found.is_file():
+    if not jar_file.is_file():
         return dict(options)
     others = {key: value for key, value in options.items() if key not in {PACKAGES, JARS}}
     # Last, so that the classes found first stay the same.
     present = options.get(CLASS_PATH)
     return others | {
-        CLASS_PATH: os.pathsep.join([present, str(found)] if present else [str(found)])
+        CLASS_PATH: os.pathsep.join([present, str(jar_file)] if present else [str(jar_file)])
     }
 
 

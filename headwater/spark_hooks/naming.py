@@ -35,10 +35,10 @@ def _is_partition(folder: str) -> bool:
     """Return True for `key=value`, a month, or a day with only digits and separators around it."""
     if folder.count("=") == 1 or _is_date(folder, "%Y%m", "%Y-%m"):
         return True
-    found = _DATE.search(folder)
-    if found is None or not _is_date(found[0], *_DATE_FORMATS):
+    match = _DATE.search(folder)
+    if match is None or not _is_date(match[0], *_DATE_FORMATS):
         return False
-    rest = folder.replace(found[0], "", 1).replace("T", "", 1).replace("Z", "", 1)
+    rest = folder.replace(match[0], "", 1).replace("T", "", 1).replace("Z", "", 1)
     return re.fullmatch(r"[\d\s:.\-]*", rest) is not None
 
 

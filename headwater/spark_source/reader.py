@@ -273,7 +273,7 @@ def read_lineage(database: Database, options: ReadOptions) -> Iterator[Row]:
     Raises:
         QueryError: A limit other than the depth cut the lineage short.
     """
-    found = lineage.lineage(
+    result = lineage.lineage(
         GraphView(database),
         LineageRequest(
             (options.urn,),
@@ -284,14 +284,15 @@ def read_lineage(database: Database, options: ReadOptions) -> Iterator[Row]:
             timeout_seconds=options.seconds,
         ),
     )
-    if found.reason not in {"", "depth"}:
+    if result.reason not in {"", "depth"}:
         raise QueryError(
-            f"the lineage of {options.urn} exceeds the limit of {found.reason}",
+            f"the lineage of {options.urn} exceeds the limit of {result.reason}",
             hint="Set a lower 'depth' or a higher 'seconds'.",
         )
     if options.kind == LINEAGE_EDGES:
         return (
-            {"source": one.source, "target": one.target, "type": one.type} for one in found.edges
+            {"source": edge.source, "target": edge.target, "type": edge.type}
+            for edge in result.edges
         )
     return (
         {
@@ -299,9 +300,9 @@ def read_lineage(database: Database, options: ReadOptions) -> Iterator[Row]:
             "kind": node.kind,
             "namespace": node.namespace,
             "name": node.name,
-            "distance": found.distances[node.urn],
+            "distance": result.distances[node.urn],
         }
-        for node in found.nodes
+        for node in result.nodes
     )
 
 

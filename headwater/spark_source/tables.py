@@ -123,12 +123,12 @@ def resolve_kind(name: str) -> str:
         SettingsError: There is no such kind.
     """
     by_name = {kind.lower(): kind for kind in TABLES}
-    found = by_name.get(name.strip().lower())
-    if found is None:
+    resolved = by_name.get(name.strip().lower())
+    if resolved is None:
         close = difflib.get_close_matches(name.strip().lower(), by_name, n=1)
         meant = f" Did you mean {by_name[close[0]]!r}?" if close else ""
         raise SettingsError(f"option 'kind': {name!r} is not one of {', '.join(TABLES)}.{meant}")
-    return found
+    return resolved
 
 
 def to_ddl(columns: Columns) -> str:
@@ -141,12 +141,12 @@ def select_columns(kind: str, requested: Iterable[tuple[str, str]]) -> Columns:
 
     Args:
         kind: The kind of the table.
-        asked: Name and type of each column of the schema.
+        requested: Name and type of each column of the schema.
 
     Raises:
         SettingsError: The kind has no such column, or it has another type.
     """
-    columns, found = TABLES[kind], {}
+    columns, selected = TABLES[kind], {}
     for name, type in requested:
         if name not in columns:
             close = difflib.get_close_matches(name, columns, n=1)
@@ -158,8 +158,8 @@ def select_columns(kind: str, requested: Iterable[tuple[str, str]]) -> Columns:
             raise SettingsError(
                 f"schema: the column {name!r} of {kind} is {columns[name]}, not {type.upper()}"
             )
-        found[name] = columns[name]
-    return found
+        selected[name] = columns[name]
+    return selected
 
 
 def _text(value: Any) -> str:

@@ -99,11 +99,11 @@ def deduplicate(events: Iterable[tuple[str, bytes]]) -> list[bytes]:
     Raises:
         QueryError: Two different events have one subject; neither would be the newer one.
     """
-    found: dict[str, bytes] = {}
+    distinct: dict[str, bytes] = {}
     for subject, event in events:
-        if found.setdefault(subject, event) != event:
+        if distinct.setdefault(subject, event) != event:
             raise QueryError(f"two rows differ about {subject}", hint="Write one row for each.")
-    return list(found.values())
+    return list(distinct.values())
 
 
 def batches(events: Iterable[bytes]) -> Iterator[list[bytes]]:

@@ -193,10 +193,10 @@ class _OutputResolver:
     def _text(self, node: exp.Expr, scope: Scope) -> str:
         """Return an expression as text, with each column replaced by its own expression."""
 
-        def resolve(found: exp.Expr) -> exp.Expr:
-            if not isinstance(found, exp.Column) or isinstance(found.this, exp.Star):
-                return found
-            return exp.Var(this=_shorten(self._resolve(scope, found).text))
+        def resolve(node_in_text: exp.Expr) -> exp.Expr:
+            if not isinstance(node_in_text, exp.Column) or isinstance(node_in_text.this, exp.Star):
+                return node_in_text
+            return exp.Var(this=_shorten(self._resolve(scope, node_in_text).text))
 
         resolved = node.copy().transform(resolve)
         return str(resolved.sql(self._dialect, comments=False, normalize=True))

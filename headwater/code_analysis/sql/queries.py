@@ -252,15 +252,15 @@ class QueryReader:
         sure = True
         waiting = [node]
         while waiting:
-            one = waiting.pop()
-            if isinstance(one, exp.Query):
-                for output in self.query(one, scope, scope.queries):
+            expression = waiting.pop()
+            if isinstance(expression, exp.Query):
+                for output in self.query(expression, scope, scope.queries):
                     columns |= output.columns
-            elif not isinstance(one, exp.Column):
-                waiting.extend(one.iter_expressions())
-            elif not isinstance(one.this, exp.Star):
-                found, is_sure = self.resolve(one, scope, "expressions")
-                columns |= found
+            elif not isinstance(expression, exp.Column):
+                waiting.extend(expression.iter_expressions())
+            elif not isinstance(expression.this, exp.Star):
+                origins, is_sure = self.resolve(expression, scope, "expressions")
+                columns |= origins
                 sure = sure and is_sure
         self._source_columns += len(columns)
         if self._source_columns > SOURCE_COLUMNS_MAX:

@@ -116,8 +116,8 @@ class SelectScope:
             candidates = having or [source for source in sources if source.may_have(name)]
             sure = sure and len(candidates) <= 1 and not (columns and candidates)
             for source in candidates:
-                found, is_sure = source.resolve(name)
-                columns |= found
+                origins, is_sure = source.resolve(name)
+                columns |= origins
                 sure = sure and is_sure
             if having:
                 break

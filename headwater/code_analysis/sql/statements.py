@@ -116,16 +116,16 @@ class _StatementReader(QueryReader):
         """Read MERGE, UPDATE or DELETE; the statement is a scope of its own."""
         scope = SelectScope(None, self.named_queries(node, None, {}))
         for part in ("this", "using", "from_", "joins"):
-            for one in as_list(node.args.get(part)):
-                self.add_source(scope, one)
+            for source in as_list(node.args.get(part)):
+                self.add_source(scope, source)
         table = name_of_table(node.this)
         self.found.targets.add(table)
-        for found, clause in self.walk_scope(children_of(node, "with_"), scope):
-            if isinstance(found, exp.Column):
-                self._read_changed_column(found, clause, table, scope)
-            elif isinstance(found, exp.Star) and isinstance(found.parent, exp.Update | exp.Insert):
+        for inner, clause in self.walk_scope(children_of(node, "with_"), scope):
+            if isinstance(inner, exp.Column):
+                self._read_changed_column(inner, clause, table, scope)
+            elif isinstance(inner, exp.Star) and isinstance(inner.parent, exp.Update | exp.Insert):
                 # MERGE ... UPDATE SET *, INSERT *.
-                self._add_flows(table, self.expand_star(found, scope.without_table(table)))
+                self._add_flows(table, self.expand_star(inner, scope.without_table(table)))
         if isinstance(node, exp.Merge):
             for insert in node.find_all(exp.Insert):
                 self._read_merge_insert(insert, table, scope)

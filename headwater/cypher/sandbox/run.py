@@ -46,9 +46,9 @@ def run_audit(database: Database, name: str, parameters: Mapping[str, Any]) -> S
     if query.access != "read":
         raise QueryError(f"{query.name} writes; only queries that read can be run")
     values = parse_parameters(query, parameters)
-    found = _run_bounded(database, query.text, values, AUDIT_SECONDS_MAX, AUDIT_ROWS_MAX)
+    result = _run_bounded(database, query.text, values, AUDIT_SECONDS_MAX, AUDIT_ROWS_MAX)
     columns = [column.strip() for column in query.returns.split(",")]
-    return StatementResult(columns, found.rows, found.truncated)
+    return StatementResult(columns, result.rows, result.truncated)
 
 
 def run_text(

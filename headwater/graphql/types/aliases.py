@@ -33,11 +33,11 @@ class Alias:
     )
 
     @classmethod
-    def of(cls, found: FoundAlias) -> Alias:
+    def of(cls, alias: FoundAlias) -> Alias:
         return cls(
-            name=QualifiedName.of(found.name),
-            dataset=QualifiedName.of(found.dataset),
-            declared_by=found.declared_by,
-            since=found.since,
-            via=QualifiedName.of(found.via) if found.via else None,
+            name=QualifiedName.of(alias.name),
+            dataset=QualifiedName.of(alias.dataset),
+            declared_by=alias.declared_by,
+            since=alias.since,
+            via=QualifiedName.of(alias.via) if alias.via else None,
         )

@@ -68,12 +68,12 @@ async def name_parts(info: Info, urns: list[str], *keys: str) -> list[tuple[str,
     The urn contains them, unless it is hashed; hashed urns are looked up together.
     """
     parts = [parse_urn(urn).parts for urn in urns]
-    hashed = [urn for urn, found in zip(urns, parts, strict=True) if not found]
+    hashed = [urn for urn, parts_of_name in zip(urns, parts, strict=True) if not parts_of_name]
     if not hashed:
         return parts
     rows = {row["urn"]: row for row in await info.context.load_existing(hashed)}
     names = []
-    for urn, found in zip(urns, parts, strict=True):
+    for urn, parts_of_name in zip(urns, parts, strict=True):
         row = rows.get(urn, {})
-        names.append(found or tuple(str(row.get(key) or "") for key in keys))
+        names.append(parts_of_name or tuple(str(row.get(key) or "") for key in keys))
     return names

@@ -234,13 +234,13 @@ class PipelineRun(RunDetails):
     @resolver("The job that it executes.")
     async def job(self, info: Info) -> Job | None:
         jobs = (await info.context.run_links.load(self.urn)).get("jobs", [])
-        named = (
+        own_job = (
             job_urn(self.namespace, self.pipeline_name)
             if self.namespace and self.pipeline_name
             else ""
         )
-        found = await Job.all(info, [named] if named in jobs else jobs[:1])
-        return found[0] if found else None
+        first = await Job.all(info, [own_job] if own_job in jobs else jobs[:1])
+        return first[0] if first else None
 
     @resolver("The datasets that it read.")
     async def inputs(self, info: Info) -> list[Dataset]:

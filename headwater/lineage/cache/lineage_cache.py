@@ -147,13 +147,13 @@ class LineageCache:
 
     def indexes(self) -> dict[str, Mapping[Any, Any]]:
         """Return every index by name. Two caches of one graph agree in all of them."""
-        found: dict[str, Mapping[Any, Any]] = {
+        indexes: dict[str, Mapping[Any, Any]] = {
             "columns_of_dataset": self.columns_of_dataset,
             "datasets_of_column": self.datasets_of_column,
         }
         for name, direction in (("downstream", self.downstream), ("upstream", self.upstream)):
-            found.update({f"{name}.{index}": values for index, values in vars(direction).items()})
-        return found
+            indexes.update({f"{name}.{index}": values for index, values in vars(direction).items()})
+        return indexes
 
     def _replace_entry(self, urn: str, entry: CacheEntry | None) -> None:
         # Entries change before indexes, so an urn that became an alias is found under one of its

@@ -47,12 +47,12 @@ def find_asset(view: GraphView, reference: str) -> str:
 
     Raises NotFoundError without a visible asset, AmbiguousError if several have the name.
     """
-    found = _find_asset(view, reference)
-    if found is None:
+    urn = _find_asset(view, reference)
+    if urn is None:
         raise NotFoundError(
             f"there is no asset {reference!r}", hint="Register it, or use another name of it."
         )
-    return found
+    return urn
 
 
 def find_by_guid(view: GraphView, guid: str) -> str | None:
@@ -84,17 +84,17 @@ def assets_by_name(view: GraphView, names: Iterable[str]) -> dict[str, dict[str,
     An asset that events only mention has the value False. A job with the namespace and name of a
     dataset is the same asset as the dataset, and is excluded.
     """
-    wanted = list(dict.fromkeys(names))
-    found: dict[str, dict[str, bool]] = defaultdict(dict)
+    distinct_names = list(dict.fromkeys(names))
+    candidates: dict[str, dict[str, bool]] = defaultdict(dict)
     rows = view.read(
         "read/catalog/assets_by_name",
-        names=wanted,
+        names=distinct_names,
         visible=view.visibility.regexes,
         limit=NAMESAKES_MAX,
     )
     for row in rows:
-        found[row["name"]][row["urn"]] = row["described"]
-    return {name: _without_twin_jobs(found[name]) for name in wanted}
+        candidates[row["name"]][row["urn"]] = row["described"]
+    return {name: _without_twin_jobs(candidates[name]) for name in distinct_names}
 
 
 def resolve_upstream(name: str, candidates: Mapping[str, bool], namespace: str) -> str:
@@ -103,7 +103,9 @@ def resolve_upstream(name: str, candidates: Mapping[str, bool], namespace: str) 
     It is the asset of this namespace, or else the only dataset of that name anywhere. If there is
     none, it is the urn under which the name will be registered. Raises AmbiguousError.
     """
-    datasets = {urn: known for urn, known in candidates.items() if urn.startswith("dataset:")}
+    datasets = {
+        urn: is_described for urn, is_described in candidates.items() if urn.startswith("dataset:")
+    }
     return _choose(name, datasets, namespace) or registered_urn(name, namespace)
 
 

@@ -68,13 +68,13 @@ def column_lineage(
     request = LineageRequest(
         (column_urn(namespace, dataset, column),), direction=direction, depth=depth, fresh=fresh
     )
-    found = lineage(view, request)
+    result = lineage(view, request)
     pairs = [
         {"source": edge.source, "target": edge.target}
-        for edge in found.edges
+        for edge in result.edges
         if edge.source.startswith("column:") and edge.target.startswith("column:")
     ]
-    return ColumnLineage(found, _read_derivations(view, pairs) if pairs else {})
+    return ColumnLineage(result, _read_derivations(view, pairs) if pairs else {})
 
 
 def _read_derivations(

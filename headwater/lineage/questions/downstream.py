@@ -100,10 +100,10 @@ def read_downstream(
             jobs.append(row["jobOrRun"])
     for row in everything.read("read/traversal/job_inputs", urns=jobs, limit=EDGES_MAX):
         graph.inputs[row["jobOrRun"]].append(row["datasetOrVersion"])
-    shown = dict.fromkeys([*traversal.nodes, *jobs])
+    reached = dict.fromkeys([*traversal.nodes, *jobs])
     for neighbours in (*graph.inputs.values(), *graph.outputs.values()):
-        shown.update(dict.fromkeys(neighbours))
-    graph.rows = read_nodes(everything, shown)
+        reached.update(dict.fromkeys(neighbours))
+    graph.rows = read_nodes(everything, reached)
     with_sql = [job for job in jobs if graph.rows.get(job, {}).get("sql")]
     graph.dialects = _read_dialects(everything, with_sql)
     graph.covered = _covered_jobs(everything, jobs)
@@ -143,16 +143,16 @@ def citing_answers(
     Answers that cite such an answer are included, hidden ones too.
     """
     everything = view.visible_to(UNRESTRICTED)
-    found: dict[str, set[str]] = defaultdict(set)
+    answers_by_node: dict[str, set[str]] = defaultdict(set)
     rows = everything.read("read/traversal/citing_answers", urns=list(columns), limit=EDGES_MAX)
     for row in rows:
-        found[row["source"]].add(row["target"])
+        answers_by_node[row["source"]].add(row["target"])
     pages = read_history_pages(
         everything, "read/nodes/dataset_answers", list(datasets), first=ANSWERS_PER_DATASET_MAX
     )
     for urn, page in pages.items():
-        found[urn].update(page.entries)
-    starts = {urn: sorted(answers) for urn, answers in found.items() if answers}
+        answers_by_node[urn].update(page.entries)
+    starts = {urn: sorted(answers) for urn, answers in answers_by_node.items() if answers}
     bounds = Bounds.within(_CITATION_SECONDS_MAX, depth=1, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
     traversals = traverse(everything, TraversalRequest(CITATIONS_DOWN, bounds), starts)
     return {urn: set(_answers(traversal)) for urn, traversal in traversals.items()}

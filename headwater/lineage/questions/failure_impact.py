@@ -115,7 +115,7 @@ class _ReachedNodes:
         for run in runs:
             if run in self.runs:
                 jobs += self.runs[run]["jobs"]
-        found = AffectedEntities(
+        entities = AffectedEntities(
             datasets=self._visible(datasets),
             jobs=self._visible(jobs),
             runs=self._visible(runs),
@@ -123,8 +123,8 @@ class _ReachedNodes:
             answers=self._visible(answers),
             reason=reason,
         )
-        owners = self._owners([*found.datasets, *found.jobs, *found.artifacts])
-        return replace(found, owners=owners)
+        owners = self._owners([*entities.datasets, *entities.jobs, *entities.artifacts])
+        return replace(entities, owners=owners)
 
     def _visible(self, urns: Iterable[str]) -> list[str]:
         return [urn for urn in dict.fromkeys(urns) if urn not in self.hidden]

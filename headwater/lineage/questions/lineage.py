@@ -136,8 +136,8 @@ def answer_from_cache(view: GraphView, request: LineageRequest) -> Lineage | Non
     """
     if not is_answered_from_cache(view, request):
         return None
-    found = lineage(view, replace(request, nodes_max=ON_LOOP_NODES_MAX))
-    return found if found.reason in {"", "depth"} else None
+    result = lineage(view, replace(request, nodes_max=ON_LOOP_NODES_MAX))
+    return result if result.reason in {"", "depth"} else None
 
 
 def trace(

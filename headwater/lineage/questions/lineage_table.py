@@ -78,7 +78,7 @@ def lineage_table(view: GraphView, request: LineageRequest) -> LineageTable:
     return LineageTable(
         starts=reached.starts,
         nodes=nodes,
-        edges=_edge_columns(nodes, reached.found),
+        edges=_edge_columns(nodes, reached.edges_or_traversals),
         truncated=reached.reason or None,
         omitted_count=reached.omitted_count,
         continuations=ContinuationColumns(
@@ -101,11 +101,11 @@ def _node_columns(view: GraphView, distances: Mapping[str, int]) -> NodeColumns:
     )
 
 
-def _edge_columns(nodes: NodeColumns, found: set[Edge] | list[CachedTraversal]) -> EdgeColumns:
+def _edge_columns(nodes: NodeColumns, edges: set[Edge] | list[CachedTraversal]) -> EdgeColumns:
     positions = dict(zip(nodes.urn, range(len(nodes.urn)), strict=True))
-    if isinstance(found, set):
-        return _columns_of_edges(positions, found)
-    return _columns_of_traversals(nodes, positions, found)
+    if isinstance(edges, set):
+        return _columns_of_edges(positions, edges)
+    return _columns_of_traversals(nodes, positions, edges)
 
 
 def _columns_of_edges(positions: Mapping[str, int], edges: Collection[Edge]) -> EdgeColumns:

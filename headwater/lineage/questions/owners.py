@@ -45,20 +45,20 @@ def owners(view: GraphView, *, first: int = 20, after: str | None = None) -> Own
     """Return a page of owners. Raises QueryError for a bad `first` or cursor."""
     rows = view.read("read/catalog/owners", visible=view.visibility.regexes, limit=OWNERS_MAX)
     unowned = {"datasets": 0, "jobs": 0}
-    found: list[Owner] = []
+    entries: list[Owner] = []
     for row in rows:
         if row["owner"] is None:
             unowned = row
         else:
-            found.append(Owner(row["owner"], row["datasets"], row["jobs"]))
-    shown = cut_page(
-        found,
+            entries.append(Owner(row["owner"], row["datasets"], row["jobs"]))
+    page = cut_page(
+        entries,
         lambda owner: (-owner.datasets - owner.jobs, owner.name),
         first=first,
         after=after,
         shape=(0, ""),
     )
-    return Owners(shown, len(found), unowned["datasets"], unowned["jobs"])
+    return Owners(page, len(entries), unowned["datasets"], unowned["jobs"])
 
 
 def nodes_of_owner(

@@ -162,10 +162,10 @@ def _read_consumers(view: GraphView, window: dict[str, Any]) -> list[Row]:
     return [dict(zip(_CONSUMER_KEYS, values, strict=True)) for values in row["consumers"]]
 
 
-def consumers_page(found: Usage, *, first: int, after: str | None) -> Page[Consumer]:
+def consumers_page(usage: Usage, *, first: int, after: str | None) -> Page[Consumer]:
     """Return a page of consumers, costliest first. Raises QueryError for a bad cursor."""
     return cut_page(
-        found.consumers,
+        usage.consumers,
         lambda consumer: (-consumer.seconds, consumer.job),
         first=first,
         after=after,

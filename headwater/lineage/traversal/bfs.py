@@ -38,9 +38,9 @@ def traverse_from(
     """Run one traversal with the engine that `engine.choose_engine` chooses."""
     engine = choose_engine(view, request, starts)
     if engine.kind is EngineKind.CACHED_BFS and engine.cache is not None:
-        found = run_cached_bfs(engine.cache, request.layer, starts, request.bounds)
-        if found is not None:
-            return found
+        traversal = run_cached_bfs(engine.cache, request.layer, starts, request.bounds)
+        if traversal is not None:
+            return traversal
     return _run(view, request, engine, {0: starts})[0]
 
 

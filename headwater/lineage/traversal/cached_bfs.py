@@ -61,25 +61,25 @@ def run_cached_bfs(
 ) -> CachedTraversal | None:
     """Search from canonical starts; return None if a bound on nodes or edges is met."""
     direction = cache.upstream if layer.upstream else cache.downstream
-    found = CachedTraversal(layer.upstream, dict.fromkeys(starts, 0))
+    traversal = CachedTraversal(layer.upstream, dict.fromkeys(starts, 0))
     frontier = list(dict.fromkeys(starts))
     for hop in range(1, bounds.depth + 1):
-        frontier = _make_hop(found, direction, frontier, hop)
-        if len(found.nodes) > bounds.nodes_max:
+        frontier = _make_hop(traversal, direction, frontier, hop)
+        if len(traversal.nodes) > bounds.nodes_max:
             return None
-    _set_resume_points(found, direction, frontier)
-    edge_count = sum(map(len, found.next_nodes.values()))
-    return found if edge_count <= bounds.edges_max else None
+    _set_resume_points(traversal, direction, frontier)
+    edge_count = sum(map(len, traversal.next_nodes.values()))
+    return traversal if edge_count <= bounds.edges_max else None
 
 
 def _make_hop(
-    found: CachedTraversal, direction: CachedDirection, pending: list[str], hop: int
+    traversal: CachedTraversal, direction: CachedDirection, pending: list[str], hop: int
 ) -> list[str]:
     """Make one hop from each pending node, in the order of `Traversal`; return the newly reached
     nodes."""
     crossings, feeds = direction.crossings, direction.direct_neighbours
     inputs_or_outputs = direction.inputs_or_outputs
-    nodes, next_nodes = found.nodes, found.next_nodes
+    nodes, next_nodes = traversal.nodes, traversal.next_nodes
     frontier: list[str] = []
     for urn in pending:
         jobs, reached_over = crossings.get(urn, _NO_CROSSINGS)
@@ -121,7 +121,7 @@ def _without_crossing(direction: CachedDirection, urn: str) -> tuple[str, ...]:
 
 
 def _set_resume_points(
-    found: CachedTraversal, direction: CachedDirection, frontier: list[str]
+    traversal: CachedTraversal, direction: CachedDirection, frontier: list[str]
 ) -> None:
     """Set the resume points and omitted neighbours, by a look at the hop beyond the frontier."""
     crossings = {urn: direction.crossings.get(urn, _NO_CROSSINGS) for urn in frontier}
@@ -135,8 +135,8 @@ def _set_resume_points(
             if job in ahead:
                 ahead[job].update(reached)
     for urn, neighbours in ahead.items():
-        new = neighbours.difference(found.next_nodes.get(urn, ()))
+        new = neighbours.difference(traversal.next_nodes.get(urn, ()))
         if new:
-            found.truncated = "depth"
-            found.resume_points[urn] = ()
-            found.omitted_neighbours[urn] = {far for far in new if far not in found.nodes}
+            traversal.truncated = "depth"
+            traversal.resume_points[urn] = ()
+            traversal.omitted_neighbours[urn] = {far for far in new if far not in traversal.nodes}

@@ -48,15 +48,15 @@ class Continuation:
 class ReachResult:
     """The nodes that a request reached, each with its distance in hops, in no order.
 
-    `found` holds the edges, or the cached traversals that build them on demand. `positions` holds,
-    nearest first: the urn by which a node is shown, the position of its cursor, and the number of
-    its omitted neighbours.
+    `edges_or_traversals` holds the edges, or the cached traversals that build them on demand.
+    `positions` holds, nearest first: the urn by which a node is shown, the position of its cursor,
+    and the number of its omitted neighbours.
     """
 
     request: LineageRequest
     starts: list[str]
     distances: dict[str, int]
-    found: set[Edge] | list[CachedTraversal]
+    edges_or_traversals: set[Edge] | list[CachedTraversal]
     reason: str
     omitted_count: int
     positions: list[tuple[str, CursorPosition, int]]
@@ -64,7 +64,8 @@ class ReachResult:
     @property
     def edges(self) -> set[Edge]:
         """Return the edges as objects."""
-        return self.found if isinstance(self.found, set) else _all_edges(self.found)
+        edges = self.edges_or_traversals
+        return edges if isinstance(edges, set) else _all_edges(edges)
 
     def continuations(self, limit: int | None = None) -> list[Continuation]:
         """Return the nodes at which the traversal can continue, nearest first."""
@@ -146,18 +147,18 @@ def _joined(
         for neighbours in traversal.omitted_neighbours.values():
             omitted.update(far for far in neighbours if far not in distances)
     positions = _positions(traversals, distances, shown_as)
-    reason = next((one.truncated for one in traversals if one.truncated), "")
-    found: set[Edge] | list[CachedTraversal]
-    cached = [one for one in traversals if isinstance(one, CachedTraversal)]
+    reason = next((traversal.truncated for traversal in traversals if traversal.truncated), "")
+    edges: set[Edge] | list[CachedTraversal]
+    cached = [traversal for traversal in traversals if isinstance(traversal, CachedTraversal)]
     if shown_as:
-        distances, found = group(distances, _all_edges(traversals), shown_as)
+        distances, edges = group(distances, _all_edges(traversals), shown_as)
     else:
-        found = cached if len(cached) == len(traversals) else _all_edges(traversals)
+        edges = cached if len(cached) == len(traversals) else _all_edges(traversals)
     return ReachResult(
         request=request,
         starts=list(dict.fromkeys(shown_as.get(urn, urn) for urn in starts.urns)),
         distances=distances,
-        found=found,
+        edges_or_traversals=edges,
         reason=reason or ("nodes" if starts.is_cut else ""),
         omitted_count=len(omitted),
         positions=positions,

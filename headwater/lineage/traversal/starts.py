@@ -122,13 +122,13 @@ def _find_at_level(
     if level == RUN_LEVEL:
         period = {"since": request.filter.since, "until": request.filter.until}
     rows = view.read(query, urns=urns, limit=NODES_AT_LEVEL_MAX + 1, **period)
-    found = select_visible(view, [row["urn"] for row in rows])
-    if not found:
+    visible = select_visible(view, [row["urn"] for row in rows])
+    if not visible:
         raise NotFoundError(
             f"no {kinds} are known of {', '.join(urns[:3])}",
             hint="Ask for another level, or for a longer period.",
         )
-    return found[:NODES_AT_LEVEL_MAX], len(found) > NODES_AT_LEVEL_MAX
+    return visible[:NODES_AT_LEVEL_MAX], len(visible) > NODES_AT_LEVEL_MAX
 
 
 def _require_one_layer(urns: Sequence[str], as_of: datetime | None) -> tuple[Layer, Layer]:

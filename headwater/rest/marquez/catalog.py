@@ -133,10 +133,10 @@ def get_dataset_version(request: OperationRequest) -> models.DatasetVersion:
     urn = _dataset(request.view, params)
     listed = catalog.versions_of_dataset(request.view, urn, skip=0, limit=_VERSIONS_MAX)
     matching = [urn for urn in listed.urns if params.version in (guid_of(urn), urn)]
-    found = shapes.versions(request.view, urn, matching)
-    if not found:
+    versions = shapes.versions(request.view, urn, matching)
+    if not versions:
         raise NotFoundError(f"Dataset version '{params.version}' not found.")
-    return found[0]
+    return versions[0]
 
 
 def list_all_jobs(request: OperationRequest) -> models.Jobs:
@@ -180,17 +180,17 @@ def get_job(request: OperationRequest) -> models.Job:
 
 
 def _job(view: GraphView, params: JobParams) -> models.Job:
-    found = shapes.jobs(view, [job_urn(params.namespace, params.job)], runs_max=_LATEST_RUNS)
-    if not params.job or not found:
+    jobs = shapes.jobs(view, [job_urn(params.namespace, params.job)], runs_max=_LATEST_RUNS)
+    if not params.job or not jobs:
         raise NotFoundError(f"Job '{params.job}' not found.")
-    return next(iter(found.values()))
+    return next(iter(jobs.values()))
 
 
 def list_job_versions(request: OperationRequest) -> models.JobVersions:
     page: JobPageParams = request.params
     job = _job(request.view, JobParams(namespace=page.namespace, job=page.job))
-    shown = [_job_version(job)] if page.offset == 0 and page.limit else []
-    return models.JobVersions(versions=shown, total_count=1)
+    versions = [_job_version(job)] if page.offset == 0 and page.limit else []
+    return models.JobVersions(versions=versions, total_count=1)
 
 
 def get_job_version(request: OperationRequest) -> models.JobVersion:
@@ -222,17 +222,17 @@ def list_runs(request: OperationRequest) -> models.Runs:
     if not read_nodes(request.view, [urn]):
         raise NotFoundError(f"Job '{page.job}' not found.")
     listed = catalog.runs_of_job(request.view, urn, skip=page.offset, limit=page.limit)
-    found = shapes.runs(request.view, listed.urns)
+    runs = shapes.runs(request.view, listed.urns)
     return models.Runs(
-        runs=[found[run] for run in listed.urns if run in found], total_count=listed.total
+        runs=[runs[run] for run in listed.urns if run in runs], total_count=listed.total
     )
 
 
 def get_run(request: OperationRequest) -> models.Run:
-    found = shapes.runs(request.view, [run_urn(request.params.id)])
-    if not found:
+    runs = shapes.runs(request.view, [run_urn(request.params.id)])
+    if not runs:
         raise NotFoundError(f"Run '{request.params.id}' not found.")
-    return next(iter(found.values()))
+    return next(iter(runs.values()))
 
 
 def get_run_facets(request: OperationRequest) -> models.RunFacets:
@@ -241,8 +241,8 @@ def get_run_facets(request: OperationRequest) -> models.RunFacets:
     if not read_nodes(request.view, [urn]):
         raise NotFoundError(f"Run '{params.id}' not found.")
     if params.type == "job":
-        found = read_all_facets(request.view, shapes.jobs_of(request.view, urn)[:1])
-        return models.RunFacets(run_id=params.id, facets=next(iter(found.values()), {}))
+        facets = read_all_facets(request.view, shapes.jobs_of(request.view, urn)[:1])
+        return models.RunFacets(run_id=params.id, facets=next(iter(facets.values()), {}))
     return models.RunFacets(
         run_id=params.id, facets=read_all_facets(request.view, [urn]).get(urn, {})
     )
@@ -264,8 +264,8 @@ def get_source(request: OperationRequest) -> models.Source:
 
 def list_tags(request: OperationRequest) -> models.Tags:
     page: models.Page = request.params
-    found = catalog.tags(request.view, skip=page.offset, limit=page.limit)
-    return models.Tags(tags=[models.Tag(name=name) for name in found])
+    names = catalog.tags(request.view, skip=page.offset, limit=page.limit)
+    return models.Tags(tags=[models.Tag(name=name) for name in names])
 
 
 _NAMED = "/namespaces/{namespace}"

@@ -83,26 +83,28 @@ def get_lineage(request: OperationRequest) -> models.LineageGraph:
     urn = urn_of(request.view, params.node_id, kinds=("dataset", "job"))
     urns, flows = [urn], set()
     if params.depth:
-        found = lineage(
+        result = lineage(
             request.view, LineageRequest((urn,), depth=params.depth, nodes_max=_GRAPH_NODES_MAX)
         )
-        urns = [node.urn for node in found.nodes if node.kind in ("DATASET", "JOB")]
-        flows = {(edge.source, edge.target) for edge in found.edges}
+        urns = [node.urn for node in result.nodes if node.kind in ("DATASET", "JOB")]
+        flows = {(edge.source, edge.target) for edge in result.edges}
     incoming, outgoing = _edges({node_id(urn) for urn in urns}, flows, set(urns))
     datasets = shapes.datasets(request.view, _of_kind("dataset", urns))
     jobs = shapes.jobs(request.view, _of_kind("job", urns))
     graph: list[models.DatasetNode | models.JobNode] = []
-    for one in sorted(urns, key=node_id):
-        id = node_id(one)
+    for member in sorted(urns, key=node_id):
+        id = node_id(member)
         before = [models.Edge(origin=other, destination=id) for other in sorted(incoming[id])]
         after = [models.Edge(origin=id, destination=other) for other in sorted(outgoing[id])]
-        if one.startswith("job:"):
+        if member.startswith("job:"):
             graph.append(
-                models.JobNode(id=id, data=jobs.get(one), in_edges=before, out_edges=after)
+                models.JobNode(id=id, data=jobs.get(member), in_edges=before, out_edges=after)
             )
         else:
             graph.append(
-                models.DatasetNode(id=id, data=datasets.get(one), in_edges=before, out_edges=after)
+                models.DatasetNode(
+                    id=id, data=datasets.get(member), in_edges=before, out_edges=after
+                )
             )
     return models.LineageGraph(graph=graph)
 
@@ -127,15 +129,15 @@ def _edges(
 def get_column_lineage(request: OperationRequest) -> models.ColumnGraph:
     params: ColumnLineageParams = request.params
     urn = urn_of(request.view, params.node_id, kinds=("dataset", "datasetField", "job"))
-    found = catalog.column_graph(
+    result = catalog.column_graph(
         request.view, [urn], depth=max(params.depth, 1), downstream=params.with_downstream
     )
-    shown = {column for column in found.columns if len(parse_urn(column).parts) == 3}
-    flows = {(edge.source, edge.target) for edge in found.edges}
+    columns = {column for column in result.columns if len(parse_urn(column).parts) == 3}
+    flows = {(edge.source, edge.target) for edge in result.edges}
     types = {
-        column: row.get("type") for column, row in read_nodes(request.view, sorted(shown)).items()
+        column: row.get("type") for column, row in read_nodes(request.view, sorted(columns)).items()
     }
-    incoming, outgoing = _edges({node_id(column) for column in shown}, flows, shown)
+    incoming, outgoing = _edges({node_id(column) for column in columns}, flows, columns)
     sources: dict[str, list[str]] = defaultdict(list)
     for source, target in flows:
         sources[target].append(source)
@@ -143,11 +145,11 @@ def get_column_lineage(request: OperationRequest) -> models.ColumnGraph:
         _column_node(
             column,
             types.get(column),
-            shapes.input_fields(sources[column], shown),
+            shapes.input_fields(sources[column], columns),
             incoming,
             outgoing,
         )
-        for column in shown
+        for column in columns
     ]
     return models.ColumnGraph(graph=sorted(nodes, key=lambda node: node.id))
 
@@ -193,9 +195,9 @@ def get_search(request: OperationRequest) -> models.SearchResults:
     total = 0
     for kind in kinds:
         filters = SearchFilters(kind=kind, namespace=params.namespace)
-        found = search(request.view, params.q.replace("%", " "), filters=filters, first=SEARCH_MAX)
-        total += found.count
-        results.extend(_results(request.view, [hit.node.urn for hit in found.page.entries]))
+        hits = search(request.view, params.q.replace("%", " "), filters=filters, first=SEARCH_MAX)
+        total += hits.count
+        results.extend(_results(request.view, [hit.node.urn for hit in hits.page.entries]))
     matching = [one for one in results if _is_within(_microseconds(one.updated_at), begin, end)]
     if params.sort.lower() == "name":
         matching.sort(key=lambda one: (one.name, one.namespace, one.type))
@@ -286,14 +288,14 @@ def _visible(event: dict[str, Any], visibility: Visibility) -> dict[str, Any] | 
     """
     if visibility.is_unrestricted:
         return event
-    named = [event[key] for key in ("job", "dataset") if isinstance(event.get(key), dict)]
+    entities = [event[key] for key in ("job", "dataset") if isinstance(event.get(key), dict)]
     facets = (event.get("dataset") or {}).get("facets") or {}
     if ANSWER_FACET in facets:
         answer = facets[ANSWER_FACET]
         cites = answer.get("cites") if isinstance(answer, dict) else None
         listed = cites if isinstance(cites, list) and cites else [None]
-        named += [cite if isinstance(cite, dict) else {} for cite in listed]
-    if not named or not all(visibility.includes(_namespace(one)) for one in named):
+        entities += [cite if isinstance(cite, dict) else {} for cite in listed]
+    if not entities or not all(visibility.includes(_namespace(one)) for one in entities):
         return None
     try:
         pruned: dict[str, Any] = visibility.prune(event)
@@ -302,10 +304,10 @@ def _visible(event: dict[str, Any], visibility: Visibility) -> dict[str, Any] | 
     return pruned
 
 
-def _namespace(named: dict[str, Any]) -> str | None:
+def _namespace(entity: dict[str, Any]) -> str | None:
     """Return the namespace; None for a citation of another answer, which has none."""
-    found = named.get("namespace")
-    return found if isinstance(found, str) else None
+    namespace = entity.get("namespace")
+    return namespace if isinstance(namespace, str) else None
 
 
 def _event_time(event: dict[str, Any]) -> int:

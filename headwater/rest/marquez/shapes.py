@@ -149,9 +149,9 @@ def datasets(
 
 def _newest_versions(view: GraphView, urns: list[str]) -> dict[str, Row]:
     pages = read_history_pages(view, "read/nodes/dataset_versions", urns, first=1) if urns else {}
-    found = {urn: page.entries[0] for urn, page in pages.items() if page.entries}
-    rows = read_nodes(view, found.values())
-    return {urn: rows[version] for urn, version in found.items() if version in rows}
+    newest = {urn: page.entries[0] for urn, page in pages.items() if page.entries}
+    rows = read_nodes(view, newest.values())
+    return {urn: rows[version] for urn, version in newest.items() if version in rows}
 
 
 def _dataset(
@@ -206,8 +206,8 @@ def fields(columns: Iterable[str], facets: Mapping[str, Any]) -> list[models.Fie
 
 
 def _listed(facets: Mapping[str, Any], facet: str, key: str) -> list[dict[str, Any]]:
-    found = facets.get(facet)
-    listed = found.get(key) if isinstance(found, dict) else None
+    content = facets.get(facet)
+    listed = content.get(key) if isinstance(content, dict) else None
     return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
 
 
@@ -225,14 +225,18 @@ def column_lineage(view: GraphView, urn: str, row: Row) -> list[models.OutputFie
         sources[edge["target"]].append(edge["source"])
     visible_inputs = set(select_visible(view, chain.from_iterable(sources.values())))
     names = dict.fromkeys(row.get("columns") or ())
-    found = {
+    inputs_by_column = {
         parse_urn(column).parts[2:]: input_fields(sources[column], visible_inputs)
         for column in sources
     }
-    shown = {name[0]: inputs for name, inputs in found.items() if name and inputs}
-    ordered = [*names, *sorted(shown.keys() - names.keys())]
+    inputs_by_name = {
+        name[0]: inputs for name, inputs in inputs_by_column.items() if name and inputs
+    }
+    ordered = [*names, *sorted(inputs_by_name.keys() - names.keys())]
     return [
-        models.OutputField(name=name, input_fields=shown[name]) for name in ordered if name in shown
+        models.OutputField(name=name, input_fields=inputs_by_name[name])
+        for name in ordered
+        if name in inputs_by_name
     ]
 
 
@@ -283,7 +287,7 @@ def jobs(view: GraphView, urns: Sequence[str], *, runs_max: int = 1) -> dict[str
     links = _links(view, "read/nodes/job_links", listed)
     pages = read_history_pages(view, "read/nodes/job_runs", listed, first=runs_max) if rows else {}
     newest_runs = {urn: page.entries for urn, page in pages.items()}
-    found = runs(view, chain.from_iterable(newest_runs.values()))
+    runs_by_urn = runs(view, chain.from_iterable(newest_runs.values()))
     facets = read_all_facets(view, rows)
     linked: set[str] = set()
     for link in links.values():
@@ -292,7 +296,7 @@ def jobs(view: GraphView, urns: Sequence[str], *, runs_max: int = 1) -> dict[str
     jobs: dict[str, models.Job] = {}
     for urn in urns:
         if urn in rows:
-            latest = [found[run] for run in newest_runs.get(urn, ()) if run in found]
+            latest = [runs_by_urn[run] for run in newest_runs.get(urn, ()) if run in runs_by_urn]
             jobs[urn] = _job(
                 rows[urn], links.get(urn, {}), visible_urns, latest, facets.get(urn, {})
             )

@@ -84,7 +84,7 @@ def read_answer(text: str) -> AnswerFacet:
 
 def read_citations(text: str) -> list[Citation]:
     """Return the citations of an answer, each once, in the order given."""
-    found: dict[Citation, None] = {}
+    distinct: dict[Citation, None] = {}
     for citation in read_answer(text).cites or ():
         # A blank text means an absent one.
         citation = msgspec.structs.replace(
@@ -95,8 +95,8 @@ def read_citations(text: str) -> list[Citation]:
         )
         is_dataset = bool(citation.namespace.strip() and citation.name.strip())
         if citation.answer_id or is_dataset:
-            found[citation] = None
-    return list(found)
+            distinct[citation] = None
+    return list(distinct)
 
 
 def _text(value: str | None) -> str | None:

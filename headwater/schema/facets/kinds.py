@@ -88,12 +88,12 @@ def fault_in(kind: type[msgspec.Struct], raw: bytes) -> Fault | None:
     try:
         facet = _decoder(kind).decode(raw)
     except msgspec.ValidationError as error:
-        found: Fault | None = _fault(str(error))
+        fault: Fault | None = _fault(str(error))
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         return Fault("", f"cannot be read: {error}"[:_MESSAGE_MAX])
     else:
-        found = _absent(facet)
-    return None if found is None or is_deleted(raw) else found
+        fault = _absent(facet)
+    return None if fault is None or is_deleted(raw) else fault
 
 
 def salvage(kind: type[K], raw: bytes | str | msgspec.Raw) -> K | None:
@@ -143,7 +143,7 @@ def _fault(message: str) -> Fault:
     location = _PATH.search(message)
     missing = _MISSING.search(message)
     names = [_INDEX.sub("[]", location[1]) if location else "", missing[1] if missing else ""]
-    reason = _PATTERN.sub(lambda found: f"Expected {_format(found[2])}", _PATH.sub("", message))
+    reason = _PATTERN.sub(lambda match: f"Expected {_format(match[2])}", _PATH.sub("", message))
     return Fault(".".join(name for name in names if name), reason[:_MESSAGE_MAX])
 
 
@@ -197,15 +197,15 @@ def _absent(value: Any, path: str = "") -> Fault | None:
                     f"{path}.{field.key}".lstrip("."),
                     f"Object missing required field `{field.key}`",
                 )
-            found = _absent(inner, f"{path}.{field.key}")
-            if found is not None:
-                return found
+            fault = _absent(inner, f"{path}.{field.key}")
+            if fault is not None:
+                return fault
     elif isinstance(value, list):
-        found_in_items = (_absent(item, f"{path}[]") for item in value)
-        return next((found for found in found_in_items if found is not None), None)
+        faults = (_absent(item, f"{path}[]") for item in value)
+        return next((fault for fault in faults if fault is not None), None)
     elif isinstance(value, dict):
-        found_in_entries = (_absent(item, f"{path}[]") for item in value.values())
-        return next((found for found in found_in_entries if found is not None), None)
+        faults = (_absent(item, f"{path}[]") for item in value.values())
+        return next((fault for fault in faults if fault is not None), None)
     return None
 
 
