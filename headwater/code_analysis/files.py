@@ -98,11 +98,13 @@ def references_in_model(
     )
     lines = text.splitlines()
     read = []
-    for one in references.read:
-        if one.table != (UNKNOWN_NAME,) and one.column != UNKNOWN_NAME:
-            is_line = one.line <= len(lines)
+    for reference in references.read:
+        if reference.table != (UNKNOWN_NAME,) and reference.column != UNKNOWN_NAME:
+            is_line = reference.line <= len(lines)
             # Evidence shows the line of the template, not of the rendered text.
-            read.append(replace(one, text=lines[one.line - 1].strip()) if is_line else one)
+            read.append(
+                replace(reference, text=lines[reference.line - 1].strip()) if is_line else reference
+            )
     return replace(
         references,
         read=tuple(read),

@@ -103,7 +103,9 @@ def references_in_notebook(
     for sql in notebook.sql:
         references = references_in_sql(sql, dialect=sql_dialect, columns=columns)
         pieces.append(references)
-    pieces += [unknown_references(f"a cell of {one} is not read") for one, _ in notebook.others]
+    pieces += [
+        unknown_references(f"a cell of {language} is not read") for language, _ in notebook.others
+    ]
     return merge_references(pieces)
 
 

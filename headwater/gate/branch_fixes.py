@@ -37,21 +37,21 @@ class BranchFixes:
         """Return the affected assets without producers of the dataset; fixed ones are warnings."""
         remaining = []
         is_written_by_code = change.source.kind in _WRITTEN_BY_CODE
-        for one in affected:
-            if is_written_by_code and one.urn in change.producers:
+        for asset in affected:
+            if is_written_by_code and asset.urn in change.producers:
                 continue
-            words = _removed_words(change, one)
-            if one.severity == BREAKING and words and self._is_fixed(one, words):
+            words = _removed_words(change, asset)
+            if asset.severity == BREAKING and words and self._is_fixed(asset, words):
                 names = ", ".join(sorted(words))
                 evidence = f"the branch changes it too, and no longer names {names} there"
-                one = replace(one, severity=WARNING, evidence=(evidence, *one.evidence))
-            remaining.append(one)
+                asset = replace(asset, severity=WARNING, evidence=(evidence, *asset.evidence))
+            remaining.append(asset)
         return tuple(remaining)
 
-    def _is_fixed(self, one: Affected, words: set[str]) -> bool:
+    def _is_fixed(self, asset: Affected, words: set[str]) -> bool:
         """Return True if the branch changes all output code, and none has a word or a `*`."""
         texts: list[str] = []
-        for urn in one.outputs:
+        for urn in asset.outputs:
             if urn not in self._texts:
                 return False
             texts += self._texts[urn]
@@ -62,12 +62,12 @@ class BranchFixes:
         return not any(pattern.search(text) or "*" in text for text in texts)
 
 
-def _removed_words(change: DatasetChange, one: Affected) -> set[str]:
+def _removed_words(change: DatasetChange, asset: Affected) -> set[str]:
     """Return the names that the code must no longer have; none if no name can show the fix."""
     planned = change.change
     if planned["type"] in {"column_drop", "column_rename"}:
         column = planned.get("column") or planned["from"]
-        return {column, *one.references}
+        return {column, *asset.references}
     if planned["type"] in {"table_drop", "table_rename", "job_delete"}:
         return {re.split(r"[./]", change.source.table)[-1]}
     return set()

@@ -46,7 +46,7 @@ def find_changes(files: Iterable[FileChange], dialect: str = "") -> ChangedTable
     # The new names of tables whose files were renamed.
     moved: dict[str, str] = {}
     result = ChangedTables()
-    for file in sorted(files, key=lambda one: one.path):
+    for file in sorted(files, key=lambda file: file.path):
         kinds = [kind_of(path) for path in (file.before_path, file.after_path) if path]
         if not any(kinds):
             continue
@@ -94,4 +94,4 @@ def _diff_versions(before: _Version, after: _Version, moved: dict[str, str]) -> 
     for contents in after.code.values():
         defined |= {key for key, table in contents.tables.items() if not table.is_open}
     changes += diff_documented(before.schemas, after.schemas, defined)
-    return sorted(changes, key=lambda one: (one.table.lower(), one.file))
+    return sorted(changes, key=lambda change: (change.table.lower(), change.file))

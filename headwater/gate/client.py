@@ -80,7 +80,7 @@ class GateClient:
             )
         if result["hiddenAffected"]:
             gaps.append("an asset is affected that the key of the gate may not see")
-        return tuple(_parse_affected(one) for one in result["affected"]), gaps
+        return tuple(_parse_affected(asset) for asset in result["affected"]), gaps
 
     def _query(self, query: str, variables: Mapping[str, Any]) -> dict[str, Any]:
         try:
@@ -93,17 +93,17 @@ class GateClient:
             ) from error
 
 
-def _parse_affected(one: Mapping[str, Any]) -> Affected:
+def _parse_affected(asset: Mapping[str, Any]) -> Affected:
     return Affected(
-        urn=one["urn"] or one["name"],
-        kind=one["kind"],
-        name=one["name"],
-        severity=one["severity"].lower(),
-        references=tuple(one["references"]),
-        evidence=tuple(_render_evidence(evidence) for evidence in one["evidence"]),
-        is_certified=one["certified"],
-        owners=tuple(one["owners"]),
-        outputs=tuple(one["outputs"]),
+        urn=asset["urn"] or asset["name"],
+        kind=asset["kind"],
+        name=asset["name"],
+        severity=asset["severity"].lower(),
+        references=tuple(asset["references"]),
+        evidence=tuple(_render_evidence(evidence) for evidence in asset["evidence"]),
+        is_certified=asset["certified"],
+        owners=tuple(asset["owners"]),
+        outputs=tuple(asset["outputs"]),
     )
 
 

@@ -40,11 +40,11 @@ def diff(before: FileContents, after: FileContents, moved: Mapping[str, str]) ->
     `moved`: new table names by old lower-case name."""
     created = after.tables.keys() - before.tables.keys()
     # A statement of a migration counts once, when it is new.
-    applied = [(one.table, one.change) for one in before.changes]
+    applied = [(change.table, change.change) for change in before.changes]
     changes = [
-        replace(one, is_new=one.table.lower() in created)
-        for one in after.changes
-        if (one.table, one.change) not in applied
+        replace(change, is_new=change.table.lower() in created)
+        for change in after.changes
+        if (change.table, change.change) not in applied
     ]
     old, new = dict(before.tables), dict(after.tables)
     for key, name in sorted(moved.items()):
@@ -92,16 +92,16 @@ def _is_fill(table: TableDefinition) -> bool:
     return table.kind in {FILLED, CODE}
 
 
-def _merged_table(one: TableDefinition, other: TableDefinition) -> TableDefinition:
-    row_logic = "\n".join(part for part in (one.row_logic, other.row_logic) if part)
+def _merged_table(first: TableDefinition, second: TableDefinition) -> TableDefinition:
+    row_logic = "\n".join(part for part in (first.row_logic, second.row_logic) if part)
     return TableDefinition(
-        one.name,
-        one.kind,
-        {**one.columns, **other.columns},
-        one.is_open or other.is_open,
+        first.name,
+        first.kind,
+        {**first.columns, **second.columns},
+        first.is_open or second.is_open,
         row_logic,
-        one.file,
-        one.line,
+        first.file,
+        first.line,
     )
 
 
@@ -112,7 +112,7 @@ def _renamed_table(old: TableDefinition, new: TableDefinition) -> Iterator[Table
 
 
 def _removed_table(table: TableDefinition, after: FileContents) -> Iterator[TableChange]:
-    is_changed = any(one.table.lower() == table.key for one in after.changes)
+    is_changed = any(change.table.lower() == table.key for change in after.changes)
     if not is_changed and table.is_enforced:
         change = _REMOVAL.get(table.kind, {"type": "table_drop"})
         yield TableChange(table.name, table.kind, change, table.file)
@@ -153,9 +153,13 @@ class _Comparison:
         self.removed: Columns = {}
         self.added: Columns = {}
         if new.is_enforced and not (new.is_open and not old.is_open):
-            self.removed = {key: one for key, one in old.columns.items() if key not in new.columns}
+            self.removed = {
+                key: column for key, column in old.columns.items() if key not in new.columns
+            }
         if new.is_enforced and not (old.is_open and not new.is_open):
-            self.added = {key: one for key, one in new.columns.items() if key not in old.columns}
+            self.added = {
+                key: column for key, column in new.columns.items() if key not in old.columns
+            }
 
     def change(
         self, change: dict[str, Any], line: int = 0, columns: tuple[str, ...] = ()
@@ -257,8 +261,8 @@ def _changed_column(old: ColumnDefinition, new: ColumnDefinition) -> Iterator[di
         yield change | {"description": "its expression changed"}
 
 
-def _is_same_type(one: str | None, other: str | None) -> bool:
-    return _normalise_type(one) == _normalise_type(other)
+def _is_same_type(first: str | None, second: str | None) -> bool:
+    return _normalise_type(first) == _normalise_type(second)
 
 
 def _normalise_type(type: str | None) -> str:

@@ -194,7 +194,7 @@ class DatasetResolver:
                 )
             changes += _missing_columns(info.columns, change.columns, urn)
         certified = is_certified(info.tags)
-        return [DatasetChange(change, urn, one, certified, info.producers) for one in changes]
+        return [DatasetChange(change, urn, body, certified, info.producers) for body in changes]
 
     def _info(self, urn: str) -> DatasetInfo:
         if urn not in self._infos:

@@ -45,7 +45,9 @@ class AssessedChange:
 
     def names(self, *, is_breaking: bool) -> list[str]:
         """Return the names of the assets that break, or of the others."""
-        return [one.name for one in self.affected if (one.severity == BREAKING) is is_breaking]
+        return [
+            asset.name for asset in self.affected if (asset.severity == BREAKING) is is_breaking
+        ]
 
 
 @dataclass(frozen=True)
@@ -80,18 +82,21 @@ class Report:
         """Return each affected asset once, at its worst severity, breaking ones first."""
         worst: dict[str, Affected] = {}
         for assessed in self.assessed:
-            for one in assessed.affected:
-                previous = worst.get(one.urn)
-                if previous is None or (one.severity == BREAKING and previous.severity != BREAKING):
-                    worst[one.urn] = one
+            for asset in assessed.affected:
+                previous = worst.get(asset.urn)
+                if previous is None or (
+                    asset.severity == BREAKING and previous.severity != BREAKING
+                ):
+                    worst[asset.urn] = asset
         return sorted(
-            worst.values(), key=lambda one: (one.severity != BREAKING, one.kind, one.name, one.urn)
+            worst.values(),
+            key=lambda asset: (asset.severity != BREAKING, asset.kind, asset.name, asset.urn),
         )
 
     @property
     def certified_assets(self) -> list[str]:
         """Return certified assets that are affected, or that change by more than a new column."""
-        names = {one.name for one in self.affected if one.is_certified}
+        names = {asset.name for asset in self.affected if asset.is_certified}
         for assessed in self.assessed:
             change = assessed.change
             if change.is_certified and change.change["type"] != "column_add":
@@ -102,7 +107,7 @@ class Report:
     def reasons(self) -> list[str]:
         """Return the reasons why the gate fails."""
         affected = self.affected
-        breaking_count = sum(one.severity == BREAKING for one in affected)
+        breaking_count = sum(asset.severity == BREAKING for asset in affected)
         reasons = []
         if breaking_count:
             reasons.append(f"{_count(breaking_count, 'asset')} downstream would break")
@@ -147,7 +152,7 @@ class Report:
 
     @property
     def _block_reason(self) -> str:
-        general = next((one.message for one in self.problems if not one.file), "")
+        general = next((problem.message for problem in self.problems if not problem.file), "")
         if general:
             return f"it cannot be assessed: {general}"
         return f"{_count(len(self.problems), 'place')} cannot be assessed"
@@ -157,8 +162,8 @@ class Report:
         """Return the findings, each at its place in the code."""
         findings = [_finding_of(assessed) for assessed in self.assessed]
         findings += [
-            Finding("error", "not-assessed", one.message, one.file, one.line)
-            for one in self.problems
+            Finding("error", "not-assessed", problem.message, problem.file, problem.line)
+            for problem in self.problems
         ]
         file, line = "", 0
         if self.assessed:
@@ -228,10 +233,10 @@ def report_json(report: Report) -> dict[str, Any]:
         "newTables": list(report.new_tables),
         "changes": [_change_json(assessed) for assessed in report.assessed],
         "problems": [
-            {"file": one.file, "line": one.line or None, "message": one.message}
-            for one in report.problems
+            {"file": problem.file, "line": problem.line or None, "message": problem.message}
+            for problem in report.problems
         ],
-        "affected": [_affected_json(one) for one in report.affected],
+        "affected": [_affected_json(asset) for asset in report.affected],
         "certifiedAssets": report.certified_assets,
         "maxDownstream": report.downstream_max,
     }
@@ -250,17 +255,17 @@ def _change_json(assessed: AssessedChange) -> dict[str, Any]:
 
 
 def _severities(affected: Iterable[Affected]) -> list[dict[str, str]]:
-    return [{"urn": one.urn, "severity": one.severity} for one in affected]
+    return [{"urn": asset.urn, "severity": asset.severity} for asset in affected]
 
 
-def _affected_json(one: Affected) -> dict[str, Any]:
+def _affected_json(asset: Affected) -> dict[str, Any]:
     return {
-        "urn": one.urn,
-        "kind": one.kind,
-        "name": one.name,
-        "severity": one.severity,
-        "references": list(one.references),
-        "evidence": list(one.evidence),
-        "certified": one.is_certified,
-        "owners": list(one.owners),
+        "urn": asset.urn,
+        "kind": asset.kind,
+        "name": asset.name,
+        "severity": asset.severity,
+        "references": list(asset.references),
+        "evidence": list(asset.evidence),
+        "certified": asset.is_certified,
+        "owners": list(asset.owners),
     }

@@ -161,7 +161,9 @@ def read_trusted_queries(path: Path | None) -> dict[str, str]:
         queries = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise SettingsError(f"{_SETTING}: {path} cannot be read: {error}") from error
-    if not isinstance(queries, dict) or not all(isinstance(one, str) for one in queries.values()):
+    if not isinstance(queries, dict) or not all(
+        isinstance(query, str) for query in queries.values()
+    ):
         raise SettingsError(f"{_SETTING}: {path} must be a JSON object of names and queries")
     for name, query in queries.items():
         if _HASH.fullmatch(name) and name != query_hash(query):

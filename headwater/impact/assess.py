@@ -75,7 +75,9 @@ class _PlannedChange:
         if not name:
             return None
         columns = self.row.get("columns") or ()
-        return next((one for one in columns if fold_case(one) == fold_case(name)), str(name))
+        return next(
+            (column for column in columns if fold_case(column) == fold_case(name)), str(name)
+        )
 
 
 def assess(
@@ -102,10 +104,10 @@ def assess(
     deadline = time.monotonic() + timeout_seconds
     # The report is about the graph as it is now, not about a cache that is a moment old.
     view = view.up_to_date()
-    planned = [_PlannedChange(one, require_node(view, one.urn)) for one in changes]
+    planned = [_PlannedChange(change, require_node(view, change.urn)) for change in changes]
     down = read_downstream(
         view,
-        [one.urn for one in planned],
+        [change.urn for change in planned],
         seconds=min(timeout_seconds, TRAVERSAL_SECONDS_MAX),
         ever=include_stale,
     )
@@ -120,16 +122,21 @@ def assess(
     model = load_model(edges, down, _changed_columns(planned), codes, unseen)
     writers = load_writers(model, down, codes, unseen)
     assets = AffectedAssets(view, down.rows, model)
-    for one in planned:
-        starts = _start_changes(view, one, down, model)
+    for planned_change in planned:
+        starts = _start_changes(view, planned_change, down, model)
         result = propagate(model, starts, deadline)
-        if one.column is not None:
-            _add_writers(starts[0], writers.get(one.urn, []), result, model.table(one.urn))
+        if planned_change.column is not None:
+            _add_writers(
+                starts[0],
+                writers.get(planned_change.urn, []),
+                result,
+                model.table(planned_change.urn),
+            )
         assets.add_result(result)
         _add_answers(view, assets, result)
     notes: list[str] = []
-    for one in planned:
-        notes += _notes(one)
+    for planned_change in planned:
+        notes += _notes(planned_change)
     truncated = down.truncated or ("" if edges.is_complete else "edges")
     return assets.report(truncated=truncated, notes=notes)
 
@@ -145,9 +152,9 @@ def _visible_tables(down: DownstreamGraph, unseen: set[str]) -> list[Table]:
 def _changed_columns(planned: Sequence[_PlannedChange]) -> dict[str, list[str]]:
     """Return the existing columns that changes are about, by dataset."""
     columns: dict[str, list[str]] = defaultdict(list)
-    for one in planned:
-        if one.column is not None and not isinstance(one.change, ColumnAdd):
-            columns[one.urn].append(one.column)
+    for change in planned:
+        if change.column is not None and not isinstance(change.change, ColumnAdd):
+            columns[change.urn].append(change.column)
     return columns
 
 
@@ -158,7 +165,7 @@ def _start_changes(
     urn, change = planned.urn, planned.change
     if isinstance(change, JobDelete):
         tables = [*down.outputs.get(urn, {}), *([urn] if urn in down.reads else [])]
-        return [PropagatedChange(one, ALL, "stale", False, 0, (one,)) for one in tables]
+        return [PropagatedChange(table, ALL, "stale", False, 0, (table,)) for table in tables]
     if isinstance(change, TableDrop | TableRename):
         return [PropagatedChange(urn, ALL, "gone", path=(urn,))]
     column = planned.column
@@ -225,7 +232,7 @@ def _answer_rank(change: PropagatedChange) -> tuple[bool, tuple[bool, int]]:
 def _notes(planned: _PlannedChange) -> list[str]:
     """Return the inconsistencies between a change and the columns that the graph knows."""
     change, name = planned.change, planned.row["name"]
-    columns = [fold_case(one) for one in planned.row.get("columns") or ()]
+    columns = [fold_case(column) for column in planned.row.get("columns") or ()]
     column = getattr(change, "column", None)
     if not columns or column is None:
         return []

@@ -81,7 +81,7 @@ class AffectedAssets:
         unseen = find_hidden(self._view, [*nodes, *in_graph])
         visible = [asset for urn, asset in self._assets.items() if urn not in unseen]
         affected = [self._affected(asset, unseen) for asset in visible]
-        affected.sort(key=lambda one: (one.distance, one.severity, one.kind, one.name))
+        affected.sort(key=lambda asset: (asset.distance, asset.severity, asset.kind, asset.name))
         hides = any(urn in unseen for urn in nodes)
         return Report(affected, hides, truncated or self._truncated, notes)
 
@@ -93,8 +93,8 @@ class AffectedAssets:
         return asset
 
     def _affected(self, asset: _Asset, unseen: set[str]) -> Affected:
-        datasets = [one for one in asset.outputs if one.startswith("dataset:")]
-        outputs = tuple(one for one in datasets if one not in unseen)
+        datasets = [urn for urn in asset.outputs if urn.startswith("dataset:")]
+        outputs = tuple(urn for urn in datasets if urn not in unseen)
         row = self._rows.get(asset.urn, {})
         tags = self._listed(asset.urn, "tags")
         owners = self._listed(asset.urn, "owners")
@@ -134,10 +134,10 @@ def _visible_columns(references: Iterable[tuple[str, str]], unseen: set[str]) ->
 def _visible_evidence(evidence: Iterable[Evidence], unseen: set[str]) -> tuple[Evidence, ...]:
     """Return the evidence without hidden nodes; references come before mere readers."""
     visible: dict[Evidence, None] = {}
-    for one in evidence:
-        path = tuple(urn for urn in one.path if urn not in unseen)
-        visible[replace(one, path=path)] = None
-    ordered = sorted(visible, key=lambda one: _EVIDENCE_ORDER[one.kind])
+    for item in evidence:
+        path = tuple(urn for urn in item.path if urn not in unseen)
+        visible[replace(item, path=path)] = None
+    ordered = sorted(visible, key=lambda item: _EVIDENCE_ORDER[item.kind])
     return tuple(ordered[:EVIDENCE_MAX])
 
 

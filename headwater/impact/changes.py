@@ -92,7 +92,7 @@ _TYPES: tuple[type[_Change], ...] = (
     JobDelete,
     SemanticsChange,
 )
-CHANGES: dict[str, type[_Change]] = {str(one.__struct_config__.tag): one for one in _TYPES}
+CHANGES: dict[str, type[_Change]] = {str(type.__struct_config__.tag): type for type in _TYPES}
 
 
 def parse_change(body: Mapping[str, Any], urn: str | None = None) -> Change:
@@ -126,9 +126,9 @@ def parse_changes(bodies: Any, urn: str | None = None) -> list[Change]:
             "changes must be a list of at least one change", hint=f"For example [{_example()}]."
         )
     changes = []
-    for number, one in enumerate(bodies):
+    for number, body in enumerate(bodies):
         try:
-            changes.append(parse_change(one, urn))
+            changes.append(parse_change(body, urn))
         except QueryError as error:
             raise QueryError(f"changes[{number}]: {error.message}", hint=error.hint) from error
     return changes

@@ -132,7 +132,7 @@ class _Loader:
         is_hidden = urn in self.hidden
         own_codes = [] if is_hidden else self._codes_of_job(row, outputs)
         near = [*self.down.inputs.get(urn, ()), *outputs]
-        near_tables = [self.tables[one] for one in near if one in self.tables]
+        near_tables = [self.tables[urn] for urn in near if urn in self.tables]
         if urn in self.down.reads:
             # It hands data to other jobs with no known dataset between.
             outputs = {**outputs, urn: None}
@@ -145,7 +145,7 @@ class _Loader:
 
     def _codes_of_job(self, row: Row, outputs: Iterable[str]) -> list[CodeFile]:
         """Return the files at the path that a job reports, or that make one of its outputs."""
-        written = [self.tables[one] for one in outputs if one in self.tables]
+        written = [self.tables[urn] for urn in outputs if urn in self.tables]
         names = [table.name for table in written if table.urn not in self.hidden]
         reported = str(row.get("codePath") or "").strip("/")
         codes = []
@@ -223,7 +223,7 @@ def _producer_code(row: Row, dialect: str, urn: str, near: list[Table]) -> Refer
     """Return the references of the code that a producer sent, or None without any."""
     parts = parse_urn(urn).parts
     near_parts = [parse_urn(table.urn).parts for table in near]
-    namespaces = [one[0] for one in near_parts if one]
+    namespaces = [parts[0] for parts in near_parts if parts]
     own_namespace = parts[0] if parts else ""
     dialect = dialect_of(dialect, row.get("integration"), own_namespace, *namespaces)
     pieces = []

@@ -67,7 +67,7 @@ class Table:
 
     @cached_property
     def _spellings(self) -> dict[str, str]:
-        return {fold_case(one): one for one in self.columns or ()}
+        return {fold_case(column): column for column in self.columns or ()}
 
     @cached_property
     def _column_urns(self) -> dict[str, str]:

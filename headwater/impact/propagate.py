@@ -126,4 +126,4 @@ def _add_worse(
             result.changes[key] = change
             added.append(change)
             waiting += model.column_changes(change)
-    return [one for one in added if result.changes[(one.table, one.column)] is one]
+    return [change for change in added if result.changes[(change.table, change.column)] is change]

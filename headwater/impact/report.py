@@ -104,7 +104,7 @@ class Report:
 
     @property
     def breaking_count(self) -> int:
-        return sum(one.severity == "breaking" for one in self.affected)
+        return sum(asset.severity == "breaking" for asset in self.affected)
 
     @property
     def warning_count(self) -> int:
@@ -112,7 +112,7 @@ class Report:
 
     @property
     def certified_count(self) -> int:
-        return sum(one.certified for one in self.affected)
+        return sum(asset.certified for asset in self.affected)
 
     @property
     def risk_level(self) -> Risk:
@@ -124,8 +124,8 @@ class Report:
     def owners(self) -> list[str]:
         """Return the owners to notify."""
         owners: set[str] = set()
-        for one in self.affected:
-            owners.update(one.owners)
+        for asset in self.affected:
+            owners.update(asset.owners)
         return sorted(owners)
 
 
@@ -137,7 +137,7 @@ def report_json(report: Report) -> dict[str, Any]:
         "breaking_count": report.breaking_count,
         "warning_count": report.warning_count,
         "certified_count": report.certified_count,
-        "affected_assets": [_affected_json(one) for one in report.affected],
+        "affected_assets": [_affected_json(asset) for asset in report.affected],
         "owners": report.owners,
         "hidden_affected": report.hidden_affected,
         "truncated": report.truncated or None,
@@ -145,8 +145,8 @@ def report_json(report: Report) -> dict[str, Any]:
     }
 
 
-def _affected_json(one: Affected) -> dict[str, Any]:
-    content: dict[str, Any] = msgspec.to_builtins(one)
+def _affected_json(asset: Affected) -> dict[str, Any]:
+    content: dict[str, Any] = msgspec.to_builtins(asset)
     content["affected_references"] = content.pop("references")
     return content
 

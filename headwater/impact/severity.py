@@ -110,7 +110,7 @@ class _Classifier:
                 )
             )
         passed += self._flow_changes()
-        decides_rows = not edges and any(one.indirect for one in usage.sure)
+        decides_rows = not edges and any(reference.indirect for reference in usage.sure)
         if not passed or decides_rows:
             # It decides over rows, or its use is not known: all outputs change.
             for output in self._outputs():
@@ -120,7 +120,7 @@ class _Classifier:
     def _of_star(self) -> Classification:
         """Classify a consumer that takes the column along in a `*`."""
         change, usage = self._change, self._usage
-        by_position = [one for one in usage.stars if one.by_position]
+        by_position = [reference for reference in usage.stars if reference.by_position]
         evidence = self._lines(by_position or usage.stars)
         passed = self._flow_changes()
         if by_position and change.sure and change.effect == "gone" and change.is_start:
@@ -151,8 +151,8 @@ class _Classifier:
         change, consumer = self._change, self._consumer
         name = self._model.table(change.table).name
         read = consumer.code.read if change.sure and consumer.code is not None else ()
-        named = [one for one in read if one.sure and one.column != ALL]
-        lines = [one for one in named if may_be_table(one.table, name)][:1]
+        named = [reference for reference in read if reference.sure and reference.column != ALL]
+        lines = [reference for reference in named if may_be_table(reference.table, name)][:1]
         evidence = [self._reads_only(), *self._lines(lines)]
         passed = [change.as_stale(consumer, output) for output in self._outputs()]
         is_reference = change.is_start or bool(lines)
@@ -163,7 +163,7 @@ class _Classifier:
         change, usage = self._change, self._usage
         evidence = self._lines(usage.stars)
         passed = self._flow_changes()
-        if change.is_start and any(one.by_position for one in usage.stars):
+        if change.is_start and any(reference.by_position for reference in usage.stars):
             return Classification("breaking", evidence, passed)
         if change.effect == "added" or (usage.is_complete and not usage.stars):
             return Classification(passed=passed)
@@ -208,14 +208,14 @@ class _Classifier:
         column = fold_case(self._change.column)
         is_named = column in code.words
         usage = _ColumnUsage(is_complete=bool(names) and not code.unknown and not is_named)
-        for one in code.read:
-            if one.table not in names:
+        for reference in code.read:
+            if reference.table not in names:
                 continue
-            if one.column == ALL:
-                usage.stars.append(one)
-            elif one.column == column:
-                is_sure = one.sure and names[one.table]
-                (usage.sure if is_sure else usage.unsure).append(one)
+            if reference.column == ALL:
+                usage.stars.append(reference)
+            elif reference.column == column:
+                is_sure = reference.sure and names[reference.table]
+                (usage.sure if is_sure else usage.unsure).append(reference)
         for flow in code.flows:
             if flow.source in names and _carries(flow, column):
                 usage.flows.append(flow)
@@ -226,7 +226,7 @@ class _Classifier:
 
     def _lines(self, references: Iterable[Reference]) -> list[Evidence]:
         path = self._change.path
-        return [Evidence.line_of(self._consumer, one, path) for one in references]
+        return [Evidence.line_of(self._consumer, reference, path) for reference in references]
 
     def _reads_only(self) -> Evidence:
         return Evidence.reads_only((self._change.table, self._consumer.urn), self._consumer)
@@ -235,27 +235,27 @@ class _Classifier:
 def classify_writer(writer: Consumer, change: PropagatedChange, table: Table) -> Classification:
     """Classify a change for a writer of the table, by its INSERTs and the columns it names."""
     code = writer.code or References(unknown=("its code is not known",))
-    inserts = [one for one in code.inserts if may_be_table(one.table, table.name)]
-    without_columns = [one for one in inserts if not one.columns]
+    inserts = [insert for insert in code.inserts if may_be_table(insert.table, table.name)]
+    without_columns = [insert for insert in inserts if not insert.columns]
     if change.is_addition:
         is_required = change.effect == "added_required"
         if without_columns:
-            lines = [Evidence.line_of(writer, one, change.path) for one in without_columns]
+            lines = [Evidence.line_of(writer, insert, change.path) for insert in without_columns]
             return Classification("breaking" if is_required else "warning", lines)
         if is_required and (inserts or code.unknown):
-            lines = [Evidence.line_of(writer, one, change.path) for one in inserts]
+            lines = [Evidence.line_of(writer, insert, change.path) for insert in inserts]
             reads_only = Evidence.reads_only((writer.urn, table.urn), writer)
             return Classification("warning", lines or [reads_only])
         return Classification()
     column = fold_case(change.column)
-    written = [one for one in code.written if one.column == column]
+    written = [reference for reference in code.written if reference.column == column]
     evidence = [
-        Evidence.line_of(writer, one, change.path)
-        for one in written
-        if may_be_table(one.table, table.name)
+        Evidence.line_of(writer, reference, change.path)
+        for reference in written
+        if may_be_table(reference.table, table.name)
     ]
     if not evidence and change.effect == "gone":
-        evidence = [Evidence.line_of(writer, one, change.path) for one in without_columns]
+        evidence = [Evidence.line_of(writer, insert, change.path) for insert in without_columns]
     return Classification(change.severity, evidence) if evidence else Classification()
 
 

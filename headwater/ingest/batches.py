@@ -32,7 +32,9 @@ class Batch(msgspec.Struct):
     @property
     def dead(self) -> list[tuple[int, str]]:
         """Return the sequence number and the reason of each record without an event."""
-        return [(one.record.seq, one.reason) for one in self.records if one.event is None]
+        return [
+            (parsed.record.seq, parsed.reason) for parsed in self.records if parsed.event is None
+        ]
 
 
 def parse_record(record: Record) -> ParsedRecord:
@@ -54,7 +56,7 @@ def fold_batch(records: list[ParsedRecord], naming: Naming, *, future_seconds: i
     Events dated more than `future_seconds` after their receipt count as events from the future.
     """
     try:
-        delta = fold((one.event for one in records if one.event is not None), naming)
+        delta = fold((parsed.event for parsed in records if parsed.event is not None), naming)
         return Batch(records, delta, _producer_stats(records, future_seconds))
     except Exception as error:  # any event may break it; the others must still be folded
         return Batch(records, error=error)
@@ -62,15 +64,15 @@ def fold_batch(records: list[ParsedRecord], naming: Naming, *, future_seconds: i
 
 def _producer_stats(records: list[ParsedRecord], future_seconds: int) -> ProducerStats:
     stats = ProducerStats()
-    for one in records:
-        record = one.record
+    for parsed in records:
+        record = parsed.record
         count_event(
             record.received,
             record.seq,
             record.body,
-            one.event,
+            parsed.event,
             future_seconds=future_seconds,
-            reason=one.reason,
+            reason=parsed.reason,
             into=stats,
         )
     return stats

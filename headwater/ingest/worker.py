@@ -218,7 +218,9 @@ class Worker:
             records = [record for record in read if record.seq <= checkpoint.position]
             last = records[-1].seq if records else checkpoint.position
             try:
-                events = [parse_record(one).event for one in records if one.seq not in skipped]
+                events = [
+                    parse_record(record).event for record in records if record.seq not in skipped
+                ]
                 delta = fold((event for event in events if event is not None), self._naming)
                 checkpoint = self._save_deferred(checkpoint, last, delta)
             except _RETRIABLE:
@@ -402,10 +404,10 @@ class Worker:
     def _report(self, pending: _PendingBatch, committed_at: float) -> None:
         """Report a commit, and revive its events that were dead letters before."""
         records = pending.batch.records
-        folded = {one.record.seq for one in records if one.event is not None}
+        folded = {parsed.record.seq for parsed in records if parsed.event is not None}
         self._revive(folded & self._earlier_dead)
         report = CommitReport(
-            received=tuple(one.record.received for one in records),
+            received=tuple(parsed.record.received for parsed in records),
             dead=len(pending.batch.dead),
             seconds=max(committed_at - pending.started, 0.0),
             committed_at=committed_at,

@@ -131,7 +131,9 @@ def read_all_facets(view: GraphView, urns: Iterable[str]) -> dict[str, dict[str,
             registers[row["urn"]] = _newest_registers([row["facts"]])
     facets: dict[str, dict[str, Any]] = {}
     for urn, by_name in registers.items():
-        newest = {key: json.loads(one[2]) for key, one in sorted(by_name.items()) if one[2]}
+        newest = {
+            key: json.loads(register[2]) for key, register in sorted(by_name.items()) if register[2]
+        }
         facets[urn] = dict(view.visibility.prune(newest))
     return facets
 

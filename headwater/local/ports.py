@@ -31,16 +31,16 @@ def free_ports(preferred: Sequence[int]) -> list[int]:
     """
     sockets = [socket.socket() for _ in preferred]
     try:
-        for one, port in zip(sockets, preferred, strict=True):
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        for sock, port in zip(sockets, preferred, strict=True):
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                one.bind((HOST, port))
+                sock.bind((HOST, port))
             except OSError:
-                one.bind((HOST, 0))
-        return [int(one.getsockname()[1]) for one in sockets]
+                sock.bind((HOST, 0))
+        return [int(socket.getsockname()[1]) for socket in sockets]
     finally:
-        for one in sockets:
-            one.close()
+        for sock in sockets:
+            sock.close()
 
 
 def require_free_port(port: int, option: str) -> None:

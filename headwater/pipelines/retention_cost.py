@@ -166,10 +166,10 @@ def estimate_savings(
     protected = rollup.protected_runs(database)
     free: list[Candidate] = []
     for page in rollup.candidates(database, least):
-        unprotected = [one for one in page if one.urn not in protected]
+        unprotected = [candidate for candidate in page if candidate.urn not in protected]
         for piece in chunks(unprotected, BATCH_SIZE):
             removable = set(rollup.removable_runs(database, piece))
-            free.extend(one for one in piece if one.urn in removable)
+            free.extend(candidate for candidate in piece if candidate.urn in removable)
     each = {label: size.bytes / size.nodes for label, size in sizes.items()}
     settings = product(DAYS, SAMPLES)
     return [_saving(free, days, sample, now, each) for days, sample in settings]
@@ -179,7 +179,11 @@ def _saving(
     free: list[Candidate], days: int, sample: float, now: int, each: Mapping[str, float]
 ) -> Saving:
     until = rollup.to_datetime(now) - timedelta(days=days)
-    removable = [one for one in free if one.last < until and sample_position(one.run_id) >= sample]
-    versions = sum(one.versions for one in removable)
+    removable = [
+        candidate
+        for candidate in free
+        if candidate.last < until and sample_position(candidate.run_id) >= sample
+    ]
+    versions = sum(candidate.versions for candidate in removable)
     size = len(removable) * each.get("PipelineRun", 0.0) + versions * each.get("Artifact", 0.0)
     return Saving(days, sample, len(removable), versions, round(size))

@@ -88,7 +88,7 @@ def _unprotected(
     database: Database, horizon: Horizon, needed: UrnSet, report: RollupReport
 ) -> Iterator[list[Candidate]]:
     for page in rollup.candidates(database, horizon):
-        free = [one for one in page if one.urn not in needed]
+        free = [candidate for candidate in page if candidate.urn not in needed]
         report.old += len(page)
         report.protected += len(page) - len(free)
         yield free
@@ -113,7 +113,7 @@ def _summarise(
     )
     report.summarised += len(removed)
     progress("summarising", len(removed))
-    return [one for one in piece if one.urn not in removed]
+    return [candidate for candidate in piece if candidate.urn not in removed]
 
 
 if __name__ == "__main__":

@@ -354,7 +354,7 @@ class _Batch:
     def events_of(self, part: TaskChunk) -> list[tuple[int, Event]]:
         """Return the events of a part with the index of their message, without dead ones."""
         parsed = enumerate(self._rules.parse(self._messages(part)))
-        return [(index, one.event) for index, one in parsed if one.event is not None]
+        return [(index, message.event) for index, message in parsed if message.event is not None]
 
     def refuse(self, part: TaskChunk, refused: dict[int, str]) -> None:
         """Make these messages of a part dead letters; `refused` has their reasons by index."""
@@ -423,8 +423,8 @@ def _sync(path: str) -> None:
 
 def _joined(deltas: Iterable[GraphDelta]) -> GraphDelta:
     delta = GraphDelta()
-    for one in deltas:
-        facts.absorb(delta, one)
+    for part in deltas:
+        facts.absorb(delta, part)
     return delta
 
 

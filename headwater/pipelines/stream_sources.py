@@ -122,7 +122,10 @@ class KafkaSource(msgspec.Struct, frozen=True):
 
         The headers hold the reason and the place of the message.
         """
-        rows = [(one.message.key, one.message.body, _headers(one)) for one in dead]
+        rows = [
+            (dead_letter.message.key, dead_letter.message.body, _headers(dead_letter))
+            for dead_letter in dead
+        ]
         frame = spark.createDataFrame(rows, _DEAD_SCHEMA).coalesce(1)
         writer = (
             frame.write.format("kafka").option("topic", self.dead).option("includeHeaders", "true")
@@ -175,11 +178,11 @@ class FileSource(msgspec.Struct, frozen=True):
         folder.mkdir(parents=True, exist_ok=True)
         partial = folder / f".{batch:09}-{os.getpid()}"
         with partial.open("w", encoding="utf-8") as file:
-            for one in dead:
+            for dead_letter in dead:
                 letter = {
-                    "reason": one.reason,
-                    "file": one.message.topic,
-                    "event": one.message.body.decode(errors="replace"),
+                    "reason": dead_letter.reason,
+                    "file": dead_letter.message.topic,
+                    "event": dead_letter.message.body.decode(errors="replace"),
                 }
                 file.write(json.dumps(letter) + "\n")
             file.flush()

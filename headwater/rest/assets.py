@@ -225,7 +225,7 @@ class Assets:
             breaking_count=report.breaking_count,
             warning_count=report.warning_count,
             certified_count=report.certified_count,
-            affected_assets=[_affected(one) for one in report.affected],
+            affected_assets=[_affected(asset) for asset in report.affected],
             owners=report.owners,
             hidden_affected=report.hidden_affected,
             truncated=report.truncated or None,
@@ -252,22 +252,22 @@ def _with_urn(change: dict[str, Any], urn: str) -> dict[str, Any]:
     return {"urn": job_urn(*parts) if is_job else urn, **change}
 
 
-def _affected(one: Affected) -> AffectedAsset:
-    urn = one.urn
+def _affected(asset: Affected) -> AffectedAsset:
+    urn = asset.urn
     if urn:
         twin = f"dataset:{urn.partition(':')[2]}"
-        urn = twin if twin in one.outputs else urn
+        urn = twin if twin in asset.outputs else urn
     return AffectedAsset(
         id=asset_id(urn) if urn else None,
-        name=one.name,
-        namespace=one.namespace,
-        asset_type=one.asset_type,
-        severity=one.severity,
-        affected_references=list(one.references),
-        evidence=list(one.evidence),
-        distance=one.distance,
-        owners=list(one.owners),
-        certified=one.certified,
+        name=asset.name,
+        namespace=asset.namespace,
+        asset_type=asset.asset_type,
+        severity=asset.severity,
+        affected_references=list(asset.references),
+        evidence=list(asset.evidence),
+        distance=asset.distance,
+        owners=list(asset.owners),
+        certified=asset.certified,
     )
 
 

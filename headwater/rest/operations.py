@@ -170,8 +170,8 @@ async def _answer(
 
     handled = OperationRequest(view_of(request), params, body, submit_from_thread)
     accepted = {
-        one.partition(";")[0].strip().lower()
-        for one in request.headers.get("accept", "").split(",")
+        media_range.partition(";")[0].strip().lower()
+        for media_range in request.headers.get("accept", "").split(",")
     }
     media_type = next((type for type in operation.media_types if type in accepted), "")
 

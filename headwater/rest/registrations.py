@@ -129,15 +129,15 @@ def resolve_registration(
 
 def _known(view: GraphView, names: Sequence[str]) -> dict[str, dict[str, bool]]:
     """Map each name, or urn of a dataset, to its urns, with True if the graph has their facts."""
-    by_name = {one: urn for one in names if (urn := _parse_dataset_urn(one))}
+    by_name = {name: urn for name in names if (urn := _parse_dataset_urn(name))}
     try:
         known = assets_by_name(view, names)
         rows = read_nodes(view, by_name.values())
     except UnavailableError:
-        return {one: {} for one in names}
+        return {name: {} for name in names}
     by_urn = {
-        one: {urn: rows[urn].get("firstSeen") is not None}
-        for one, urn in by_name.items()
+        name: {urn: rows[urn].get("firstSeen") is not None}
+        for name, urn in by_name.items()
         if urn in rows
     }
     return {**known, **by_urn}
@@ -216,7 +216,9 @@ class PendingRegistrations:
         """Return True if `reference` is a visible asset, registered here, and still pending."""
         now = time.monotonic()
         with self._lock:
-            remembered = {urn: one for urn, one in self._by_urn.items() if one.forget_at > now}
+            remembered = {
+                urn: entry for urn, entry in self._by_urn.items() if entry.forget_at > now
+            }
             self._by_urn = remembered
         for urn in remembered:
             parts = parse_urn(urn).parts
@@ -228,7 +230,9 @@ class PendingRegistrations:
         now = time.monotonic()
         with self._lock:
             return {
-                urn: one.event_time for urn, one in self._by_urn.items() if one.wait_until > now
+                urn: entry.event_time
+                for urn, entry in self._by_urn.items()
+                if entry.wait_until > now
             }
 
     def _forget(self, last_seen_times: Mapping[str, datetime]) -> None:

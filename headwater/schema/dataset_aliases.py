@@ -35,10 +35,10 @@ def canonical_urns(members: Mapping[str, DatasetFacts]) -> dict[str, str]:
             urn = first[urn]
         return urn
 
-    for one, facts in sorted(members.items()):
+    for member, facts in sorted(members.items()):
         for other in sorted(linked_urns(facts)):
-            if other in members and _is_joined(one, facts, other, members[other]):
-                first[root(other)] = root(one)
+            if other in members and _is_joined(member, facts, other, members[other]):
+                first[root(other)] = root(member)
     parts: dict[str, list[str]] = {}
     for urn in sorted(members):
         parts.setdefault(root(urn), []).append(urn)
@@ -52,12 +52,14 @@ def _canonical_urn(part: list[str], members: Mapping[str, DatasetFacts]) -> str:
     return min(part, key=lambda urn: (not members[urn].symlinks, members[urn].span is None, urn))
 
 
-def _is_joined(one: str, facts: DatasetFacts, other: str, others_facts: DatasetFacts) -> bool:
-    return alias_since(one, facts, other, others_facts) is not None
+def _is_joined(
+    first: str, first_facts: DatasetFacts, second: str, second_facts: DatasetFacts
+) -> bool:
+    return alias_since(first, first_facts, second, second_facts) is not None
 
 
 def alias_since(
-    one: str, facts: DatasetFacts, other: str, others_facts: DatasetFacts
+    first: str, first_facts: DatasetFacts, second: str, second_facts: DatasetFacts
 ) -> tuple[str, int] | None:
     """Return the reason (by hand or by facet) and the instant since which two names are joined.
 
@@ -65,16 +67,16 @@ def alias_since(
     """
     decisions = [
         register
-        for register in (facts.by_hand.get(other), others_facts.by_hand.get(one))
+        for register in (first_facts.by_hand.get(second), second_facts.by_hand.get(first))
         if register
     ]
     if decisions:
         newest = max(decisions)
         return (BY_HAND, newest.instant) if newest.value == SAME else None
     linked = [
-        first
-        for first in (_linked_since(facts, other), _linked_since(others_facts, one))
-        if first is not None
+        since
+        for since in (_linked_since(first_facts, second), _linked_since(second_facts, first))
+        if since is not None
     ]
     return (BY_FACET, min(linked)) if linked else None
 

@@ -204,7 +204,11 @@ def _event(body: bytes, received: int, *, repaired: bool) -> Event:
 
 
 def _datasets(parsed: list[_Dataset] | None, field: str) -> tuple[Dataset, ...]:
-    return tuple([_dataset(one, f"{field}[{i}]") for i, one in enumerate(parsed)]) if parsed else ()
+    return (
+        tuple([_dataset(dataset, f"{field}[{i}]") for i, dataset in enumerate(parsed)])
+        if parsed
+        else ()
+    )
 
 
 def _dataset(parsed: _Dataset, field: str) -> Dataset:

@@ -223,7 +223,8 @@ def asset_events(
     """
     asset = _facet(ASSET_FACET, {"sourceRef": source_ref})
     sources = [
-        {"namespace": one["namespace"], "name": one["name"], "type": "DATASET"} for one in upstream
+        {"namespace": dataset["namespace"], "name": dataset["name"], "type": "DATASET"}
+        for dataset in upstream
     ]
     own = {"namespace": namespace, "name": name}
     facets = {

@@ -154,15 +154,15 @@ class Naming:
     def _read_aliases(self) -> dict[str, str]:
         steps: dict[str, str] = {}
         for alias, target in self._rules.aliases.items():
-            one, folder = self._datasource(alias)
+            source, folder = self._datasource(alias)
             other, beneath = self._datasource(target)
             if folder or beneath:
                 hint = "Name the whole namespace: an alias applies to all of it."
                 raise self._rules.error(f'aliases."{alias}"', "names a folder", hint)
             # A namespace that is its own alias removes a default alias.
-            steps.pop(one, None)
-            if one != other:
-                steps[one] = other
+            steps.pop(source, None)
+            if source != other:
+                steps[source] = other
         return naming_rules.resolve_chains(steps, self._rules, "aliases")
 
 

@@ -99,11 +99,11 @@ def push_filters(kind: str, filters: Iterable[Filter]) -> tuple[PushedFilters, l
         The filters that Neo4j evaluates, and those that are left to Spark.
     """
     pushed = PushedFilters()
-    return pushed, [one for one in filters if not _push(pushed, kind, one)]
+    return pushed, [filter for filter in filters if not _push(pushed, kind, filter)]
 
 
-def _push(pushed: PushedFilters, kind: str, one: Filter) -> bool:
-    path: tuple[str, ...] = getattr(one, "attribute", ())
+def _push(pushed: PushedFilters, kind: str, filter: Filter) -> bool:
+    path: tuple[str, ...] = getattr(filter, "attribute", ())
     if len(path) != 1 or path[0] not in TABLES[kind]:
         return False
     column, type = path[0], TABLES[kind][path[0]]
@@ -111,25 +111,25 @@ def _push(pushed: PushedFilters, kind: str, one: Filter) -> bool:
     if kind == "artifacts" and column in DERIVED_PROPERTIES["Artifact"]:
         return False
     if column == ("source" if kind == EDGES else "urn"):
-        return _push_urn_filter(pushed, one)
+        return _push_urn_filter(pushed, filter)
     if kind == EDGES and column in COMPUTED_COLUMNS:
-        return _push_edge_filter(pushed, column, one)
-    if isinstance(one, IsNotNull):
+        return _push_edge_filter(pushed, column, filter)
+    if isinstance(filter, IsNotNull):
         pushed.present.append(column)
         return True
-    values = _values(one, type)
+    values = _values(filter, type)
     if values is not None and type != TIMESTAMP:
         pushed.equal[column] = _intersect(pushed.equal.get(column), values)
         return True
-    return _push_comparison(pushed, column, type, one)
+    return _push_comparison(pushed, column, type, filter)
 
 
-def _values(one: Filter, type: str) -> list[Any] | None:
+def _values(filter: Filter, type: str) -> list[Any] | None:
     """Return the values of an equality or an IN if their type is that of the column, else None."""
-    if isinstance(one, EqualTo):
-        values = [one.value]
-    elif isinstance(one, In):
-        values = [value for value in one.value if value is not None]
+    if isinstance(filter, EqualTo):
+        values = [filter.value]
+    elif isinstance(filter, In):
+        values = [value for value in filter.value if value is not None]
     else:
         return None
     expected = {STRING: str, BIGINT: int, BOOLEAN: bool, TIMESTAMP: datetime}.get(type)
@@ -140,19 +140,19 @@ def _intersect(some: list[Any] | None, others: list[Any]) -> list[Any]:
     return others if some is None else [value for value in some if value in others]
 
 
-def _push_urn_filter(pushed: PushedFilters, one: Filter) -> bool:
-    if isinstance(one, IsNotNull):
+def _push_urn_filter(pushed: PushedFilters, filter: Filter) -> bool:
+    if isinstance(filter, IsNotNull):
         return True
-    values = _values(one, STRING)
+    values = _values(filter, STRING)
     if values is None or len(values) > URNS_MAX:
         return False
     pushed.urns = _intersect(pushed.urns, values)
     return True
 
 
-def _push_edge_filter(pushed: PushedFilters, column: str, one: Filter) -> bool:
-    values = _values(one, STRING)
-    if column == "type" and isinstance(one, IsNotNull):
+def _push_edge_filter(pushed: PushedFilters, column: str, filter: Filter) -> bool:
+    values = _values(filter, STRING)
+    if column == "type" and isinstance(filter, IsNotNull):
         return True
     if column == "type" and values is not None:
         pushed.types = _intersect(pushed.types, values)
@@ -162,22 +162,24 @@ def _push_edge_filter(pushed: PushedFilters, column: str, one: Filter) -> bool:
     return False
 
 
-def _push_comparison(pushed: PushedFilters, column: str, type: str, one: Filter) -> bool:
+def _push_comparison(pushed: PushedFilters, column: str, type: str, filter: Filter) -> bool:
     if type not in {TIMESTAMP, BIGINT}:
         return False
-    value: Any = getattr(one, "value", None)
+    value: Any = getattr(filter, "value", None)
     step: Any = 1
     if type == TIMESTAMP and isinstance(value, datetime):
         value, step = value.astimezone(UTC), timedelta(microseconds=1)
     elif type == TIMESTAMP or not isinstance(value, int):
         return False
-    if isinstance(one, GreaterThan | GreaterThanOrEqual | EqualTo):
-        least = value + step if isinstance(one, GreaterThan) else value
+    if isinstance(filter, GreaterThan | GreaterThanOrEqual | EqualTo):
+        least = value + step if isinstance(filter, GreaterThan) else value
         pushed.least[column] = max(least, pushed.least.get(column, least))
-    if isinstance(one, LessThan | LessThanOrEqual | EqualTo):
-        below = value if isinstance(one, LessThan) else value + step
+    if isinstance(filter, LessThan | LessThanOrEqual | EqualTo):
+        below = value if isinstance(filter, LessThan) else value + step
         pushed.below[column] = min(below, pushed.below.get(column, below))
-    return isinstance(one, GreaterThan | GreaterThanOrEqual | EqualTo | LessThan | LessThanOrEqual)
+    return isinstance(
+        filter, GreaterThan | GreaterThanOrEqual | EqualTo | LessThan | LessThanOrEqual
+    )
 
 
 def labels_of(kind: str, pushed: PushedFilters) -> list[str]:

@@ -67,7 +67,7 @@ class HeadwaterReader(DataSourceReader):
         self._options = options
         self._schema = schema
         self._columns = select_columns(
-            options.kind, [(one.name, one.dataType.simpleString()) for one in schema.fields]
+            options.kind, [(field.name, field.dataType.simpleString()) for field in schema.fields]
         )
         self._pushed = PushedFilters()
 
@@ -141,8 +141,8 @@ def plan_partitions(
         nodes_each = math.ceil(counts[label].nodes / max(round(partitions * size / total), 1))
         for after, upto in ranges:
             yield from (
-                RangePartition(label, (one,))
-                for one in _split_range(database, label, after, upto, nodes_each)
+                RangePartition(label, (part,))
+                for part in _split_range(database, label, after, upto, nodes_each)
             )
 
 

@@ -101,7 +101,7 @@ def render(text: str) -> RenderedTemplate:
         template.add_unknown(reason, is_unresolved=True)
         template.texts = [text]
         return template
-    if any(len(one) > BRANCHES_MAX for one in branches):
+    if any(len(branch) > BRANCHES_MAX for branch in branches):
         template.add_unknown(f"an if has more than {BRANCHES_MAX} branches", is_unresolved=True)
     _read_calls(tree, texts, template)
     return template
@@ -182,7 +182,7 @@ def _read_calls(tree: nodes.Template, texts: dict[int, str], template: RenderedT
 
 def _branches(node: nodes.If) -> list[list[nodes.Node]]:
     """Return the bodies of an `if`: its own, of each elif, and of else, which may be empty."""
-    return [node.body, *(one.body for one in node.elif_), node.else_]
+    return [node.body, *(branch.body for branch in node.elif_), node.else_]
 
 
 class _Renderer:
@@ -211,11 +211,11 @@ class _Renderer:
         from jinja2 import nodes
 
         if isinstance(node, nodes.Output):
-            for one in node.nodes:
-                if isinstance(one, nodes.TemplateData):
-                    self._write(one.data, one.lineno)
+            for part in node.nodes:
+                if isinstance(part, nodes.TemplateData):
+                    self._write(part.data, part.lineno)
                 else:
-                    self._write(self._value(one), one.lineno)
+                    self._write(self._value(part), part.lineno)
         elif isinstance(node, nodes.If):
             self._render_all(self._chosen_branch(node))
         elif isinstance(node, nodes.For):
@@ -234,7 +234,7 @@ class _Renderer:
         from jinja2 import nodes
 
         branches = _branches(node)
-        names = {one.name for one in node.test.find_all(nodes.Name)}
+        names = {name.name for name in node.test.find_all(nodes.Name)}
         if isinstance(node.test, nodes.Name):
             names.add(node.test.name)
         # `loop.first` and `loop.last` put separators between rounds; a loop is rendered once.

@@ -51,7 +51,9 @@ def read_manifest(text: str) -> list[DbtModel]:
         if node.get("resource_type") not in _MODELS:
             continue
         path = node.get("original_file_path") or node.get("path") or unique_id
-        upstream = [tables[one] for one in _dependencies(node) if one in tables]
+        upstream = [
+            tables[dependency] for dependency in _dependencies(node) if dependency in tables
+        ]
         name = str(node.get("name") or unique_id)
         model = DbtModel(name, str(path), _sql(node), tables[unique_id], tuple(upstream))
         models.append(model)
@@ -128,4 +130,4 @@ def _sql(node: dict[str, Any]) -> str:
 def _dependencies(node: dict[str, Any]) -> list[str]:
     depends_on = node.get("depends_on")
     listed = depends_on.get("nodes") if isinstance(depends_on, dict) else None
-    return [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []
+    return [item for item in listed if isinstance(item, str)] if isinstance(listed, list) else []

@@ -145,7 +145,7 @@ def _table_entries(content: Any) -> Iterator[tuple[str, str, Mapping[str, Any]]]
 
 
 def _dicts(content: Any) -> list[dict[str, Any]]:
-    return [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
+    return [item for item in content if isinstance(item, dict)] if isinstance(content, list) else []
 
 
 def _has_enforced_contract(entry: Mapping[str, Any]) -> bool:

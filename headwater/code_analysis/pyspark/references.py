@@ -275,7 +275,7 @@ class _ScriptReader:
                 for text in self._literal(argument) or ():
                     self._read_expression(text, argument.lineno, frame)
             frames.append(self._frame_of(argument, frame))
-        return [one for one in frames if one is not None]
+        return [frame for frame in frames if frame is not None]
 
     def _refer_to_argument(self, argument: ast.AST, frame: Frame | None) -> None:
         """Add references for an argument that names columns, if it is text."""
@@ -338,9 +338,9 @@ class _ScriptReader:
             inside = self._read_sql(texts[0])
         default_text = line_text(self._lines, line)
         read = []
-        for one in inside.read:
-            script_line = argument.lineno + one.line - 1
-            read.append(replace(one, line=script_line, text=one.text or default_text))
+        for reference in inside.read:
+            script_line = argument.lineno + reference.line - 1
+            read.append(replace(reference, line=script_line, text=reference.text or default_text))
         flows = tuple(flow for flow in inside.flows if flow.target)
         self.found.add(replace(inside, read=tuple(read), flows=flows))
         return Frame(query=inside)

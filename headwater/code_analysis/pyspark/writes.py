@@ -252,7 +252,7 @@ def _with_column(before: _Frame, call: ast.Call) -> _Frame:
 
 
 def _with_column_renamed(before: _Frame, call: ast.Call) -> _Frame:
-    names = [text_of(one) for one in call.args]
+    names = [text_of(argument) for argument in call.args]
     if len(names) != 2 or names[0] is None or names[1] is None:
         return replace(before, is_open=True)
     key = names[0].lower()
@@ -267,7 +267,7 @@ def _with_column_renamed(before: _Frame, call: ast.Call) -> _Frame:
 
 
 def _drop(before: _Frame, call: ast.Call) -> _Frame:
-    names = {(text_of(one) or "").lower() for one in call.args}
+    names = {(text_of(argument) or "").lower() for argument in call.args}
     columns = {key: column for key, column in before.columns.items() if key not in names}
     unlisted = names - before.columns.keys() - {""}
     removed = dict.fromkeys(unlisted) if before.is_open else {}

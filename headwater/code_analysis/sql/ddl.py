@@ -129,7 +129,7 @@ class _StatementReader:
     def _take_earlier_drop(self, name: str) -> bool:
         """Remove an earlier DROP of the same table: DROP and CREATE together replace it."""
         changes = self._contents.changes
-        remaining = [one for one in changes if not _drops(one, name)]
+        remaining = [change for change in changes if not _drops(change, name)]
         self._contents.changes = remaining
         return len(remaining) < len(changes)
 
@@ -153,7 +153,7 @@ class _StatementReader:
         name = _written_name(statement.this)
         options = statement.args.get("options") or ()
         # sqlglot parses `RENAME a TO b`, without COLUMN, only in part: `a` becomes an option.
-        is_partial = any(isinstance(one, exp.ToTableProperty) for one in options)
+        is_partial = any(isinstance(option, exp.ToTableProperty) for option in options)
         for action in statement.args.get("actions") or ():
             changes = None if is_partial else _alter_action(action)
             if changes is None:
@@ -177,7 +177,7 @@ class _StatementReader:
         if not isinstance(query, exp.Query) or isinstance(query, exp.Values):
             return str(statement.sql(comments=False, normalize=True))
         outputs = read_outputs(query, self._dialect)
-        expressions = [(key, one.expression) for key, one in outputs.columns.items()]
+        expressions = [(key, column.expression) for key, column in outputs.columns.items()]
         return f"{outputs.row_logic} {expressions} {outputs.is_open}"
 
 
@@ -192,7 +192,7 @@ def _column_definition(node: exp.ColumnDef) -> ColumnDefinition:
     return ColumnDefinition(
         node.name,
         type=type.sql().lower() if type else None,
-        nullable=not any(_forbids_null(one.kind) for one in constraints),
+        nullable=not any(_forbids_null(constraint.kind) for constraint in constraints),
         line=line_of_node(node),
     )
 
@@ -228,7 +228,7 @@ def column_add(column: ColumnDefinition) -> Change:
 def _drop_columns(action: Any) -> list[Change] | None:
     kind = str(action.args.get("kind") or "").upper()
     if kind == "COLUMN":
-        names = [one.name for one in action.args.get("tables") or ()]
+        names = [table.name for table in action.args.get("tables") or ()]
         return [{"type": "column_drop", "column": name} for name in names]
     return [] if kind in _HARMLESS_DROPS else None
 

@@ -75,19 +75,19 @@ def read_outputs(query: exp.Query, dialect: str) -> QueryOutputs:
         resolver = _OutputResolver(dialect)
         outputs = resolver.outputs(scope)
         clauses: list[str] = []
-        for one in scope.traverse():
-            clauses += resolver.clauses(one)
+        for inner in scope.traverse():
+            clauses += resolver.clauses(inner)
     except (SqlglotError, RecursionError) as error:
         raise UnreadableError(f"the query cannot be resolved: {str(error)[:300]}") from error
     columns = {
         key: ColumnDefinition(
             outputs.spellings[key],
-            one.text,
-            one.cast[1] if one.cast else None,
-            cast=one.cast,
-            line=one.line,
+            expression.text,
+            expression.cast[1] if expression.cast else None,
+            cast=expression.cast,
+            line=expression.line,
         )
-        for key, one in outputs.columns.items()
+        for key, expression in outputs.columns.items()
     }
     return QueryOutputs(columns, outputs.is_open, "\n".join(sorted(clauses)))
 
@@ -112,7 +112,7 @@ class _OutputResolver:
     def _union_outputs(self, sides: list[Scope]) -> _ScopeOutputs:
         """Return the outputs of a UNION: the names of its first side, matched by position."""
         first, *others = (self.outputs(side) for side in sides)
-        outputs = _ScopeOutputs({}, first.spellings, any(one.is_open for one in (first, *others)))
+        outputs = _ScopeOutputs({}, first.spellings, any(side.is_open for side in (first, *others)))
         for position, (key, expression) in enumerate(first.columns.items()):
             texts = [expression.text]
             texts += [_text_at(other, position, f"any {key}") for other in others]
@@ -159,7 +159,9 @@ class _OutputResolver:
                 outputs.is_open = True
                 continue
             inner = self.outputs(source)
-            remaining = {key: one for key, one in inner.columns.items() if key not in excluded}
+            remaining = {
+                key: expression for key, expression in inner.columns.items() if key not in excluded
+            }
             outputs.columns |= remaining
             outputs.spellings |= inner.spellings
             outputs.is_open |= inner.is_open
@@ -223,7 +225,7 @@ class _OutputResolver:
     def _join_text(self, join: exp.Join, scope: Scope) -> str:
         kind = " ".join(str(join.args.get(key) or "") for key in ("method", "side", "kind"))
         on = join.args.get("on")
-        condition = ", ".join(str(one.name) for one in join.args.get("using") or ())
+        condition = ", ".join(str(column.name) for column in join.args.get("using") or ())
         if on is not None:
             condition = self._text(on, scope)
         return f"join {kind}: {''.join(self._source_texts(join.this, scope))} {condition}"
@@ -236,7 +238,7 @@ class _OutputResolver:
         if not isinstance(source, exp.Table):
             return [self._text(node, scope)]
         options = (*(source.args.get("pivots") or ()), source.args.get("sample"))
-        texts = [one.sql(self._dialect) for one in options if one]
+        texts = [option.sql(self._dialect) for option in options if option]
         return [" ".join((_table_name(source), *texts))]
 
 

@@ -111,4 +111,8 @@ def _parse_in_dialect(text: str, dialect: str) -> list[exp.Expr]:
     # unknown.
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
     parsed = parser_dialect.parser(error_level=ErrorLevel.RAISE).parse(tokens, text)
-    return [one for one in parsed if one is not None and not isinstance(one, exp.Semicolon)]
+    return [
+        statement
+        for statement in parsed
+        if statement is not None and not isinstance(statement, exp.Semicolon)
+    ]

@@ -85,12 +85,12 @@ class QueryReader:
     ) -> NamedQueries:
         """Return `queries` and those that the WITH of a node names."""
         named = dict(queries)
-        for one in node.args["with_"].expressions if node.args.get("with_") else ():
-            name = fold_case(one.alias)
+        for common_table in node.args["with_"].expressions if node.args.get("with_") else ():
+            name = fold_case(common_table.alias)
             # A recursive query reads itself; that adds no source column that it does not have
             # already.
             named[name] = []
-            named[name] = rename_outputs(self.query(one.this, outer, named), one)
+            named[name] = rename_outputs(self.query(common_table.this, outer, named), common_table)
         return named
 
     def _read_query(
@@ -128,8 +128,8 @@ class QueryReader:
     ) -> list[Output]:
         scope = SelectScope(outer, queries)
         for part in ("from_", "joins", "laterals"):
-            for one in as_list(node.args.get(part)):
-                self.add_source(scope, one)
+            for source in as_list(node.args.get(part)):
+                self.add_source(scope, source)
         outputs = []
         for projection in node.expressions:
             if star_of(projection) is not None:
@@ -163,7 +163,7 @@ class QueryReader:
                 self.query(node, scope, scope.queries)
                 continue
             yield node, clause
-            waiting.extend((one, clause) for one in node.iter_expressions())
+            waiting.extend((child, clause) for child in node.iter_expressions())
 
     def add_source(self, scope: SelectScope, node: exp.Expr) -> None:
         """Add a part of FROM or JOIN, and the joins that hang on it, to a scope."""
@@ -182,8 +182,8 @@ class QueryReader:
         else:
             alias = fold_case(node.alias)
             scope.add_source(alias, self._function_source(node, scope))
-        for one in joins:
-            self.add_source(scope, one)
+        for join in joins:
+            self.add_source(scope, join)
 
     def _table_source(self, node: exp.Table, scope: SelectScope) -> Source:
         name = fold_case(node.name)
@@ -270,10 +270,10 @@ class QueryReader:
         return Output(name, frozenset(columns), sure)
 
     def _refer_using(self, join: exp.Join, scope: SelectScope) -> None:
-        for one in as_list(join.args.get("using")):
+        for column in as_list(join.args.get("using")):
             for source in scope.sources.values():
                 for table in source.tables if source.table is not None else ():
-                    self.add_reference(table, one.name, one, indirect=True)
+                    self.add_reference(table, column.name, column, indirect=True)
 
     def refer(
         self, column: exp.Column, scope: SelectScope, *, indirect: bool, clause: str = ""
@@ -308,13 +308,13 @@ class QueryReader:
         """Mark the references of stars in a query whose columns are matched by position."""
         waiting = [node]
         while waiting:
-            one = waiting.pop()
-            if isinstance(one, exp.SetOperation):
-                waiting += [one.this, one.expression]
-            elif isinstance(one, exp.Subquery):
-                waiting.append(one.this)
-            elif isinstance(one, exp.Select):
-                stars = [item for item in one.expressions if star_of(item) is not None]
+            query = waiting.pop()
+            if isinstance(query, exp.SetOperation):
+                waiting += [query.this, query.expression]
+            elif isinstance(query, exp.Subquery):
+                waiting.append(query.this)
+            elif isinstance(query, exp.Select):
+                stars = [item for item in query.expressions if star_of(item) is not None]
                 self._mark_lines({self.line_of(star)[0] for star in stars})
 
     def _mark_lines(self, lines: set[int]) -> None:
@@ -359,8 +359,8 @@ class QueryReader:
         """Return the line of the first name in a node, and its text.
 
         Without one it is the line before."""
-        for one in node.find_all(exp.Identifier, exp.Star):
-            line = one.meta.get("line")
+        for part in node.find_all(exp.Identifier, exp.Star):
+            line = part.meta.get("line")
             if isinstance(line, int):
                 self._line = line
                 break

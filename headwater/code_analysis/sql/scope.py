@@ -155,6 +155,6 @@ def union_outputs(left: list[Output], right: list[Output]) -> list[Output]:
     if len(left) != len(right):
         return left + right
     return [
-        replace(one, columns=one.columns | other.columns, sure=one.sure and other.sure)
-        for one, other in zip(left, right, strict=True)
+        replace(output, columns=output.columns | other.columns, sure=output.sure and other.sure)
+        for output, other in zip(left, right, strict=True)
     ]

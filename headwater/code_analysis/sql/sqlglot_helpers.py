@@ -25,7 +25,7 @@ def name_of_table(node: exp.Expr | None) -> TableName:
 
 def line_of_node(node: exp.Expr) -> int:
     """Return the first line that any part of a node records, or 1."""
-    line: Any = next((one.meta["line"] for one in node.walk() if "line" in one.meta), 1)
+    line: Any = next((part.meta["line"] for part in node.walk() if "line" in part.meta), 1)
     return int(line)
 
 
@@ -37,7 +37,7 @@ def children_of(node: exp.Expr, *excluded: str) -> list[exp.Expr]:
 def as_list(argument: object) -> list[exp.Expr]:
     """Return the nodes of an argument that is a node, a list or missing."""
     items = argument if isinstance(argument, list) else [argument]
-    return [one for one in items if isinstance(one, exp.Expr)]
+    return [item for item in items if isinstance(item, exp.Expr)]
 
 
 def alias_columns(node: exp.Expr) -> list[str]:
@@ -45,7 +45,7 @@ def alias_columns(node: exp.Expr) -> list[str]:
     alias = node.args.get("alias")
     if not isinstance(alias, exp.TableAlias):
         return []
-    return [one.name for one in alias.args.get("columns") or ()]
+    return [column.name for column in alias.args.get("columns") or ()]
 
 
 def star_of(projection: exp.Expr) -> exp.Star | None:
@@ -56,7 +56,7 @@ def star_of(projection: exp.Expr) -> exp.Star | None:
 
 def excluded_columns(star: exp.Star) -> list[str]:
     """Return the columns that `* EXCEPT (...)` leaves out."""
-    return [one.name for one in as_list(star.args.get("except_"))]
+    return [column.name for column in as_list(star.args.get("except_"))]
 
 
 def is_parenthesised_join(node: exp.Expr) -> bool:

@@ -69,7 +69,7 @@ class _StatementReader(QueryReader):
         elif isinstance(node, exp.Merge | exp.Update | exp.Delete):
             self._read_change(node)
         elif isinstance(node, exp.Alter | exp.Drop | exp.TruncateTable):
-            self.found.targets.update(name_of_table(one) for one in node.find_all(exp.Table))
+            self.found.targets.update(name_of_table(table) for table in node.find_all(exp.Table))
         elif not isinstance(node, _SESSION_STATEMENTS):
             self._read_command(node)
 

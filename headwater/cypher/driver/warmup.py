@@ -45,7 +45,9 @@ def warm_up(
         if stop():
             return
         if is_selected(query):
-            parameters = {one.name: _WITHOUT_EFFECT[one.type] for one in query.parameters}
+            parameters = {
+                parameter.name: _WITHOUT_EFFECT[parameter.type] for parameter in query.parameters
+            }
             with database.write() as transaction:
                 transaction.run(name, **parameters)
 

@@ -15,8 +15,8 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 def render_junit(report: Report) -> bytes:
     """Return the XML document."""
     findings = report.findings
-    errors = sum(one.rule == "not-assessed" for one in findings)
-    failures = sum(one.level == "error" for one in findings) - errors
+    errors = sum(finding.rule == "not-assessed" for finding in findings)
+    failures = sum(finding.level == "error" for finding in findings) - errors
     counts = {"tests": str(max(len(findings), 1)), "failures": str(failures), "errors": str(errors)}
     suites = ElementTree.Element("testsuites", {"name": "headwater gate", **counts})
     suite = ElementTree.SubElement(suites, "testsuite", {"name": "headwater gate", **counts})

@@ -46,10 +46,11 @@ def render_markdown(report: Report) -> str:
         lines.append(f"No table in the lineage changes against {code_span(report.base)}.")
     changes = [_change_row(assessed) for assessed in report.assessed]
     lines += _section("Changes", _CHANGE_COLUMNS, changes)
-    affected = [_affected_row(one) for one in report.affected]
+    affected = [_affected_row(asset) for asset in report.affected]
     lines += _section("Affected assets", _AFFECTED_COLUMNS, affected)
     problems = [
-        (_render_position(one.file, one.line), code_span(one.message)) for one in report.problems
+        (_render_position(problem.file, problem.line), code_span(problem.message))
+        for problem in report.problems
     ]
     lines += _section("Not assessed", ("where", "reason"), problems)
     if report.new_tables:
@@ -106,14 +107,14 @@ def _change_row(assessed: AssessedChange) -> Sequence[str]:
     )
 
 
-def _affected_row(one: Affected) -> Sequence[str]:
-    certified = ", **certified**" if one.is_certified else ""
+def _affected_row(asset: Affected) -> Sequence[str]:
+    certified = ", **certified**" if asset.is_certified else ""
     return (
-        f"**{one.severity}**" if one.severity == BREAKING else one.severity,
-        f"{code_span(one.name)} ({one.kind.lower()}{certified})",
-        _join_names(one.references),
-        _join_names(one.evidence, 2),
-        _join_names(one.owners),
+        f"**{asset.severity}**" if asset.severity == BREAKING else asset.severity,
+        f"{code_span(asset.name)} ({asset.kind.lower()}{certified})",
+        _join_names(asset.references),
+        _join_names(asset.evidence, 2),
+        _join_names(asset.owners),
     )
 
 

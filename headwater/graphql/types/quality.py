@@ -123,7 +123,7 @@ class Quality:
 
     @classmethod
     def of(cls, reported: ReportedQuality) -> Quality:
-        assertions = [Assertion.of(one) for one in reported.assertions]
+        assertions = [Assertion.of(assertion) for assertion in reported.assertions]
         return cls(failed=reported.failed, assertions=assertions, measures=reported.measures)
 
 

@@ -124,10 +124,10 @@ class LineageCache:
             previous = self.entries.get(urn)
             if entry == previous:
                 continue
-            for one in (previous, entry):
-                if isinstance(one, CachedJob):
-                    read.update(one.inputs)
-                    written.update(output.dataset for output in one.outputs)
+            for version in (previous, entry):
+                if isinstance(version, CachedJob):
+                    read.update(version.inputs)
+                    written.update(output.dataset for output in version.outputs)
             removed.add(self._index_values(urn, previous))
             added.add(self._index_values(urn, entry))
             self._replace_entry(urn, entry)

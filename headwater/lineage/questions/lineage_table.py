@@ -82,9 +82,9 @@ def lineage_table(view: GraphView, request: LineageRequest) -> LineageTable:
         truncated=reached.reason or None,
         omitted_count=reached.omitted_count,
         continuations=ContinuationColumns(
-            urn=[one.urn for one in continuations],
-            cursor=[one.cursor for one in continuations],
-            omitted_count=[one.omitted_count for one in continuations],
+            urn=[continuation.urn for continuation in continuations],
+            cursor=[continuation.cursor for continuation in continuations],
+            omitted_count=[continuation.omitted_count for continuation in continuations],
         ),
     )
 

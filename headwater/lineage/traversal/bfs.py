@@ -85,7 +85,9 @@ def _advance_to_depth(traversals: list[Traversal], adjacency: Adjacency, depth: 
     """Make up to `depth` hops with every traversal, and follow the citations at each frontier."""
     for hop in range(depth + 1):
         _follow_citations(traversals, adjacency)
-        active = [one for one in traversals if one.frontier and not one.truncated]
+        active = [
+            traversal for traversal in traversals if traversal.frontier and not traversal.truncated
+        ]
         if hop == depth or adjacency.exhausted or not active or not adjacency.layer.has_hops:
             return
         _advance(active, adjacency)
@@ -106,7 +108,11 @@ def _set_resume_points(
     traversals: list[Traversal], adjacency: Adjacency, *, find_all: bool
 ) -> None:
     """Look one hop ahead of the traversals that are not complete, to find where they can resume."""
-    incomplete = [one for one in traversals if (find_all if one.truncated else one.frontier)]
+    incomplete = [
+        traversal
+        for traversal in traversals
+        if (find_all if traversal.truncated else traversal.frontier)
+    ]
     ahead = [look_ahead(traversal) for traversal in incomplete]
     if adjacency.layer.has_hops:
         _advance(ahead, adjacency)

@@ -198,11 +198,13 @@ def get_search(request: OperationRequest) -> models.SearchResults:
         hits = search(request.view, params.q.replace("%", " "), filters=filters, first=SEARCH_MAX)
         total += hits.count
         results.extend(_results(request.view, [hit.node.urn for hit in hits.page.entries]))
-    matching = [one for one in results if _is_within(_microseconds(one.updated_at), begin, end)]
+    matching = [
+        result for result in results if _is_within(_microseconds(result.updated_at), begin, end)
+    ]
     if params.sort.lower() == "name":
-        matching.sort(key=lambda one: (one.name, one.namespace, one.type))
+        matching.sort(key=lambda result: (result.name, result.namespace, result.type))
     else:
-        matching.sort(key=lambda one: (one.updated_at, one.name), reverse=True)
+        matching.sort(key=lambda result: (result.updated_at, result.name), reverse=True)
     return models.SearchResults(
         total_count=total if begin is None and end is None else len(matching),
         results=matching[: params.limit],
@@ -295,7 +297,7 @@ def _visible(event: dict[str, Any], visibility: Visibility) -> dict[str, Any] | 
         cites = answer.get("cites") if isinstance(answer, dict) else None
         listed = cites if isinstance(cites, list) and cites else [None]
         entities += [cite if isinstance(cite, dict) else {} for cite in listed]
-    if not entities or not all(visibility.includes(_namespace(one)) for one in entities):
+    if not entities or not all(visibility.includes(_namespace(entity)) for entity in entities):
         return None
     try:
         pruned: dict[str, Any] = visibility.prune(event)

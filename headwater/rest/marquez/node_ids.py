@@ -37,7 +37,7 @@ def urn_of(view: GraphView, text: str, *, kinds: tuple[str, ...]) -> str:
     bare = _VERSION.sub("", text)
     kind, _, rest = bare.partition(":")
     if kind not in kinds or kind not in _KINDS or not rest:
-        shapes = ", ".join(f"{one}:..." for one in kinds)
+        shapes = ", ".join(f"{kind}:..." for kind in kinds)
         raise ArgumentError(
             f"{text[:200]!r} is not a node id; expected one of {shapes}", field="nodeId"
         )

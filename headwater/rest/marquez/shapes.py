@@ -77,7 +77,7 @@ def runs(view: GraphView, urns: Iterable[str]) -> dict[str, models.Run]:
     linked: set[str] = set()
     for link in links.values():
         linked.update(link["jobs"])
-        linked.update(one["urn"] for one in (*link["inputs"], *link["outputs"]))
+        linked.update(dataset["urn"] for dataset in (*link["inputs"], *link["outputs"]))
     visible_rows = read_nodes(view, sorted(linked))
     return {
         urn: _run(row, links.get(urn, {}), visible_rows, facets.get(urn, {}))
@@ -116,14 +116,14 @@ def _run(row: Row, links: Row, visible: Mapping[str, Row], facets: dict[str, Any
         args={},
         job_version=version_of(job) if job else None,
         input_versions=[
-            version_of(visible[one["urn"]])
-            for one in links.get("inputs", ())
-            if one["urn"] in visible
+            version_of(visible[dataset["urn"]])
+            for dataset in links.get("inputs", ())
+            if dataset["urn"] in visible
         ],
         output_versions=[
-            version_of(visible[one["urn"]])
-            for one in links.get("outputs", ())
-            if one["urn"] in visible
+            version_of(visible[dataset["urn"]])
+            for dataset in links.get("outputs", ())
+            if dataset["urn"] in visible
         ],
         facets=facets,
     )
@@ -186,9 +186,9 @@ def dataset_type(row: Mapping[str, Any]) -> models.DatasetType:
 def fields(columns: Iterable[str], facets: Mapping[str, Any]) -> list[models.Field]:
     """Return the columns of a dataset with types, descriptions and tags from its facets."""
     schema = {
-        one["name"]: one
-        for one in _listed(facets, "schema", "fields")
-        if isinstance(one.get("name"), str)
+        field["name"]: field
+        for field in _listed(facets, "schema", "fields")
+        if isinstance(field.get("name"), str)
     }
     tags: dict[str, list[str]] = defaultdict(list)
     for tag in _listed(facets, "tags", "tags"):
@@ -208,7 +208,7 @@ def fields(columns: Iterable[str], facets: Mapping[str, Any]) -> list[models.Fie
 def _listed(facets: Mapping[str, Any], facet: str, key: str) -> list[dict[str, Any]]:
     content = facets.get(facet)
     listed = content.get(key) if isinstance(content, dict) else None
-    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    return [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
 
 
 def _text(value: Any) -> str | None:
@@ -217,7 +217,7 @@ def _text(value: Any) -> str | None:
 
 def column_lineage(view: GraphView, urn: str, row: Row) -> list[models.OutputField]:
     """Return the input columns of each column of a dataset."""
-    columns = [one["urn"] for one in view.read("read/nodes/columns", urns=[urn], limit=1_000)]
+    columns = [column["urn"] for column in view.read("read/nodes/columns", urns=[urn], limit=1_000)]
     sources: dict[str, list[str]] = defaultdict(list)
     for edge in (
         view.read("read/traversal/column_sources", urns=columns, limit=20_000) if columns else ()

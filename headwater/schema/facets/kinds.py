@@ -240,7 +240,7 @@ def _readable(value: Any, kind: Any) -> Any:
 
 def _readable_union(value: Any, kind: Any) -> Any:
     arms = (_readable(value, arm) for arm in get_args(kind) if arm is not type(None))
-    return next((one for one in arms if one is not _BROKEN), _BROKEN)
+    return next((arm for arm in arms if arm is not _BROKEN), _BROKEN)
 
 
 def _readable_list(value: Any, kind: Any) -> Any:
