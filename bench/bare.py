@@ -16,7 +16,7 @@ from headwater.settings import Settings
 
 async def _taken(request: Request) -> Response:
     await request.body()
-    return Response(b'{"receipt":1}', 201, media_type="application/json")
+    return Response(b'{"sequence":1}', 201, media_type="application/json")
 
 
 def main() -> None:

@@ -242,7 +242,7 @@ PAGES: dict[str, Callable[[], str]] = {
 def main() -> None:
     for name, page in PAGES.items():
         (DOCS / name).write_text(page(), encoding="utf-8")
-        print(f"docs/{name}")
+        print((DOCS / name).relative_to(DOCS.parent.parent))
 
 
 if __name__ == "__main__":

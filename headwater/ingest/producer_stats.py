@@ -54,7 +54,7 @@ class ProducerCounts(msgspec.Struct, frozen=True):
 class Example(msgspec.Struct, frozen=True, order=True):
     """An event that shows a finding: its sequence number and its text around the field."""
 
-    receipt: int
+    sequence: int
     snippet: str = ""
     detail: str = ""
 
@@ -118,7 +118,7 @@ def count_event(
         urn = finding_urn(producer, finding.rule, finding.field)
         existing = into.findings.get(urn)
         # The earliest event is the example, so later ones need no snippet.
-        has_earlier = existing is not None and existing.example.receipt < seq
+        has_earlier = existing is not None and existing.example.sequence < seq
         example = Example(seq) if has_earlier else _example(seq, body, finding)
         counted = FindingCounts(
             producer, finding.rule, finding.field, 1, received, received, example

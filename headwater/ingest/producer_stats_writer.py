@@ -95,7 +95,7 @@ def _finding_properties(counts: FindingCounts) -> dict[str, Any]:
         "count": counts.count,
         "first": to_datetime(counts.first),
         "last": to_datetime(counts.last),
-        "sequence": counts.example.receipt,
+        "sequence": counts.example.sequence,
         "example": counts.example.snippet,
         "detail": counts.example.detail,
     }

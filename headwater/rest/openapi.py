@@ -149,10 +149,10 @@ def _json(schema: Json) -> Json:
 def _untyped_paths() -> dict[str, Json]:
     """Return the routes of events and of auditors' Cypher, which are described by hand."""
     event = {"type": "object", "description": "A run, job or dataset event of OpenLineage 2-0-2."}
-    receipt = {
+    accepted = {
         "type": "object",
-        "properties": {"receipt": {"type": "integer"}},
-        "required": ["receipt"],
+        "properties": {"sequence": {"type": "integer"}},
+        "required": ["sequence"],
     }
     states = {"enum": ["success", "partial_success"]}
     batch = {"type": "object", "properties": {"status": states}, "required": ["status"]}
@@ -180,7 +180,7 @@ def _untyped_paths() -> dict[str, Json]:
     name = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
     return {
         "/api/v1/lineage": {
-            "post": _untyped("send_event", "Send one event", receipt, body=event, status="201")
+            "post": _untyped("send_event", "Send one event", accepted, body=event, status="201")
         },
         "/api/v1/lineage/batch": {
             "post": _untyped(

@@ -22,7 +22,7 @@ class Attempt:
     began: float
     seconds: float
     status: int
-    receipt: int
+    sequence: int
 
     @property
     def acknowledged(self) -> bool:
@@ -30,7 +30,7 @@ class Attempt:
 
 
 class Load:
-    """Clients in threads that post all groups; the end of the block waits for the receipts.
+    """Clients in threads that post all groups; the end of the block waits for the responses.
 
     Each client waits `pause` seconds between two groups. `stop()` ends the clients after their
     current groups.
@@ -107,21 +107,21 @@ class Load:
         is_single = len(bodies) == 1
         path = "/api/v1/lineage" if is_single else "/api/v1/lineage/batch"
         content = bodies[0] if is_single else b"[" + b",".join(bodies) + b"]"
-        began, status, receipt = time.monotonic(), 0, 0
+        began, status, sequence = time.monotonic(), 0, 0
         try:
             connection.request("POST", path, content, {"Content-Type": "application/json"})
             answer = connection.getresponse()
             response = answer.read()
             status = answer.status
             if status == 201:
-                receipt = int(msgspec.json.decode(response)["receipt"])
+                sequence = int(msgspec.json.decode(response)["sequence"])
             elif status == 200:
                 assert msgspec.json.decode(response)["summary"]["successful"] == len(bodies), (
                     response
                 )
         except (OSError, http.client.HTTPException):
             connection.close()  # the next request opens a new one
-        attempt = Attempt(bodies, began, time.monotonic() - began, status, receipt)
+        attempt = Attempt(bodies, began, time.monotonic() - began, status, sequence)
         with self._lock:
             self.attempts.append(attempt)
             self.acknowledged += len(bodies) if attempt.acknowledged else 0

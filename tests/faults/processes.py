@@ -187,7 +187,7 @@ class Installation:
         raise KeyError(name)
 
     def records(self) -> dict[int, bytes]:
-        """Return every event in the spool, by receipt."""
+        """Return every event in the spool, by sequence number."""
         spool = Spool(self.spool_path)
         try:
             return {

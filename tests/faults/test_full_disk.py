@@ -51,7 +51,7 @@ def fill(home: Installation, bodies: Iterator[bytes], acknowledged: dict[int, by
         answer = post(home, body)
         if answer.status != 201:
             return answer
-        acknowledged[answer.json["receipt"]] = body
+        acknowledged[answer.json["sequence"]] = body
     raise AssertionError("the disk never filled up")
 
 
@@ -93,7 +93,7 @@ def test_a_full_disk(cramped: Installation, graph: Database) -> None:
     wait_for("ready again", lambda: home.ask("/readyz").status == 200, BACK_SECONDS_MAX)
 
     stored = home.records()
-    assert {receipt: stored[receipt] for receipt in acknowledged} == acknowledged
+    assert {sequence: stored[sequence] for sequence in acknowledged} == acknowledged
     checkpoint = home.wait_folded(graph, 60)
     assert (checkpoint.folded, checkpoint.dead) == (len(stored), 0)
     assert home.programs_with_tracebacks() == []

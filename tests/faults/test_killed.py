@@ -68,7 +68,11 @@ def test_no_event_is_lost_or_folded_twice(home: Installation, graph: Database, s
     checkpoint = home.wait_folded(graph, 60)
 
     stored = home.records()
-    lost = [a.receipt for a in load.acked() if a.receipt and stored.get(a.receipt) != a.bodies[0]]
+    lost = [
+        attempt.sequence
+        for attempt in load.acked()
+        if attempt.sequence and stored.get(attempt.sequence) != attempt.bodies[0]
+    ]
     assert lost == []
     assert set(stored.values()) == set(bodies)
     assert (checkpoint.position, checkpoint.folded, checkpoint.dead) == (

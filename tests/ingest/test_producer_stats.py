@@ -141,7 +141,7 @@ def test_the_example_is_the_first_receipt_that_shows_it() -> None:
     content = event(eventType="start")
     both = join(tallied(content, seq=7), tallied(content, seq=3))
     found = both.findings[finding_urn(SENDER, "lower-case-event-type", "eventType")]
-    assert (found.count, found.example.receipt) == (2, 3)
+    assert (found.count, found.example.sequence) == (2, 3)
     assert '"eventType": "start"' in found.example.snippet
 
 

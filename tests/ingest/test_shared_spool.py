@@ -80,11 +80,11 @@ def test_each_event_acknowledged_by_several_processes_is_stored_once_in_one_orde
     stored = apis[0].records()
     assert all(load.acknowledged for load in loads)
 
-    # A receipt is the position of its event, in whichever process the client got it.
+    # A sequence number is the position of its event, whichever process answered the client.
     attempts = chain.from_iterable(load.acked() for load in loads)
-    receipts = {attempt.receipt: attempt.bodies[0] for attempt in attempts if attempt.receipt}
-    assert len(receipts) == 800
-    assert {seq: stored[seq] for seq in receipts} == receipts
+    by_sequence = {attempt.sequence: attempt.bodies[0] for attempt in attempts if attempt.sequence}
+    assert len(by_sequence) == 800
+    assert {seq: stored[seq] for seq in by_sequence} == by_sequence
     # The events of an acknowledged batch are adjacent and in order. A batch that was sent again
     # after the kill may be stored twice.
     assert list(stored) == list(range(1, len(stored) + 1)), "no number is left out"

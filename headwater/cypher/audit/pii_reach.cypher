@@ -28,7 +28,8 @@ CALL (d, c, at, step) {
       step[-1].job AS job,
     step[-1].transformations AS transformations
   UNION ALL
-  MATCH (at)<-[:HAS_COLUMN]-(i:Dataset)-[:FEEDS {current: true}]->(j:Job)-[p:PRODUCED {current: true}]->(o:Dataset)
+  MATCH (at)<-[:HAS_COLUMN]-(i:Dataset)-[:FEEDS {current: true}]->(j:Job)
+    -[p:PRODUCED {current: true}]->(o:Dataset)
   WHERE i <> o AND NOT EXISTS { (i)-[:HAS_COLUMN]->(:Column)-[f:FEEDS
     WHERE f.job = j.urn]->()<-[:HAS_COLUMN]-(o) }
     AND ((p.explicit AND EXISTS {

@@ -78,7 +78,7 @@ def routes(
         body = await read_body(request, event_bytes_max)
         accept = partial(_accept_one, acceptor, principal_of(request))
         sequence = await acceptor.append([await _run(accept, body)])
-        return json_response({"receipt": sequence}, 201)
+        return json_response({"sequence": sequence}, 201)
 
     async def accept_batch(request: Request) -> Response:
         body = await read_body(request, batch_bytes_max)

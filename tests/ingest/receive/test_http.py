@@ -33,7 +33,7 @@ def refused(api: Api, body: bytes, **headers: str) -> tuple[int, dict[str, Any]]
 def test_201_means_it_is_on_disk(api: Api) -> None:
     before = api.last()
     answer = api.post(event("kept"))
-    assert (answer.status, answer.body) == (201, {"receipt": before + 1})
+    assert (answer.status, answer.body) == (201, {"sequence": before + 1})
     assert api.stored(before) == [event("kept")]
 
 

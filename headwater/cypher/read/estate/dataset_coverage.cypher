@@ -11,7 +11,8 @@ WITH d,
   EXISTS { MATCH (:Job)-[p:PRODUCED]->(d) WHERE p.current }
     OR EXISTS { MATCH (:Dataset)-[f:FEEDS]->(d) WHERE f.current } AS produced,
   EXISTS { MATCH (d)-[f:FEEDS]->(:Job|Dataset) WHERE f.current } AS read,
-  EXISTS { (d)-[:FEEDS]->() } OR EXISTS { (d)<-[:VERSION_OF]-(:Artifact|Source)-[:CITED_BY]->(:Answer) }
+  EXISTS { (d)-[:FEEDS]->() }
+    OR EXISTS { (d)<-[:VERSION_OF]-(:Artifact|Source)-[:CITED_BY]->(:Answer) }
     OR EXISTS { (d)-[:HAS_COLUMN]->(:Column)-[:CITED_BY]->(:Answer) } AS used,
   EXISTS { (d)-[:HAS_COLUMN]->(:Column)<-[:FEEDS]-(:Column) } AS columns
 WITH d.namespace AS namespace, count(d) AS datasets,

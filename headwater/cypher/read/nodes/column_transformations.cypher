@@ -9,7 +9,8 @@ CALL (pair) {
   MATCH (:Column {urn: pair.source})-[e:FEEDS]->(:Column {urn: pair.target})
     RETURN e, false AS datasetLevel
   UNION ALL
-  MATCH (:Column {urn: pair.source})-[e:FEEDS]->(:Dataset)-[:HAS_COLUMN]->(:Column {urn: pair.target})
+  MATCH (:Column {urn: pair.source})-[e:FEEDS]->(:Dataset)
+    -[:HAS_COLUMN]->(:Column {urn: pair.target})
   RETURN e, true AS datasetLevel
 }
 RETURN pair.source AS source, pair.target AS target, e.job AS job,

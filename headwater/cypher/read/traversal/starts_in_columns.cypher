@@ -16,7 +16,8 @@ CALL (urn) {
   MATCH (:Job {urn: urn})-[p:PRODUCED]->(d:Dataset)-[:HAS_COLUMN]->(c:Column)
   WHERE p.current AND (c.current OR d.columns IS NULL) RETURN c
   UNION
-  MATCH (:PipelineRun {urn: urn})-[:PRODUCED]->(:Artifact)-[:VERSION_OF]->(d:Dataset)-[:HAS_COLUMN]->(c:Column)
+  MATCH (:PipelineRun {urn: urn})-[:PRODUCED]->(:Artifact)-[:VERSION_OF]->(d:Dataset)
+    -[:HAS_COLUMN]->(c:Column)
   WHERE c.current OR d.columns IS NULL RETURN c
   UNION
   MATCH (:Artifact {urn: urn})-[:VERSION_OF]->(d:Dataset)-[:HAS_COLUMN]->(c:Column)

@@ -9,7 +9,9 @@ UNWIND $urns AS urn
 CALL (urn) {
   MATCH (:Dataset {urn: urn})<-[:VERSION_OF]-(:Artifact)<-[:PRODUCED]-(n:PipelineRun) RETURN n
   UNION
-  MATCH (:Dataset {urn: urn})<-[:VERSION_OF]-(:Artifact|Source)-[:FEEDS|CITED_BY]->(n:PipelineRun|Answer) RETURN n
+  MATCH (:Dataset {urn: urn})<-[:VERSION_OF]-(:Artifact|Source)
+    -[:FEEDS|CITED_BY]->(n:PipelineRun|Answer)
+  RETURN n
   UNION
   MATCH (:Dataset {urn: urn})-[:HAS_COLUMN]->(:Column)-[:CITED_BY]->(n:Answer) RETURN n
   UNION
