@@ -5,6 +5,7 @@ current.
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatch
 from pathlib import Path
 
 import msgspec
@@ -20,6 +21,11 @@ from headwater.settings import Settings, load
 from scripts.catalogue import DOCS, OUTPUTS, PAGES, all_commands, audits, bare, taught
 from tests.repo.repository import ROOT, text, tracked
 
+GUIDES = ("ARCHITECTURE.md", "CONTRIBUTING.md")
+# A path in backticks. In it NAME, SUBJECT and N stand for any name.
+GUIDE_PATH = re.compile(r"`([\w.][\w.-]*/[\w./-]*|\w+\.(?:py|toml))`")
+PLACEHOLDER = re.compile(r"NAME|SUBJECT|\bN\b")
+PACKAGE_ROW = re.compile(r"^\| ((?:`\w+`(?:, )?)+) \|", re.MULTILINE)
 PAGE_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -105,6 +111,26 @@ def test_every_link_has_a_target() -> None:
         if "://" not in link and not (ROOT / page).parent.joinpath(link).exists()
     ]
     assert broken == []
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_every_path_in_a_guide_exists(guide: str) -> None:
+    paths = {*tracked(), *(str(folder) for name in tracked() for folder in Path(name).parents)}
+    missing = []
+    for path in GUIDE_PATH.findall(text(guide)):
+        pattern = PLACEHOLDER.sub("*", path).rstrip("/")
+        # ARCHITECTURE.md leaves out the folder of the package.
+        if not any(fnmatch(name, pattern) or fnmatch(name, f"*/{pattern}") for name in paths):
+            missing.append(path)
+    assert missing == []
+
+
+def test_every_package_has_a_row_in_the_architecture() -> None:
+    packages = text("ARCHITECTURE.md").partition("## Packages")[2].partition("\n## ")[0]
+    named = re.findall(r"`(\w+)`", " ".join(PACKAGE_ROW.findall(packages)))
+    parts = [Path(name).parts[1] for name in tracked() if name.startswith("headwater/")]
+    modules = {part.removesuffix(".py") for part in parts if not part.startswith("__")}
+    assert sorted(named) == sorted(modules - {"py.typed"})
 
 
 def test_every_decision_is_numbered_and_complete() -> None:
