@@ -44,6 +44,8 @@ GENERATED = (
 FROZEN = "headwater/cypher/migrations/"
 VENDOR = "headwater/ui/static/vendor/"
 _CODE_BLOCK = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
+_ARGUMENT = re.compile(r"^ {4}\*{0,2}(\w+): ", re.MULTILINE)
+_AFTER_ARGUMENTS = re.compile(r"\n\n(?=\S)")
 _INLINE_CODE = re.compile(r"`[^`\n]*`")
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -140,6 +142,22 @@ def without_imperative(name: str) -> Iterator[Place]:
         first = re.match(r"[A-Za-z-]+", text)
         if first is None or first[0].lower() not in VERBS:
             yield Place("docstring without a verb", name, node.lineno, text.splitlines()[0][:60])
+
+
+def wrong_arguments(name: str) -> Iterator[Place]:
+    """Yield the functions whose section `Args:` names other parameters than the function has."""
+    for node, text in docstrings(name):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or "Args:\n" not in text:
+            continue
+        section = _AFTER_ARGUMENTS.split(text.partition("Args:\n")[2])[0]
+        described = set(_ARGUMENT.findall(section))
+        # `iter_child_nodes` leaves out the parameters of lambdas in defaults.
+        parameters = {
+            child.arg for child in ast.iter_child_nodes(node.args) if isinstance(child, ast.arg)
+        }
+        wrong = described ^ (parameters - {"self", "cls"})
+        if wrong:
+            yield Place("wrong argument", name, node.lineno, f"{node.name}: {sorted(wrong)}")
 
 
 def prose(name: str) -> Iterator[tuple[int, str]]:

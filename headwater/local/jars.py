@@ -86,10 +86,12 @@ def ensure_jars(
     """Fetch the missing jars of a server.
 
     Args:
-        cache: The cache folder; None is the user's. progress: Called with the number of jars done
-        and in all. lock: The pinned jars; None are those of Neo4j. java: The Java for the download;
-        None finds one. ivy_settings: An Ivy settings file; None is HEADWATER_IVY_SETTINGS, else the
-        public repository.
+        cache: The cache folder; None is the user's.
+        progress: Called with the number of jars done and in all.
+        lock: The pinned jars; None are those of Neo4j.
+        java: The Java for the download; None finds one.
+        ivy_settings: An Ivy settings file; None is HEADWATER_IVY_SETTINGS, else the public
+            repository.
 
     Returns:
         The folder with all jars, checked.

@@ -61,11 +61,13 @@ def cite(
         answer_id: Id of the answer.
         from_: The sources: paths, names of tables, DataFrames (all files and tables they read), or
             mappings with `namespace` and `name` (and `runId` or `field`), or with `answerId`.
-        type: Type of the answer, for example `report`. content: The answer, or a summary of it.
+        type: Type of the answer, for example `report`.
+        content: The answer, or a summary of it.
         generated_by: Person or program that gave the answer; by default the name of the
-        application. url: Address of Headwater; by default that of `configure` or
-        spark-defaults.conf. api_key: API key; by default that of the session. strict: Raise when
-        Headwater does not accept the answer.
+            application.
+        url: Address of Headwater; by default that of `configure` or spark-defaults.conf.
+        api_key: API key; by default that of the session.
+        strict: Raise when Headwater does not accept the answer.
 
     Returns:
         True if Headwater accepted the answer.

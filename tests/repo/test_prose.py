@@ -39,6 +39,11 @@ def test_docstrings_of_functions_begin_with_a_verb() -> None:
     assert [str(place) for name in names for place in metrics.without_imperative(name)] == []
 
 
+def test_docstrings_describe_the_parameters_that_exist() -> None:
+    names = metrics.tracked(".py", "headwater")
+    assert [str(place) for name in names for place in metrics.wrong_arguments(name)] == []
+
+
 def test_the_counts_see_what_they_should() -> None:
     sample = "headwater/errors.py"
     assert metrics.words([sample]) > 20
