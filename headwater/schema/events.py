@@ -99,7 +99,8 @@ class Event(msgspec.Struct, frozen=True, gc=False):
     """A valid event.
 
     `instant` is its time and `received` its receipt, in microseconds since 1970, UTC. `state` is ""
-    without an event type. Its subject is either `run` with `job`, or `job` alone, or `dataset`.
+    without an event type. Its subject is either `run` with `job`, or `job` alone, or `dataset`. The
+    schema of the specification allows a `dataset` in a run event, which it then describes as well.
 
     The last five fields record its form: texts as sent, "" if absent, and whether a lone surrogate
     was replaced.
@@ -294,8 +295,12 @@ def _check_kind(envelope: _Envelope) -> None:
             field="run",
             hint="Send a RunEvent (run and job), a JobEvent (job) or a DatasetEvent (dataset).",
         )
-    if envelope.dataset is not None and (envelope.run is not None or envelope.job is not None):
-        raise EventError("a dataset event must have neither run nor job", field="dataset")
+    if envelope.dataset is not None and envelope.job is not None and envelope.run is None:
+        raise EventError(
+            "an event with a dataset and a job is neither a dataset event nor a job event",
+            field="dataset",
+            hint="Send two events, or add the run.",
+        )
 
 
 def _check_name(text: str, field: str) -> None:

@@ -58,6 +58,8 @@ def foreign(principal: Principal, event: dict[str, Any]) -> str:
     [
         (run(), ""),
         (run("team-a2"), ""),
+        (run(dataset=dataset("team-a")), ""),
+        (run(dataset=dataset("others")), "dataset.namespace"),
         (run("team-b"), "job.namespace"),
         (run("TEAM-A"), "job.namespace"),
         (run("xteam-a"), "job.namespace"),

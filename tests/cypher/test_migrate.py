@@ -43,8 +43,10 @@ def test_migrations_are_numbered_without_gaps_and_each_statement_may_be_run_twic
 
 def _can_run_twice(statement: str) -> bool:
     if "IN TRANSACTIONS" in statement:
-        # The second run finds no row with an old name.
-        return " IS NOT NULL" in statement and "\n  REMOVE " in statement
+        # The second run finds no row with an old name, or with an old value.
+        return (" IS NOT NULL" in statement and "\n  REMOVE " in statement) or (
+            "r.failedAt < r.finishedAt" in statement and "r.failedAt = r.finishedAt" in statement
+        )
     return "IF NOT EXISTS" in statement or "IF EXISTS" in statement
 
 
@@ -332,3 +334,20 @@ def test_old_property_names_become_new_ones(database: Database, statements: int 
     assert migrate(database) == [RENAMED], "it may run twice"
     assert _everything(database) == folded
     empty(database)
+
+
+@pytest.mark.neo4j
+def test_a_failed_run_of_an_older_graph_is_dated_at_its_last_failure(database: Database) -> None:
+    empty(database)
+    write_events(
+        database,
+        [run_event("twice", "FAIL", 5), run_event("twice", "FAIL", 7)],
+        [run_event("once", "FAIL", 6)],
+    )
+    with database._transaction("WRITE", 60.0) as transaction:
+        text = "MATCH (r:PipelineRun {runId: 'twice'}) SET r.failedAt = $at"
+        transaction.run(text, at=datetime(2026, 1, 1, 0, 5, tzinfo=UTC)).consume()
+    forget(database)
+    migrate(database)
+    rows = database.ask("MATCH (r:PipelineRun) RETURN r.runId AS id, r.failedAt AS at", {})
+    assert {row["id"]: row["at"].minute for row in rows} == {"twice": 7, "once": 6}

@@ -12,6 +12,7 @@ from headwater.schema.urns import column_urn
 from tests.canonical import edges
 from tests.event_builders import (
     columns,
+    current,
     dataset,
     dataset_event,
     edge,
@@ -19,6 +20,7 @@ from tests.event_builders import (
     node,
     read_by,
     run_event,
+    schema,
     write_in_any_order,
 )
 from tests.lineage_requests import lineage
@@ -177,6 +179,49 @@ def test_column_lineage_without_a_run_or_a_job(database: Database, view: GraphVi
     assert edge(database, column("x", "id"), "FEEDS", column("view", "id"))["job"] == ""
     reached = {one.urn for one in lineage(view, column("view", "id"), direction="UPSTREAM").nodes}
     assert reached == {column(name, "id") for name in ("view", "x", "a")}
+
+
+@pytest.mark.parametrize("reader", ["run", "job"])
+def test_column_lineage_of_an_input_describes_that_input(
+    database: Database, view: GraphView, reader: str
+) -> None:
+    """The job reads `v`, a view over `a`, and does not write it."""
+    read = dataset("v", columns(id=[("a", "key")]), side="input")
+    events = {
+        "run": run_event("r", "COMPLETE", 1, inputs=[read], outputs=["x"]),
+        "job": job_event("j", 1, inputs=[read], outputs=["x"]),
+    }
+    write_in_any_order(database, events[reader])
+    assert edge(database, column("a", "key"), "FEEDS", column("v", "id"))["job"] == ""
+    assert (ds("a"), "FEEDS", ds("v")) in current(database)
+    reached = {one.urn for one in lineage(view, ds("x"), direction="UPSTREAM").nodes}
+    assert reached == {ds("x"), job("j"), ds("v"), ds("a")}
+    if reader == "run":
+        assert read_by(database, run_of("r")) == {"source:db:v"}
+
+
+def test_column_lineage_of_an_input_equals_that_of_a_dataset_event(database: Database) -> None:
+    facets = {**columns(id=[("a", "key")]), **schema(id="int")}
+    graphs = []
+    for events in (
+        [run_event("r", "COMPLETE", 1, inputs=[dataset("v", facets)])],
+        [run_event("r", "COMPLETE", 1, inputs=["v"]), dataset_event("v", 1, facets)],
+    ):
+        write_in_any_order(database, *events)
+        graphs.append(edges(database))
+    assert graphs[0] == graphs[1]
+
+
+def test_the_newest_description_of_an_input_replaces_its_sources(database: Database) -> None:
+    first, second = (dataset("v", columns(id=[(name, "id")])) for name in ("a", "b"))
+    write_in_any_order(
+        database,
+        run_event("r1", "COMPLETE", 1, inputs=[first]),
+        run_event("r2", "COMPLETE", 2, inputs=[second]),
+        run_event("r3", "COMPLETE", 3, inputs=["v"]),
+    )
+    feeding = {edge for edge in current(database) if edge[2] == ds("v")}
+    assert feeding == {(ds("b"), "FEEDS", ds("v"))}
 
 
 def test_a_column_named_only_by_an_edge_is_not_current(database: Database) -> None:

@@ -103,7 +103,12 @@ REFUSED: list[tuple[str, object, str]] = [
         "dataset.name",
     ),
     ("a dataset event with a job", {"dataset": DATASET, "job": JOB}, "dataset"),
-    ("a dataset event with a run", {"dataset": DATASET, "job": JOB, "run": RUN}, "dataset"),
+    ("a dataset event with a run", {"dataset": DATASET, "run": RUN}, "job"),
+    (
+        "a run event with a dataset without a name",
+        run_event(dataset={"namespace": "db"}),
+        "dataset.name",
+    ),
     ("a job event with a blank name", {"job": {"namespace": "etl", "name": ""}}, "job.name"),
 ]
 
@@ -169,6 +174,7 @@ LENIENT: list[tuple[str, dict[str, Any]]] = [
     ("a NUL in a name", run_event(job={"namespace": "a\x00", "name": "b"})),
     ("a job event", {"job": JOB, "eventTime": "2026-01-01T00:00:00Z"}),
     ("a dataset event", {"dataset": DATASET, "eventTime": "2026-01-01T00:00:00Z"}),
+    ("a dataset in a run event", run_event(dataset=DATASET)),
 ]
 
 

@@ -40,7 +40,7 @@ def fold(events: Iterable[Event], naming: Naming | None = None) -> GraphDelta:
 def _fold_event(accumulator: DeltaAccumulator, event: Event) -> None:
     if event.run is not None and event.job is not None:
         fold_run_event(accumulator, event, event.run, event.job)
-    elif event.dataset is not None:
-        fold_dataset_event(accumulator, event.dataset)
     elif event.job is not None:
         fold_job_event(accumulator, event, event.job)
+    if event.dataset is not None:
+        fold_dataset_event(accumulator, event.dataset)

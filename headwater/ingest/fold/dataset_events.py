@@ -7,21 +7,19 @@ import msgspec
 from headwater.ingest.fold.accumulator import (
     DeltaAccumulator,
     add_assertion,
-    canonical_json,
     is_named,
     renamed_from,
 )
 from headwater.ingest.fold.canonical_facets import canonical_texts
-from headwater.ingest.fold.datasets import DECLARED, add_column_lineage, dataset_facts
+from headwater.ingest.fold.datasets import add_declared_sources, dataset_facts
 from headwater.ingest.fold.facet_readings import DatasetReading, read_dataset
-from headwater.ingest.fold.lineage_facets import lineage_deleted
 from headwater.schema import facts
 from headwater.schema import headwater_facets as native
 from headwater.schema.dataset_aliases import APART, SAME
 from headwater.schema.events import Dataset, Facets
 from headwater.schema.facets import salvage
 from headwater.schema.facets.headwater import ArtifactFacet, SymlinksFacet, read_citations
-from headwater.schema.facts import AnswerFacts, DatasetFacts, JobFacts, Name, RunFacts, Usage
+from headwater.schema.facts import AnswerFacts, DatasetFacts, RunFacts, Usage
 from headwater.schema.urns import answer_urn, canonical_run_id
 
 
@@ -35,7 +33,8 @@ def fold_dataset_event(accumulator: DeltaAccumulator, dataset: Dataset) -> None:
     name = accumulator.normalise(dataset)
     reading = read_dataset(dataset.facets)
     described = dataset_facts(accumulator, name, reading)
-    _add_declared_sources(accumulator, described, reading, facets)
+    _add_former_name(accumulator, described, reading)
+    add_declared_sources(accumulator, described, reading)
     _add_alias_decisions(accumulator, described, facets)
     urn = accumulator.add_dataset(described)
     facet = facets.get(native.ARTIFACT_FACET)
@@ -50,34 +49,14 @@ def fold_dataset_event(accumulator: DeltaAccumulator, dataset: Dataset) -> None:
         )
 
 
-def _add_declared_sources(
-    accumulator: DeltaAccumulator, described: DatasetFacts, reading: DatasetReading, facets: Facets
+def _add_former_name(
+    accumulator: DeltaAccumulator, described: DatasetFacts, reading: DatasetReading
 ) -> None:
-    """Add the sources of a dataset that an event declares without a run.
-
-    They come from a lineage facet, a column lineage facet, or a rename.
-    """
-    lineage, by_columns = reading.lineage, reading.columns
-    sources = add_column_lineage(accumulator, described.dataset, by_columns, None)
-    if lineage is not None:
-        sources = add_column_lineage(
-            accumulator, described.dataset, lineage, None, evidence_kind=DECLARED
-        )
+    """Add the former name of a renamed dataset. Later declarations do not replace a rename."""
     old = renamed_from(accumulator, described.dataset, reading.lifecycle)
     if old is not None:
-        # Later declarations do not replace a rename.
         key = f"renamed:{accumulator.ensure_dataset(old)}"
         add_assertion(described.sources, key, accumulator.assertion(old))
-    for name in sources - {described.dataset}:
-        urn = accumulator.ensure_dataset(name)
-        add_assertion(described.sources, urn, accumulator.assertion(name))
-    for source in lineage.jobs() if lineage else ():
-        if source.name:
-            job = Name(source.namespace, source.name)
-            urn = accumulator.add_job(JobFacts(job))
-            add_assertion(described.sources, urn, accumulator.assertion(job))
-    if lineage is not None or by_columns is not None or lineage_deleted(facets):
-        described.declared = accumulator.register(canonical_json(sorted(described.sources)))
 
 
 def _add_alias_decisions(

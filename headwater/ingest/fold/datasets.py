@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import msgspec
 
-from headwater.ingest.fold.accumulator import DROP, DeltaAccumulator, add_assertion, job_urn_of
+from headwater.ingest.fold.accumulator import (
+    DROP,
+    DeltaAccumulator,
+    add_assertion,
+    canonical_json,
+    job_urn_of,
+)
 from headwater.ingest.fold.facet_readings import DatasetReading
 from headwater.ingest.fold.lineage_facets import JOB, WHOLE_DATASET, Target
 from headwater.schema import facts
-from headwater.schema.facts import ColumnKey, DatasetFacts, DerivationKey, Name
+from headwater.schema.facts import ColumnKey, DatasetFacts, DerivationKey, JobFacts, Name
 from headwater.schema.memo import Memo
 from headwater.schema.naming import Naming
 
@@ -19,6 +25,16 @@ COLUMNS, LINEAGE, DECLARED, RENAMED = "columns", "lineage", "declared", "renamed
 def describe_dataset(accumulator: DeltaAccumulator, name: Name, reading: DatasetReading) -> None:
     """Add a dataset with the facts of its facets."""
     accumulator.add_dataset(dataset_facts(accumulator, name, reading))
+
+
+def describe_input(accumulator: DeltaAccumulator, name: Name, reading: DatasetReading) -> None:
+    """Add a dataset that a job reads, with the sources that its own facets name.
+
+    The job of the event did not write the dataset, so its lineage is that of a dataset event.
+    """
+    described = dataset_facts(accumulator, name, reading)
+    add_declared_sources(accumulator, described, reading)
+    accumulator.add_dataset(described)
 
 
 def describe_output(
@@ -95,6 +111,29 @@ def add_column_lineage(
         accumulator.ensure_dataset(name)
         facts.add(accumulator.delta.derivations, derivation, evidence, facts.join_derivations)
     return set(edges.sources)
+
+
+def add_declared_sources(
+    accumulator: DeltaAccumulator, described: DatasetFacts, reading: DatasetReading
+) -> None:
+    """Add the sources that a dataset's own lineage facets name, without a job that wrote it."""
+    if not reading.has_lineage:
+        return
+    lineage = reading.lineage
+    sources = add_column_lineage(accumulator, described.dataset, reading.columns, None)
+    if lineage is not None:
+        sources = add_column_lineage(
+            accumulator, described.dataset, lineage, None, evidence_kind=DECLARED
+        )
+    for name in sources - {described.dataset}:
+        urn = accumulator.ensure_dataset(name)
+        add_assertion(described.sources, urn, accumulator.assertion(name))
+    for source in lineage.jobs() if lineage else ():
+        if source.name:
+            job = Name(source.namespace, source.name)
+            urn = accumulator.add_job(JobFacts(job))
+            add_assertion(described.sources, urn, accumulator.assertion(job))
+    described.declared = accumulator.register(canonical_json(sorted(described.sources)))
 
 
 def sources_of(

@@ -17,6 +17,7 @@ from headwater.ingest.fold.lineage_facets import (
     column_lineage,
     dataset_lineage,
     job_lineage,
+    lineage_deleted,
 )
 from headwater.schema import headwater_facets as native
 from headwater.schema.events import Facets
@@ -46,6 +47,7 @@ class DatasetReading(msgspec.Struct, frozen=True, eq=False, gc=False):
     schema, fields: the hash and the fields of the schema, "" without one.
     unlinked: True if its symlinks facet is deleted.
     columns, lineage: the sources that its columnLineage and lineage facets name.
+    lineage_deleted: True if one of these two facets is deleted.
     """
 
     texts: dict[str, str]
@@ -57,6 +59,12 @@ class DatasetReading(msgspec.Struct, frozen=True, eq=False, gc=False):
     lifecycle: LifecycleStateChange | None
     columns: Target | None
     lineage: Target | None
+    lineage_deleted: bool
+
+    @property
+    def has_lineage(self) -> bool:
+        """Return True if its facets name its sources, possibly none."""
+        return self.columns is not None or self.lineage is not None or self.lineage_deleted
 
 
 class JobReading(msgspec.Struct, frozen=True, eq=False, gc=False):
@@ -111,6 +119,7 @@ def _dataset(facets: Facets) -> DatasetReading:
         lifecycle=lifecycle,
         columns=column_lineage(facets),
         lineage=dataset_lineage(facets),
+        lineage_deleted=lineage_deleted(facets),
     )
 
 

@@ -12,7 +12,7 @@ from headwater.ingest.fold.accumulator import (
 from headwater.ingest.fold.datasets import (
     DECLARED,
     add_column_lineage,
-    describe_dataset,
+    describe_input,
     describe_output,
 )
 from headwater.ingest.fold.facet_readings import read_dataset, read_job
@@ -30,7 +30,7 @@ def fold_job_event(accumulator: DeltaAccumulator, event: Event, job: Job) -> Non
     outputs: dict[str, list[str] | None] = {}
     for dataset in event.inputs:
         name = accumulator.normalise(dataset)
-        accumulator.describe_once(describe_dataset, name, read_dataset(dataset.facets))
+        accumulator.describe_once(describe_input, name, read_dataset(dataset.facets))
         add_assertion(declared.inputs, dataset_urn_of(name), accumulator.assertion(name))
     for dataset in event.outputs:
         name, output = accumulator.normalise(dataset), read_dataset(dataset.facets)

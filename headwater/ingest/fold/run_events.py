@@ -19,7 +19,7 @@ from headwater.ingest.fold.datasets import (
     RENAMED,
     add_column_lineage,
     add_derivation,
-    describe_dataset,
+    describe_input,
     describe_output,
     sources_of,
 )
@@ -71,7 +71,7 @@ def describe_job(accumulator: DeltaAccumulator, name: Name, reading: JobReading)
 
 def _add_input(accumulator: DeltaAccumulator, run: RunFacts, dataset: Dataset) -> None:
     name, reading = accumulator.normalise(dataset), read_dataset(dataset.facets)
-    accumulator.describe_once(describe_dataset, name, reading)
+    accumulator.describe_once(describe_input, name, reading)
     usage = _usage(accumulator, dataset, name, reading)
     if dataset.input_facets:
         usage.facets = accumulator.registers(canonical_texts(dataset.input_facets))

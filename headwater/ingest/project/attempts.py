@@ -21,7 +21,9 @@ _WORST_FIRST = ("FAIL", "ABORT", "COMPLETE")
 class Attempts:
     """The last attempt of a run, the number of attempts, and the earlier ones that succeeded.
 
-    `succeeded_before` holds their start and end. Instants are in microseconds since 1970, UTC.
+    `finished` is the last ending of its status, and so is `failed` if the attempt failed: Airflow
+    reruns a date under its run id without a START. `succeeded_before` holds the start and end of
+    the earlier attempts. Instants are in microseconds since 1970, UTC.
     """
 
     status: str
@@ -46,9 +48,8 @@ def attempts(states: Iterable[tuple[int, str]]) -> Attempts:
                 before.append((ended if started is None else started, ended))
             count, started, endings = count + 1, instant, []
     worst = _worst(endings)
-    instants = [instant for instant, state in endings if state == worst]
-    failed = instants[0] if worst == "FAIL" else None
-    finished = instants[-1] if instants else None
+    finished = max((instant for instant, state in endings if state == worst), default=None)
+    failed = finished if worst == "FAIL" else None
     return Attempts(worst or "RUNNING", max(count, 1), started, finished, failed, tuple(before))
 
 

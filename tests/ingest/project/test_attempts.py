@@ -32,7 +32,18 @@ TABLE: list[tuple[str, list[State], Attempts]] = [
         [(1, "START"), (5, "COMPLETE"), (6, "FAIL")],
         Attempts("FAIL", 1, 1, 6, 6),
     ),
-    ("FAIL twice", [(1, "START"), (5, "FAIL"), (7, "FAIL")], Attempts("FAIL", 1, 1, 7, 5)),
+    ("FAIL twice", [(1, "START"), (5, "FAIL"), (7, "FAIL")], Attempts("FAIL", 1, 1, 7, 7)),
+    ("two failures without a start", [(5, "FAIL"), (7, "FAIL")], Attempts("FAIL", 1, None, 7, 7)),
+    (
+        "a rerun without a start fails again after its COMPLETE",
+        [(1, "START"), (5, "FAIL"), (6, "COMPLETE"), (9, "FAIL"), (10, "COMPLETE")],
+        Attempts("FAIL", 1, 1, 9, 9),
+    ),
+    (
+        "a rerun without a start completes",
+        [(1, "START"), (5, "FAIL"), (6, "FAIL"), (9, "COMPLETE")],
+        Attempts("FAIL", 1, 1, 6, 6),
+    ),
     ("FAIL and ABORT", [(1, "START"), (5, "ABORT"), (6, "FAIL")], Attempts("FAIL", 1, 1, 6, 6)),
     (
         "ABORT, then COMPLETE",
@@ -120,9 +131,7 @@ def test_the_last_attempt_follows_the_last_start_after_an_end(states: list[State
     result = attempts(states)
     assert result.status == expected
     assert result.finished == max((i for i, state in last if state == expected), default=None)
-    assert result.failed == (
-        min(i for i, state in last if state == "FAIL") if expected == "FAIL" else None
-    )
+    assert result.failed == (result.finished if expected == "FAIL" else None)
 
 
 @given(histories, st.integers(0, 8))

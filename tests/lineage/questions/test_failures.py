@@ -13,6 +13,7 @@ from headwater.errors import QueryError
 from headwater.lineage.questions.failures import affected_nodes, failed_runs
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn
+from tests.event_builders import run_event, write_in_any_order
 from tests.run_builders import answer, ds, job, run, run_of, version, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
@@ -213,6 +214,27 @@ def test_filters(database: Database, view: GraphView) -> None:
     for cursor in ("x", "!!", "bm90aGluZw==", "ü"):
         with pytest.raises(QueryError, match="cursor"):
             failed_runs(view, after=cursor)
+
+
+def test_a_second_failure_without_a_start_is_the_time_of_the_failure(
+    database: Database, view: GraphView
+) -> None:
+    """Airflow's `dags test` runs one run id at minute 10 and at minute 30, each time without a START."""
+    first, second = (
+        {"errorMessage": {"message": message, "programmingLanguage": "python"}}
+        for message in ("disk full", "no route to host")
+    )
+    write_in_any_order(
+        database,
+        run_event("rerun", "FAIL", 10, facets=first),
+        run_event("rerun", "FAIL", 30, facets=second),
+        run_event("rerun", "COMPLETE", 31),
+    )
+    (found,) = failed_runs(view, since=datetime(2026, 1, 1, 0, 20, tzinfo=UTC)).runs
+    assert found.properties["failedAt"] == datetime(2026, 1, 1, 0, 30, tzinfo=UTC)
+    assert found.properties["finishedAt"] == found.properties["failedAt"]
+    assert found.properties["error"] == "no route to host"
+    assert failed_runs(view, until=datetime(2026, 1, 1, 0, 30, tzinfo=UTC)).runs == []
 
 
 def test_unknown_runs_are_left_out(view: GraphView) -> None:
