@@ -48,7 +48,7 @@ test: setup ## Run all tests, against a real Neo4j and a real Spark (or some: PY
 	  && $(bin) pytest --durations $(DURATIONS) $(alone)
 
 test-fast: setup ## Run the tests that need no server, in about a minute.
-	@$(bin) pytest --numprocesses $(WORKERS) --dist loadfile --durations 10 -m "$(serverless)" $(addprefix --ignore=,$(alone))
+	@$(bin) pytest --numprocesses $(WORKERS) --dist loadfile --durations 10 --hypothesis-profile fast -m "$(serverless)" $(addprefix --ignore=,$(alone))
 
 check: setup ## Check lint, formatting, types, unused code and import contracts.
 	@$(bin) ruff check .

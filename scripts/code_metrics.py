@@ -18,6 +18,7 @@ import sys
 import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -82,9 +83,16 @@ def pages() -> list[str]:
     return [name for name in tracked(".md") if not name.startswith(GENERATED)]
 
 
+@cache
 def read(name: str) -> str:
     """Return the text of a file of the repository."""
     return (ROOT / name).read_text(encoding="utf-8")
+
+
+@cache
+def syntax_tree(name: str) -> ast.Module:
+    """Return the syntax tree of a Python file of the repository."""
+    return ast.parse(read(name))
 
 
 def long_lines(name: str) -> Iterator[Place]:
@@ -99,7 +107,7 @@ def nested_expressions(name: str) -> Iterator[Place]:
 
     A comprehension with two `for` clauses is a nested one.
     """
-    for node in ast.walk(ast.parse(read(name))):
+    for node in ast.walk(syntax_tree(name)):
         if isinstance(node, _COMPREHENSIONS) and len(node.generators) > 1:
             yield Place("nested comprehension", name, node.lineno, ast.unparse(node)[:60])
         for kinds, count in (
@@ -127,7 +135,7 @@ def complex_functions(names: Sequence[str]) -> Iterator[Place]:
 
 def docstrings(name: str) -> Iterator[tuple[ast.AST, str]]:
     """Yield every module, class and function of a file that has a docstring, with it."""
-    for node in ast.walk(ast.parse(read(name))):
+    for node in ast.walk(syntax_tree(name)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = ast.get_docstring(node)
             if text:
@@ -160,7 +168,13 @@ def wrong_arguments(name: str) -> Iterator[Place]:
             yield Place("wrong argument", name, node.lineno, f"{node.name}: {sorted(wrong)}")
 
 
-def prose(name: str) -> Iterator[tuple[int, str]]:
+@cache
+def prose(name: str) -> tuple[tuple[int, str], ...]:
+    """Return the docstrings and comments of a Python file, or the text of a page, with lines."""
+    return tuple(_prose(name))
+
+
+def _prose(name: str) -> Iterator[tuple[int, str]]:
     """Yield the docstrings and comments of a Python file, or the text of a page, with lines."""
     if name.endswith(".md"):
         yield 1, _INLINE_CODE.sub("", _CODE_BLOCK.sub("", read(name)))

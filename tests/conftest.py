@@ -18,6 +18,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from hypothesis import settings
 from neo4j import Driver, GraphDatabase, NotificationMinimumSeverity
 
 from headwater.cypher.driver.database import Database
@@ -28,6 +29,11 @@ from headwater.local.progress import show_jars
 
 image = "neo4j:5.26-community"
 # The record of migrations stays, because the indexes that it describes stay.
+# Property tests have no time limit per example: a busy machine is no reason to fail. `make test-fast`
+# takes the profile with fewer examples.
+settings.register_profile("full", deadline=None)
+settings.register_profile("fast", deadline=None, max_examples=25)
+settings.load_profile("full")
 erase = "MATCH (n) WHERE NOT n:Migration CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS"
 
 

@@ -55,6 +55,7 @@ def apis(tmp_path: Path) -> Iterator[list[Installation]]:
             context.__exit__(None, None, None)
 
 
+@pytest.mark.slow
 def test_each_event_acknowledged_by_several_processes_is_stored_once_in_one_order(
     apis: list[Installation],
 ) -> None:

@@ -198,6 +198,7 @@ archive.archive_with(write, spool, lake, on_progress=lambda *told: print(told, f
 """
 
 
+@pytest.mark.slow
 def test_killed_while_it_writes(spool: Spool, lake: Lake) -> None:
     bodies = bodies_of(1_000)
     spool.append(bodies, received=JANUARY_31)

@@ -14,7 +14,7 @@ from tests.rest.marquez.run_history import history
 from tests.run_builders import write_events
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="module")
 def folded(database: Database, log: Log) -> Iterator[None]:
     empty(database)
     log.events = history()

@@ -11,7 +11,7 @@ from headwater.schema.urns import artifact_urn, guid_of, job_urn
 from tests.rest.marquez.run_history import BUCKET, FAILED, FIRST, get_json, names
 from tests.run_builders import at
 
-pytestmark = pytest.mark.neo4j
+pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("folded")]
 
 
 def test_namespaces(marquez: MarquezClient) -> None:

@@ -13,7 +13,7 @@ from tests.rest.conftest import Log
 from tests.rest.marquez.run_history import BUCKET, SECRET, Json, get_json, names
 from tests.run_builders import at
 
-pytestmark = pytest.mark.neo4j
+pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("folded")]
 
 
 def graph(found: Json) -> dict[str, tuple[list[str], list[str]]]:

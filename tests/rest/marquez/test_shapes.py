@@ -14,7 +14,7 @@ from headwater.schema.urns import artifact_urn, guid_of
 from tests.rest.marquez.run_history import BUCKET, FIRST, get_json
 from tests.run_builders import at
 
-pytestmark = pytest.mark.neo4j
+pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("folded")]
 
 
 def test_all_fields_of_a_dataset(marquez: MarquezClient) -> None:
