@@ -71,6 +71,8 @@ class Usage(msgspec.Struct, omit_defaults=True, gc=False):
     # set: the facet states that it has no origins).
     derived: set[Name] = set()
     explicit: set[Name] | None = None
+    # The urns of the jobs that used it: those of the events. Empty if no event names a job with it.
+    jobs: set[str] = set()
 
 
 class RunFacts(msgspec.Struct, omit_defaults=True, gc=False):
@@ -78,6 +80,7 @@ class RunFacts(msgspec.Struct, omit_defaults=True, gc=False):
     span: Span | None = None
     # (instant, START | COMPLETE | ABORT | FAIL): RUNNING and OTHER change no state.
     states: set[tuple[int, str]] = set()
+    # The jobs under which events report what the run did.
     jobs: dict[str, Name] = {}
     # Ids by urn: parent runs, root runs, runs that it was to follow, and runs whose data it took
     # directly, without a dataset between.
@@ -90,6 +93,8 @@ class RunFacts(msgspec.Struct, omit_defaults=True, gc=False):
     code: LwwRegister | None = None
     inputs: dict[str, Usage] = {}
     outputs: dict[str, Usage] = {}
+    # Other jobs by which events of other runs name it, such as a parent facet.
+    named_jobs: dict[str, Name] = {}
 
 
 class Assertion(msgspec.Struct, array_like=True, frozen=True, gc=False):
@@ -255,6 +260,7 @@ def join_usages(a: Usage, b: Usage) -> Usage:
         dropped=a.dropped or b.dropped,
         derived=_union(a.derived, b.derived),
         explicit=explicit,
+        jobs=_union(a.jobs, b.jobs),
     )
 
 
@@ -268,11 +274,15 @@ def _partitions(a: set[str], b: set[str]) -> set[str]:
 
 
 def join_runs(a: RunFacts, b: RunFacts) -> RunFacts:
+    jobs = _merged(a.jobs, b.jobs, _smaller)
+    named_jobs = _merged(a.named_jobs, b.named_jobs, _smaller)
+    if named_jobs:
+        named_jobs = {urn: name for urn, name in named_jobs.items() if urn not in jobs}
     return RunFacts(
         run_id=_smaller(a.run_id, b.run_id),
         span=join_spans(a.span, b.span),
         states=_union(a.states, b.states),
-        jobs=_merged(a.jobs, b.jobs, _smaller),
+        jobs=jobs,
         parents=_merged(a.parents, b.parents, _smaller),
         roots=_merged(a.roots, b.roots, _smaller),
         after=_merged(a.after, b.after, _smaller),
@@ -281,6 +291,7 @@ def join_runs(a: RunFacts, b: RunFacts) -> RunFacts:
         code=_newer(a.code, b.code),
         inputs=_merged(a.inputs, b.inputs, join_usages),
         outputs=_merged(a.outputs, b.outputs, join_usages),
+        named_jobs=named_jobs,
     )
 
 

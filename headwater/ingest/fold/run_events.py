@@ -55,6 +55,7 @@ def fold_run_event(
     for lineage in (reading.lineage, job_lineage(event_run.facets)):
         if lineage is not None:
             _add_job_lineage(accumulator, run, job, lineage)
+    _set_job_of_usages(run)
     _add_parents(accumulator, run, job, event_run)
     _add_dependencies(accumulator, run, job, event_run)
     accumulator.add_job(job)
@@ -62,6 +63,13 @@ def fold_run_event(
     heartbeats = accumulator.delta.last_heartbeats
     urn = run_urn(run.run_id)
     heartbeats[urn] = max(event.received, heartbeats.get(urn, event.received))
+
+
+def _set_job_of_usages(run: RunFacts) -> None:
+    """Set the job of the event as the job that read and wrote what the event reports."""
+    jobs = set(run.jobs)
+    for usage in (*run.inputs.values(), *run.outputs.values()):
+        usage.jobs = jobs
 
 
 def describe_job(accumulator: DeltaAccumulator, name: Name, reading: JobReading) -> None:
@@ -160,6 +168,7 @@ def _add_source_job(
     if source.run_id and canonical_run_id(source.run_id) != run.run_id:
         other_run = RunFacts(canonical_run_id(source.run_id), outputs={urn: Usage(output)})
         other_run.jobs[accumulator.add_job(other)] = other.job
+        _set_job_of_usages(other_run)
         accumulator.add_run(other_run)
     accumulator.add_job(JobFacts(other.job, outputs={urn: accumulator.assertion(output)}))
 
@@ -215,6 +224,7 @@ def add_job_target(
     urn = accumulator.add_job(other)
     if other_run is not None:
         other_run.jobs[urn] = other.job
+        _set_job_of_usages(other_run)
         accumulator.add_run(other_run)
 
 
@@ -232,7 +242,7 @@ def _add_direct_source(
     urn = accumulator.add_job(JobFacts(name))
     add_assertion(into.sources, urn, accumulator.assertion(name))
     if source.run_id and run is not None:
-        other = RunFacts(canonical_run_id(source.run_id), jobs={urn: name})
+        other = RunFacts(canonical_run_id(source.run_id), named_jobs={urn: name})
         run.sources[run_urn(other.run_id)] = other.run_id
         accumulator.add_run(other)
 
@@ -252,12 +262,12 @@ def _add_parents(
     if parent_id != run.run_id:
         run.parents[run_urn(parent_id)] = parent_id
         roots = {run_urn(root_id): root_id} if root_id != parent_id else {}
-        accumulator.add_run(RunFacts(parent_id, roots=roots, jobs=_jobs(above)))
+        accumulator.add_run(RunFacts(parent_id, roots=roots, named_jobs=_jobs(above)))
     if root_id not in (parent_id, run.run_id):
         run.roots[run_urn(root_id)] = root_id
         if top is not None:
             accumulator.add_job(JobFacts(top))
-        accumulator.add_run(RunFacts(root_id, jobs=_jobs(top)))
+        accumulator.add_run(RunFacts(root_id, named_jobs=_jobs(top)))
 
 
 def _add_parent_job(accumulator: DeltaAccumulator, above: Name, top: Name | None) -> str:
@@ -305,7 +315,7 @@ def _add_dependency(
         return
     other_run = RunFacts(canonical_run_id(other.run.run_id))
     if other_run.run_id != run.run_id:
-        other_run.jobs[urn] = other_job.job
+        other_run.named_jobs[urn] = other_job.job
         earlier_run, later_run = (other_run, run) if upstream else (run, other_run)
         later_run.after[run_urn(earlier_run.run_id)] = earlier_run.run_id
         accumulator.add_run(other_run)

@@ -119,7 +119,7 @@ def run_view(facts: RunFacts, names: Names) -> RunView:
         state=state,
         started=_started(facts, state),
         reported=reported,
-        job=max(facts.jobs.values(), default=None),
+        job=max((facts.jobs or facts.named_jobs).values(), default=None),
         inputs=_canonical_usages(facts.inputs, names),
         made={urn: usage for urn, usage in outputs.items() if usage.made},
     )

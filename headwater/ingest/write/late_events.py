@@ -53,7 +53,8 @@ def _read_horizons(transaction: Transaction) -> list[Horizon]:
 def _is_expired(horizons: list[Horizon], run: RunFacts) -> bool:
     if run.span is None:
         return False
-    namespaces = [display_name(job.namespace) for job in run.jobs.values()]
+    jobs = (*run.jobs.values(), *run.named_jobs.values())
+    namespaces = [display_name(job.namespace) for job in jobs]
     return is_expired(horizons, display_name(run.run_id), namespaces, run.span.last)
 
 

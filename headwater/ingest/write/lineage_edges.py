@@ -153,12 +153,7 @@ def write_lineage_edges(
     for urn, job in jobs.items():
         _add_job_edges(edges, urn, job)
     for run in runs.values():
-        for job_urn in run.jobs:
-            for dataset in run.inputs:
-                edges.add("feeds", dataset, job_urn, run.span)
-            for dataset, usage in run.outputs.items():
-                if usage.made:
-                    edges.add("produced", job_urn, dataset, run.span)
+        _add_run_edges(edges, run)
     rewired_jobs = edges.write(transaction, cache)
     _write_parents(transaction, jobs, cache)
     return rewired_jobs
@@ -189,6 +184,17 @@ def _add_dataset_edges(edges: _EdgeBatch, urn: str, facts: DatasetFacts) -> None
             edges.add("produced", source, urn, span, assertedByDataset=current)
         else:
             edges.add("dataset_feeds", source, urn, span, current=current)
+
+
+def _add_run_edges(edges: _EdgeBatch, run: RunFacts) -> None:
+    """Add the edges of the jobs whose events report what a run read and wrote."""
+    for dataset, usage in run.inputs.items():
+        for job in usage.jobs or run.jobs:
+            edges.add("feeds", dataset, job, run.span)
+    for dataset, usage in run.outputs.items():
+        if usage.made:
+            for job in usage.jobs or run.jobs:
+                edges.add("produced", job, dataset, run.span)
 
 
 def _add_job_edges(edges: _EdgeBatch, urn: str, facts: JobFacts) -> None:

@@ -72,8 +72,8 @@ def _write_edges(
     run_of = []
     for urn, pair in existing.items():
         old, run = facts[urn]
-        linked = () if _has_new_index_key(*pair) else (old or run).jobs
-        run_of += [{"run": urn, "job": job} for job in sorted(run.jobs) if job not in linked]
+        linked = () if _has_new_index_key(*pair) else _jobs(old or run)
+        run_of += [{"run": urn, "job": job} for job in _jobs(run) if job not in linked]
     write_rows(transaction, "write/runs/run_of", run_of)
     triggers, feeds = [], []
     for urn, (_, run) in facts.items():
@@ -100,7 +100,11 @@ def _new_run(urn: str, facts: RunFacts, view: RunView, heartbeats: Mapping[str, 
     ]
     heartbeat = time_at(heartbeats.get(urn)) if view.is_running else None
     node = {**view.node, "urn": urn, "lastHeartbeatAt": heartbeat}
-    return {"properties": without_nulls(node), "jobs": sorted(facts.jobs), "made": made}
+    return {"properties": without_nulls(node), "jobs": _jobs(facts), "made": made}
+
+
+def _jobs(run: RunFacts) -> list[str]:
+    return sorted({*run.jobs, *run.named_jobs})
 
 
 def _has_new_index_key(old: RunView | None, new: RunView) -> bool:
