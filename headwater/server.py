@@ -195,11 +195,15 @@ def _background_threads(view: GraphView, stop: threading.Event) -> list[threadin
 
 
 def _warm_up(database: Database, stop: threading.Event) -> None:
-    """Run the queries of GraphQL once, as soon as Neo4j is migrated, so that it plans them."""
+    """Run the queries of GraphQL once, as soon as Neo4j is migrated, so that it plans them.
+
+    A pause after each leaves processor time to the worker and to callers: planning all of them
+    takes 40 s of it on a slow machine. The queries of nearly every question come first.
+    """
     while not stop.is_set():
         try:
-            for is_wanted in (is_first_query, is_read_query):
-                warm_up(database, is_wanted, stop=stop.is_set)
+            for is_wanted, rest in ((is_first_query, 1.0), (is_read_query, 4.0)):
+                warm_up(database, is_wanted, stop=stop.is_set, rest=rest, pause=stop.wait)
             return
         except HeadwaterError:
             stop.wait(WARM_UP_SECONDS)

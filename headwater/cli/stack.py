@@ -8,6 +8,7 @@ left behind. There is one stack per home; a second one is refused.
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import signal
 import subprocess
@@ -24,6 +25,7 @@ from types import FrameType, TracebackType
 from typing import IO
 
 from rich.console import Console
+from rich.markup import escape
 
 from headwater.cli.options import API_FILE
 from headwater.cypher.driver.database import Database
@@ -31,9 +33,15 @@ from headwater.errors import HeadwaterError, HomeInUseError, ServerError
 from headwater.local.neo4j import LocalNeo4j, Running
 from headwater.local.ports import free_port, require_free_port
 from headwater.local.progress import show_jars
+from headwater.local.startup import StartupWatch
 from headwater.settings import Settings
 
-START_SECONDS_MAX = 60.0
+# A start fails after this time without log output or processor time of any of the processes.
+STALL_SECONDS = 120.0
+NEO4J_JOIN_SECONDS_MAX = 60.0
+READY_POLL_SECONDS = 0.1
+# /readyz itself gives up after five seconds for each of two checks.
+PROBE_SECONDS_MAX = 15.0
 END_SECONDS_MAX = 8.0
 RESTART_SECONDS = 1.0
 NEO4J_RESTART_SECONDS = 5.0
@@ -42,13 +50,17 @@ _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
-def local_neo4j(settings: Settings, bolt_port: int) -> Iterator[tuple[LocalNeo4j, Running]]:
+def local_neo4j(
+    settings: Settings, bolt_port: int, *, owner: str = ""
+) -> Iterator[tuple[LocalNeo4j, Running]]:
     """Run the home's local Neo4j, fetching its jars first if needed; end it on exit if it was
-    started here.
+    started here, or by an owner of that name.
     """
     with show_jars() as progress:
         cache = settings.cache_path if settings.cache else None
-        server = LocalNeo4j(settings.home_path, bolt_port, cache=cache, progress=progress)
+        server = LocalNeo4j(
+            settings.home_path, bolt_port, cache=cache, progress=progress, owner=owner
+        )
         running = server.start()
     try:
         yield server, running
@@ -146,7 +158,10 @@ class Stack:
         self._resources.enter_context(_alone(home / "up.lock", home))
         if settings.port:
             require_free_port(settings.port, "--port")
-        self._neo4j, running = self._resources.enter_context(local_neo4j(settings, self._bolt_port))
+        # This process has the lock of the home, so a Neo4j of an earlier `up` has lost its owner.
+        self._neo4j, running = self._resources.enter_context(
+            local_neo4j(settings, self._bolt_port, owner="up")
+        )
         # A restart must use the same port, because other processes know it.
         self._neo4j.bolt_port = int(running.uri.rpartition(":")[2])
         port = settings.port or free_port()
@@ -169,7 +184,7 @@ class Stack:
         self._resources.callback(written.unlink, missing_ok=True)
 
     def _spawn(self, name: str) -> None:
-        log = self._settings.home_path / f"{name}.log"
+        log = self._log(name)
         with log.open("ab") as output:
             self._processes[name] = subprocess.Popen(
                 [sys.executable, "-m", "headwater.cli.supervised", name],
@@ -182,19 +197,39 @@ class Stack:
             )
 
     def _wait_ready(self) -> None:
-        deadline = time.monotonic() + START_SECONDS_MAX
-        while not _answers(f"{self.url}/readyz"):
-            for name, process in self._processes.items():
-                if process.poll() is not None:
-                    raise ServerError(f"{name} ended with {process.returncode}: {self._tail(name)}")
-            if time.monotonic() > deadline:
-                raise ServerError(
-                    f"the API is not ready after {START_SECONDS_MAX:.0f} s: {self._tail('serve')}"
-                )
-            time.sleep(0.1)
+        """Wait until the API is ready, as long as one of the processes makes progress."""
+        watches = [
+            StartupWatch(process.pid, [self._log(name)], STALL_SECONDS)
+            for name, process in self._processes.items()
+        ]
+        neo4j = self._neo4j
+        watches.append(StartupWatch(neo4j.status().pid, neo4j.home.logs, STALL_SECONDS))
+        shown = ""
+        with self._console.status("starting the API and the worker") as status:
+            while obstacle := _obstacle(f"{self.url}/readyz"):
+                if obstacle != shown:
+                    status.update(f"waiting: {escape(obstacle)}")
+                    shown = obstacle
+                for name, process in self._processes.items():
+                    if process.poll() is not None:
+                        raise ServerError(
+                            f"{name} ended with {process.returncode}: {self._tail(name)}"
+                        )
+                # Each watch must be asked each time, because it notes the progress then.
+                stalled = [watch.is_stalled() for watch in watches]
+                if all(stalled):
+                    raise ServerError(
+                        f"the API is not ready, and nothing has moved for {STALL_SECONDS:.0f} s: "
+                        f"{obstacle}\n{self._tail('serve')}",
+                        hint=f"Read {self._log('worker')} too, and check with `headwater doctor`.",
+                    )
+                time.sleep(READY_POLL_SECONDS)
+
+    def _log(self, name: str) -> Path:
+        return self._settings.home_path / f"{name}.log"
 
     def _tail(self, name: str) -> str:
-        log = self._settings.home_path / f"{name}.log"
+        log = self._log(name)
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-5:]
         return "\n".join([*lines, f"(full log: {log})"])
 
@@ -214,7 +249,7 @@ class Stack:
                 process.kill()
                 process.wait()
         if self._restarting.is_alive():
-            self._restarting.join(START_SECONDS_MAX)
+            self._restarting.join(NEO4J_JOIN_SECONDS_MAX)
         self._resources.close()
         for number in _ENDINGS:
             signal.signal(
@@ -242,9 +277,22 @@ def _alone(lock: Path, home: Path) -> Iterator[IO[str]]:
         yield lock_file
 
 
-def _answers(url: str) -> bool:
+def _obstacle(url: str) -> str:
+    """Return the reason for which an API is not ready; empty if it is ready."""
     try:
-        with urllib.request.urlopen(url, timeout=2) as answer:
-            return bool(answer.status == 200)
-    except (urllib.error.URLError, OSError):
-        return False
+        with urllib.request.urlopen(url, timeout=PROBE_SECONDS_MAX) as answer:
+            return "" if answer.status == 200 else f"the API answers {answer.status}"
+    except urllib.error.HTTPError as error:
+        with error:
+            return _failed_checks(error.read()) or f"the API answers {error.code}"
+    except OSError:
+        return "the API does not answer yet"
+
+
+def _failed_checks(body: bytes) -> str:
+    """Return the names and reasons of the failed checks in an answer of /readyz."""
+    try:
+        checks = json.loads(body)["checks"].items()
+        return "; ".join(f"{name}: {check['reason']}" for name, check in checks if not check["ok"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return ""

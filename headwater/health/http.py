@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.migrate import pending
+from headwater.cypher.migrate import migrations, pending
 from headwater.errors import HeadwaterError
 from headwater.health.metrics import SCRAPE_SECONDS_MAX, EventCounts, exposition
 from headwater.ingest.spool.spool import Spool
@@ -89,8 +89,9 @@ def _neo4j(database: Database) -> None:
 
 
 def _migrations(database: Database) -> None:
-    missing = [query.name for query in pending(database)]
+    missing, total = pending(database), len(migrations())
     if missing:
         raise HeadwaterError(
-            f"not applied yet: {', '.join(missing)}", hint="Start a worker; it applies them."
+            f"{total - len(missing)} of {total} are applied; the next is {missing[0].name}",
+            hint="Start a worker; it applies them.",
         )

@@ -36,11 +36,13 @@ class Server:
     """A started JVM.
 
     `dbms` is the id of Neo4j's object in the JVM; until Neo4j is ready it is empty and the port 0.
+    `owner` names the kind of program that ends the server when that program itself ends.
     """
 
     pid: int
     bolt_port: int = 0
     dbms: str = ""
+    owner: str = ""
 
 
 class Home:

@@ -88,6 +88,7 @@ class LocalNeo4j(ManagedServer[Running]):
         java: Java | None = None,
         progress: Progress | None = None,
         wait_seconds_max: float = STALL_SECONDS,
+        owner: str = "",
     ) -> None:
         """Prepare a server; `start` starts it.
 
@@ -100,11 +101,14 @@ class LocalNeo4j(ManagedServer[Running]):
             progress: Called with the number of jars done and in all.
             wait_seconds_max: The longest wait in seconds for another process that starts or stops
                 this server; it begins again whenever that server writes to its logs.
+            owner: The name of a program that has the home for itself, for example `up`. A server
+                that an earlier, killed process of that program left behind belongs to this one.
         """
         super().__init__(Home(home), "headwater.home", cache=cache, java=java, progress=progress)
         self.bolt_port = bolt_port
         self.sizes = sizes or Sizes()
         self._wait_seconds_max = wait_seconds_max
+        self._owner = owner
 
     def start(self) -> Running:
         """Find the running server of this home, or start one.
@@ -122,6 +126,7 @@ class LocalNeo4j(ManagedServer[Running]):
         with self.home.locked(self._wait_seconds_max):
             running = self._find()
             if running:
+                self._is_own |= bool(self._owner) and running.owner == self._owner
                 return self._running(running, reused=True)
             self.home.refuse_foreign_server()
             require_free_port(self.bolt_port, _PORT_OPTION)
@@ -185,7 +190,7 @@ class LocalNeo4j(ManagedServer[Running]):
             self.home.jvm_log,
         )
         try:
-            self.home.save_server(Server(pid))
+            self.home.save_server(Server(pid, owner=self._owner))
             server = self._boot(pid)
             self.home.save_server(server)
         except BaseException:
@@ -235,7 +240,7 @@ class LocalNeo4j(ManagedServer[Running]):
         )
         ports = database.getDependencyResolver().resolveDependency(register)
         bolt = ports.getLocalAddress(java.org.neo4j.configuration.connectors.ConnectorType.BOLT)
-        return Server(pid, bolt.getPort(), dbms._target_id)
+        return Server(pid, bolt.getPort(), dbms._target_id, self._owner)
 
     def _check_starting(self, pid: int, watch: StartupWatch) -> None:
         if not self._is_running(pid):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
@@ -12,13 +13,20 @@ from headwater.cli import stack
 from headwater.errors import HomeInUseError
 
 
-class Ready(BaseHTTPRequestHandler):
-    """Answers 200 at /ready and 503 elsewhere."""
+class Probe(BaseHTTPRequestHandler):
+    """Answers 200 at /ready, and 503 elsewhere, at /busy as /readyz does."""
 
     def do_GET(self) -> None:
         """Answer a request."""
         self.send_response(200 if self.path == "/ready" else 503)
         self.end_headers()
+        if self.path == "/busy":
+            checks = {
+                "neo4j": {"ok": True},
+                "migrations": {"ok": False, "reason": "7 of 16 are applied"},
+                "spool": {"ok": False, "reason": "the disk is full"},
+            }
+            self.wfile.write(json.dumps({"ready": False, "checks": checks}).encode())
 
     def log_message(self, *_: object) -> None:
         """Print nothing."""
@@ -35,12 +43,16 @@ def test_a_home_has_one_stack(tmp_path: Path) -> None:
         pass
 
 
-def test_only_200_counts_as_ready() -> None:
-    server = HTTPServer(("127.0.0.1", 0), Ready)
+def test_obstacle_names_the_failed_checks() -> None:
+    server = HTTPServer(("127.0.0.1", 0), Probe)
     Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}"
-    assert stack._answers(f"{address}/ready")
-    assert not stack._answers(f"{address}/busy")
+    assert stack._obstacle(f"{address}/ready") == ""
+    assert (
+        stack._obstacle(f"{address}/busy")
+        == "migrations: 7 of 16 are applied; spool: the disk is full"
+    )
+    assert stack._obstacle(f"{address}/proxy") == "the API answers 503"
     server.shutdown()
     server.server_close()
-    assert not stack._answers(f"{address}/ready")
+    assert stack._obstacle(f"{address}/ready") == "the API does not answer yet"

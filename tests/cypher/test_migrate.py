@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.migrate import _run, _statements, migrate, migrations, pending
-from headwater.cypher.query_catalog import find_query
+from headwater.cypher.migrate import _run, _statements, migrate, migrations, net_schema, pending
+from headwater.cypher.query_catalog import Query, find_query
 from headwater.ingest.producer_stats import count_event
 from headwater.ingest.producer_stats_writer import write_producer_stats
 from headwater.ingest.write.containment import abandon_lost_heartbeats
@@ -56,6 +56,65 @@ def test_statements_are_cut_at_the_end_of_lines_only() -> None:
         "(:C);\n\n;\nCREATE\n  (:D);"
     )
     assert _statements(text) == ["CREATE (:A {b: ';'})", "CREATE (:C)", "CREATE\n  (:D);"]
+
+
+def schema_query(number: int, *statements: str) -> Query:
+    text = "".join(f"{statement};\n" for statement in statements)
+    return Query(f"migrations/{number:04}_x", "", "schema", (), "nothing", "", text)
+
+
+def test_the_net_schema_leaves_out_dropped_indexes_and_renames() -> None:
+    first = schema_query(
+        1,
+        "CREATE CONSTRAINT a IF NOT EXISTS FOR (n:A) REQUIRE n.a IS UNIQUE",
+        "CREATE INDEX b IF NOT EXISTS FOR (n:B) ON (n.b)",
+        "CREATE FULLTEXT INDEX words IF NOT EXISTS\n  FOR (n:A) ON EACH [n.a]",
+    )
+    second = schema_query(
+        2,
+        "MATCH (n:B)\nCALL (n) {\n  REMOVE n.b\n} IN TRANSACTIONS OF 10 ROWS",
+        "DROP INDEX b IF EXISTS",
+        "DROP INDEX words IF EXISTS",
+        "CREATE FULLTEXT INDEX words IF NOT EXISTS\n  FOR (n:A) ON EACH [n.a, n.b]",
+    )
+    assert net_schema([first, second]) == [
+        "CREATE CONSTRAINT a IF NOT EXISTS FOR (n:A) REQUIRE n.a IS UNIQUE",
+        "CREATE FULLTEXT INDEX words IF NOT EXISTS\n  FOR (n:A) ON EACH [n.a, n.b];",
+    ]
+
+
+def schema_of(database: Database) -> list[dict[str, object]]:
+    return database.ask(
+        "SHOW INDEXES YIELD name, type, entityType, labelsOrTypes, properties, owningConstraint "
+        "RETURN * ORDER BY name",
+        {},
+    )
+
+
+@pytest.mark.neo4j
+def test_an_empty_graph_gets_the_schema_of_all_migrations_at_once(database: Database) -> None:
+    empty(database)
+    forget(database)
+    # A node of any kind makes the migrations run one by one.
+    with database._transaction("WRITE", 60.0) as transaction:
+        transaction.run("CREATE (:Something)").consume()
+    drop_schema(database)
+    migrate(database)
+    stepwise = schema_of(database)
+    with database._transaction("WRITE", 60.0) as transaction:
+        transaction.run("MATCH (n:Something|Migration) DELETE n").consume()
+    drop_schema(database)
+    assert len(schema_of(database)) < 3, "only the two token indexes are left"
+    assert migrate(database) == [migration.name for migration in migrations()]
+    assert schema_of(database) == stepwise
+    assert pending(database) == []
+
+
+def drop_schema(database: Database) -> None:
+    names = [row["name"] for row in database.ask("SHOW CONSTRAINTS YIELD name", {})]
+    database.run_schema([f"DROP CONSTRAINT {name}" for name in names])
+    indexes = database.ask("SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name", {})
+    database.run_schema([f"DROP INDEX {row['name']}" for row in indexes])
 
 
 @pytest.mark.neo4j
@@ -327,7 +386,7 @@ def test_old_property_names_become_new_ones(database: Database, statements: int 
     if statements is not None:
         renames = _statements(find_query(RENAMED).text)
         for statement in renames[:statements]:
-            _run(database, statement)
+            _run(database, [statement])
     assert migrate(database) == [RENAMED]
     assert _everything(database) == folded
     _execute(database, f"MATCH (m:Migration {{name: '{RENAMED}'}}) DELETE m")

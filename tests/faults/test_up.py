@@ -220,6 +220,7 @@ def test_the_api_and_the_worker_end_when_up_is_killed(up: Up) -> None:
         second.wait_up()
         assert second.neo4j() == neo4j, "the Neo4j that still ran is used again"
         second.end(signal.SIGTERM)
+        assert not alive(neo4j), "the second one ends the Neo4j that the first left behind"
     finally:
         second.close()
 

@@ -13,7 +13,7 @@ Failures are of two kinds. `UnavailableError`: Neo4j is away or too slow, and a 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import Any
@@ -346,18 +346,19 @@ class Database:
             raise
         transaction.commit().result()
 
-    def run_schema(self, text: str) -> None:
-        """Run one statement about constraints or indexes, in a transaction of its own.
+    def run_schema(self, statements: Sequence[str]) -> None:
+        """Run statements about constraints or indexes, in one transaction of their own.
 
         Args:
-            text: The statement.
+            statements: The statements.
 
         Raises:
             UnavailableError: Neo4j is away.
-            QueryError: The statement is wrong.
+            QueryError: A statement is wrong.
         """
         with self._transaction(neo4j.WRITE_ACCESS, WRITE_SECONDS_MAX) as transaction:
-            transaction.run(text).consume()
+            for statement in statements:
+                transaction.run(statement.removesuffix(";")).consume()
 
     def run_batches(self, text: str) -> None:
         """Run a `CALL { } IN TRANSACTIONS` statement. It commits batch by batch and has no time

@@ -7,6 +7,7 @@ query without effect: no rows to write, urns that no node has.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -39,17 +40,26 @@ def warm_up(
     is_selected: Callable[[Query], bool],
     *,
     stop: Callable[[], bool] = lambda: False,
+    rest: float = 0.0,
+    pause: Callable[[float], object] = time.sleep,
 ) -> None:
-    """Run the wanted queries without effect, until `stop` returns True. Raises UnavailableError."""
+    """Run the wanted queries without effect, until `stop` returns True.
+
+    After each query, `pause` is called with `rest` times the seconds that the query took. Raises
+    UnavailableError.
+    """
     for name, query in load_queries().items():
         if stop():
             return
         if is_selected(query):
+            began = time.monotonic()
             parameters = {
                 parameter.name: _WITHOUT_EFFECT[parameter.type] for parameter in query.parameters
             }
             with database.write() as transaction:
                 transaction.run(name, **parameters)
+            if rest:
+                pause(rest * (time.monotonic() - began))
 
 
 def is_fold_query(query: Query) -> bool:

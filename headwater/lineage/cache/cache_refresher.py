@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Iterator
 from sys import intern
 
+from headwater.backoff import Backoff
 from headwater.chunks import chunks
 from headwater.cypher.driver.database import READ_SECONDS_MAX, Database, Row
 from headwater.errors import HeadwaterError
@@ -33,6 +34,8 @@ POLL_SECONDS = 0.2
 # A cache that was last confirmed as up to date longer ago than this is not used.
 STALE_SECONDS_MAX = 1.0
 _POLL_SECONDS_MAX = 1.0
+# A Neo4j that starts or is overloaded must not be asked five times a second.
+_BACKOFF = Backoff(first_seconds=POLL_SECONDS, max_seconds=2.0)
 # A question waits this long for a late cache: Neo4j is busy then, and a traversal there would take
 # longer.
 _LATE_SECONDS_MAX = 1.0
@@ -121,23 +124,24 @@ class CacheRefresher:
 
     def run(self, stop: threading.Event) -> None:
         """Load and refresh the cache until `stop` is set."""
-        failed = False
+        failures = 0
         while not stop.is_set():
             try:
                 with self._refresh_lock:
                     self._refresh()
-                failed = False
+                failures = 0
             except HeadwaterError as error:
-                if not failed:
+                if not failures:
                     log.warning("lineage_cache_refresh_failed error=%s", error.message)
-                failed = True
+                failures += 1
             with self._step_ended:
-                self._is_running = not failed
+                self._is_running = not failures
                 self._step_ended.notify_all()
             # A step that took long leaves the cache out of date: the next one follows at once.
             is_current = self.current() is not None
-            if failed or self._cache is None or (is_current and not self._datasets_without_columns):
-                stop.wait(POLL_SECONDS)
+            is_idle = self._cache is None or (is_current and not self._datasets_without_columns)
+            if failures or is_idle:
+                stop.wait(_BACKOFF.pause_seconds(failures))
         self._is_running = False
 
     def load(self) -> None:
