@@ -59,13 +59,13 @@ def root_cause(
     first: Annotated[int, typer.Option(help="Maximum number of candidates.")] = 20,
     as_json: Json = False,
 ) -> None:
-    """Rank the possible causes of bad data: failures, tests, schema, rows, code, late inputs."""
+    """Rank the possible causes of bad data: failures, inputs, schema, columns, code."""
     from headwater.cli import render, show_failures
     from headwater.lineage.questions.root_cause import root_cause as found_cause
 
     found = found_cause(graph_view(home), urn, since=time_of("--since", since), first=first)
     if as_json:
-        render.print_json({**render.data_of(found), "truncated": found.truncated})
+        render.print_json(show_failures.causes_data(found))
     else:
         show_failures.print_causes(found)
 

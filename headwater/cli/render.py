@@ -70,7 +70,7 @@ def data_of(value: Any) -> Any:
     """Convert a dataclass to JSON values, with GraphQL's names."""
     if is_dataclass(value):
         return {_camel(one.name): data_of(getattr(value, one.name)) for one in fields(value)}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [data_of(one) for one in value]
     return value
 

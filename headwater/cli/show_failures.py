@@ -107,10 +107,20 @@ def _plain_urn(urn: str) -> str:
     return "  ".join(parts) if parts else urn
 
 
+def causes_data(found: RootCause) -> Data:
+    data: Data = data_of(found)
+    for one, shown in zip(found.candidates, data["candidates"], strict=True):
+        shown["weight"] = one.weight
+        for change, measure in zip(one.measures, shown["measures"], strict=True):
+            measure |= {"deviations": change.deviations, "share": change.share}
+    return {**data, "truncated": found.truncated}
+
+
 def print_causes(found: RootCause) -> None:
-    """Print one candidate a line, the likeliest first."""
+    """Print one candidate a line, the likeliest first, and its column measures below."""
     shown = [
         {
+            "weight": one.weight,
             "kind": one.kind,
             "reason": one.reason,
             "began": text_of(one.occurred_at)[:_SECOND],
@@ -119,7 +129,8 @@ def print_causes(found: RootCause) -> None:
         }
         for one in found.candidates
     ]
-    print_table(["kind", "reason", "began", "distance", "look at"], shown)
+    print_table(["weight", "kind", "reason", "began", "distance", "look at"], shown)
+    _print_measures(found)
     out = console()
     more = f"; {found.omitted_count} more, see --first" if found.omitted_count else ""
     out.print(
@@ -127,6 +138,29 @@ def print_causes(found: RootCause) -> None:
         f"{escape(', '.join(found.starts))}{more}[/]"
     )
     print_truncated(out, found.truncated)
+
+
+def _print_measures(found: RootCause) -> None:
+    """Print the column measures that left their baseline, with the baseline."""
+    rows = []
+    for one in found.candidates:
+        for change in one.measures:
+            spread = "" if change.deviation is None else f" ± {change.deviation:.4g}"
+            rows.append(
+                {
+                    "version": one.urn,
+                    "column": change.column,
+                    "measure": change.measure,
+                    "value": f"{change.value:.6g}",
+                    "baseline": f"{change.mean:.6g}{spread} of {change.version_count}",
+                    "change": "" if change.share is None else f"{100 * change.share:+.1f} %",
+                    "deviations": ""
+                    if change.deviations is None
+                    else f"{abs(change.deviations):.1f}",
+                }
+            )
+    if rows:
+        print_table(list(rows[0]), rows)
 
 
 def print_plan(plan: ReplayPlan) -> None:

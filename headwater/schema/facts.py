@@ -91,6 +91,8 @@ class RunFacts(msgspec.Struct, omit_defaults=True, gc=False):
     facets: Registers = {}
     # Version of the code: from sourceCodeLocation of the job in the events of this run.
     code: LwwRegister | None = None
+    # Hash of the source code, or else of the SQL, of the job in the events of this run.
+    source_hash: LwwRegister | None = None
     inputs: dict[str, Usage] = {}
     outputs: dict[str, Usage] = {}
     # Other jobs by which events of other runs name it, such as a parent facet.
@@ -289,6 +291,7 @@ def join_runs(a: RunFacts, b: RunFacts) -> RunFacts:
         sources=_merged(a.sources, b.sources, _smaller),
         facets=join_registers(a.facets, b.facets),
         code=_newer(a.code, b.code),
+        source_hash=_newer(a.source_hash, b.source_hash),
         inputs=_merged(a.inputs, b.inputs, join_usages),
         outputs=_merged(a.outputs, b.outputs, join_usages),
         named_jobs=named_jobs,

@@ -13,6 +13,7 @@ from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
 from headwater.lineage.view import GraphView
 from tests.canonical import empty
+from tests.event_builders import dataset, run_event
 from tests.run_builders import FACET, answer, at, ds, job, run, run_of, version, write_events
 
 pytestmark = pytest.mark.neo4j
@@ -122,9 +123,32 @@ def test_root_cause() -> None:
             "before": None,
             "after": "FAIL",
             "comparedWith": [version("a", "load-2")],
+            "measures": [],
+            "weight": 100,
         }
     ]
     assert data("root-cause", ds("d"), "--since", at(21))["candidates"] == []
+
+
+def test_column_measures_of_a_root_cause(runs: Database) -> None:
+    """The mean falls from 10 to 8, with a standard deviation of 0.1."""
+    for number, mean in enumerate((9.9, 10.0, 10.1, 8.0)):
+        column = {"sum": 10 * mean, "count": 10}
+        usage = {"dataQualityMetrics": {"rowCount": 10, "columnMetrics": {"tenure": column}}}
+        made = dataset("measured", usage=usage)
+        event = run_event(f"measure-{number}", minute=60 + number, job="measure", outputs=[made])
+        write_events(runs, [event])
+    urn = version("measured", "measure-3")
+    printed = shown("root-cause", urn)
+    for words in (
+        "50      COLUMN_MEASURE_CHANGED  in measured the mean of tenure is 8, the baseline of 3 is",
+        "tenure  mean     8      10 ± 0.1 of 3  -20.0 %  20.0",
+    ):
+        assert words in printed
+    (found,) = data("root-cause", urn)["candidates"]
+    (measure,) = found["measures"]
+    assert (found["weight"], measure["value"], measure["versionCount"]) == (50, 8.0, 3)
+    assert (measure["share"], measure["deviations"]) == pytest.approx((-0.2, -20.0))
 
 
 def test_replay_plan() -> None:

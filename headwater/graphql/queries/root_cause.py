@@ -12,15 +12,51 @@ from headwater.graphql.types.fields import resolver
 from headwater.graphql.types.nodes import Answer, Artifact, Dataset, Job, PipelineRun
 from headwater.graphql.types.results import TRUNCATED_BY
 from headwater.graphql.types.scalars import ID
+from headwater.lineage.questions.candidates import Candidate
+from headwater.lineage.questions.measure_changes import MeasureChange as FoundChange
 from headwater.lineage.questions.replay import Input, Output, Rerun
 from headwater.lineage.questions.replay import ReplayPlan as FoundPlan
-from headwater.lineage.questions.root_cause import Candidate
 from headwater.lineage.questions.root_cause import RootCause as FoundCause
+
+
+@strawberry.type(description="A measure of a column that left the baseline of earlier versions.")
+class MeasureChange:
+    column: str
+    measure: str = strawberry.field(description="mean, null share or distinct count.")
+    value: float
+    baseline_mean: float = strawberry.field(description="The mean of the earlier values.")
+    baseline_deviation: float | None = strawberry.field(
+        description="Their standard deviation; null for fewer than three values."
+    )
+    deviations: float | None = strawberry.field(
+        description="The distance to the mean in standard deviations; null without any."
+    )
+    share: float | None = strawberry.field(
+        description="The change as a share of the mean, or of all rows for a null share; null for "
+        "a mean of 0."
+    )
+    version_count: int = strawberry.field(description="The number of earlier values.")
+
+    @classmethod
+    def of(cls, found: FoundChange) -> MeasureChange:
+        return cls(
+            column=found.column,
+            measure=found.measure,
+            value=found.value,
+            baseline_mean=found.mean,
+            baseline_deviation=found.deviation,
+            deviations=found.deviations,
+            share=found.share,
+            version_count=found.version_count,
+        )
 
 
 @strawberry.type(description="A possible root cause upstream, with its sign.")
 class RootCauseCandidate:
     kind: RootCauseKind
+    weight: int = strawberry.field(
+        description="The weight of the kind. Candidates are sorted by weight, then by time."
+    )
     reason: str = strawberry.field(description="The sign in words.")
     urn: ID = strawberry.field(description="The run, version or source that shows the sign.")
     occurred_at: datetime | None = strawberry.field(
@@ -34,6 +70,9 @@ class RootCauseCandidate:
     compared_with: list[ID] = strawberry.field(
         description="The runs and versions that it was compared with."
     )
+    measures: list[MeasureChange] = strawberry.field(
+        description="The column measures that changed, the largest change first."
+    )
     run_urn: strawberry.Private[str]
 
     @resolver("The run to examine; null for a source.")
@@ -45,6 +84,7 @@ class RootCauseCandidate:
     def of(cls, found: Candidate) -> RootCauseCandidate:
         return cls(
             kind=RootCauseKind(found.kind),
+            weight=found.weight,
             reason=found.reason,
             urn=found.urn,
             occurred_at=found.occurred_at,
@@ -52,6 +92,7 @@ class RootCauseCandidate:
             before=found.before,
             after=found.after,
             compared_with=list(found.compared_with),
+            measures=[MeasureChange.of(one) for one in found.measures],
             run_urn=found.run,
         )
 

@@ -34,15 +34,26 @@ class RootCauseKind(Enum):
     TESTS_FAILED = strawberry.enum_value(
         "TESTS_FAILED", description="Tests of an input or output of the run failed."
     )
+    INPUT_CHANGED = strawberry.enum_value(
+        "INPUT_CHANGED", description="The job reads other datasets than its runs before."
+    )
     SCHEMA_CHANGED = strawberry.enum_value(
-        "SCHEMA_CHANGED", description="The schema differs from the schema of the version before."
+        "SCHEMA_CHANGED",
+        description="The schema differs from that of the version before, or of the dataset that it "
+        "replaced.",
     )
     ROW_COUNT_OUTLIER = strawberry.enum_value(
         "ROW_COUNT_OUTLIER", description="The row count is an outlier among earlier versions."
     )
+    COLUMN_MEASURE_CHANGED = strawberry.enum_value(
+        "COLUMN_MEASURE_CHANGED",
+        description="The mean, the share of nulls or the distinct count of a column left the "
+        "baseline of earlier versions.",
+    )
     CODE_CHANGED = strawberry.enum_value(
         "CODE_CHANGED",
-        description="The code version differs from the job's last successful run before.",
+        description="The version or the hash of the code differs from the job's last successful "
+        "run before.",
     )
     INPUT_LATE = strawberry.enum_value(
         "INPUT_LATE", description="An input was much older than usual."

@@ -5,6 +5,7 @@ Producers send the same facets with every run, so readings are memoised; only th
 
 from __future__ import annotations
 
+import hashlib
 from functools import lru_cache
 from typing import TypeVar
 
@@ -30,12 +31,14 @@ from headwater.schema.facets.dataset import (
     Symlinks,
     flatten_fields,
 )
-from headwater.schema.facets.job import SourceCodeLocation
+from headwater.schema.facets.job import SourceCode, SourceCodeLocation, Sql
 from headwater.schema.memo import Memo
 from headwater.schema.urns import schema_hash
 
 K = TypeVar("K", bound=msgspec.Struct)
 
+# Of a SHA-256 in hexadecimal digits: it tells the few versions of one job's code apart.
+_HASH_LENGTH = 16
 # Folded into edges, so the node does not store them as text.
 _FOLDED_FACETS = frozenset({"columnLineage", "lineage", native.ARTIFACT_FACET})
 
@@ -68,10 +71,14 @@ class DatasetReading(msgspec.Struct, frozen=True, eq=False, gc=False):
 
 
 class JobReading(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """The values of a job's facets: canonical JSON, version of its code, and lineage entries."""
+    """The values of a job's facets: canonical JSON, version and hash of its code, lineage entries.
+
+    source_hash: the hash of its source code, or else of its SQL; None without both.
+    """
 
     texts: dict[str, str]
     code: str | None
+    source_hash: str | None
     lineage: list[Target] | None
 
 
@@ -128,8 +135,18 @@ def _job(facets: Facets) -> JobReading:
     return JobReading(
         texts=canonical_texts(facets),
         code=location.version if location else None,
+        source_hash=_source_hash(facets),
         lineage=job_lineage(facets),
     )
+
+
+def _source_hash(facets: Facets) -> str | None:
+    code, sql = _read(SourceCode, facets, "sourceCode"), _read(Sql, facets, "sql")
+    text = code.source_code if code is not None else None
+    text = text or (sql.query if sql is not None else None)
+    if not text:
+        return None
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:_HASH_LENGTH]
 
 
 def _read(kind: type[K], facets: Facets, name: str) -> K | None:

@@ -31,6 +31,9 @@ from headwater.schema.facets.run import JobDependencies, JobDependency
 from headwater.schema.facts import JobFacts, LwwRegister, Name, RunFacts, Usage
 from headwater.schema.urns import canonical_run_id, run_urn
 
+# A run measures the version that it reads or writes, also by the facet of the dataset.
+_METRICS = "dataQualityMetrics"
+
 
 def fold_run_event(
     accumulator: DeltaAccumulator, event: Event, event_run: Run, event_job: Job
@@ -45,6 +48,7 @@ def fold_run_event(
         jobs={job_urn_of(job.job): job.job},
         facets=accumulator.registers(canonical_texts(event_run.facets)),
         code=accumulator.register(reading.code) if reading.code else None,
+        source_hash=accumulator.register(reading.source_hash) if reading.source_hash else None,
     )
     if event.state == "START" or event.state in TERMINAL:
         run.states = {(event.instant, event.state)}
@@ -82,7 +86,8 @@ def _add_input(accumulator: DeltaAccumulator, run: RunFacts, dataset: Dataset) -
     accumulator.describe_once(describe_input, name, reading)
     usage = _usage(accumulator, dataset, name, reading)
     if dataset.input_facets:
-        usage.facets = accumulator.registers(canonical_texts(dataset.input_facets))
+        texts = canonical_texts(dataset.input_facets)
+        usage.facets = {**usage.facets, **accumulator.registers(texts)}
     if reading.version is not None:
         # The first event names the version that the run read. By the last event the run itself may
         # have made a newer one.
@@ -97,7 +102,8 @@ def _add_output(
     accumulator.describe_once(describe_output, name, reading, job.job)
     usage = _usage(accumulator, dataset, name, reading)
     if dataset.output_facets:
-        usage.facets = accumulator.registers(canonical_texts(dataset.output_facets))
+        texts = canonical_texts(dataset.output_facets)
+        usage.facets = {**usage.facets, **accumulator.registers(texts)}
     if reading.version is not None and (state in TERMINAL or not state):
         usage.version = accumulator.register(reading.version)
     if reading.lifecycle is not None:
@@ -132,6 +138,9 @@ def _usage(
         usage.partitions = {partition}
     if reading.schema:
         usage.schema = accumulator.register(reading.schema)
+    metrics = reading.texts.get(_METRICS)
+    if metrics is not None:
+        usage.facets = {_METRICS: accumulator.register(metrics)}
     return usage
 
 

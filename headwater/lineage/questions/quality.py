@@ -2,8 +2,8 @@
 
 A run that reads a version may report assertions about it (dataQualityAssertions) and measures
 (dataQualityMetrics). A run that writes one may report measures of its output. Both stand on the
-edges between versions and runs. Reports on a dataset itself, outside a run, are among its facets
-and count from the time of their last event.
+edges between versions and runs, also if the run sends them as facets of the dataset. Reports on a
+dataset itself, outside a run, are among its facets and count from the time of their last event.
 """
 
 from __future__ import annotations
@@ -110,7 +110,13 @@ def quality(view: GraphView, urns: Iterable[str]) -> dict[str, Quality]:
                 reports[row["urn"]] += [_run_report(entry) for entry in row["reports"]]
     datasets = [urn for urn in visible_urns if urn.startswith("dataset:")]
     for urn, registers in read_registers(view, datasets).items():
-        reports[urn] += _dataset_reports(registers)
+        # A run that sends the facet of the dataset reports on the version as well.
+        by_runs = {report.metrics for report in reports[urn]}
+        reports[urn] += [
+            one
+            for one in _dataset_reports(registers)
+            if one.metrics is None or one.metrics not in by_runs
+        ]
     return {urn: _merge(reports[urn]) for urn in visible_urns}
 
 

@@ -1,22 +1,28 @@
 """Candidates for the root cause of a bad version, found in everything that it derives from.
 
 The traversal goes upstream in the run history. It starts at the version, at the newest version of a
-dataset, at the citations of an answer, or at the outputs of a run. Each node is checked for six
+dataset, at the citations of an answer, or at the outputs of a run. Each node is checked for eight
 signs:
 
 - FAILED: the run failed, was aborted or was abandoned, and its outputs could be read.
 - TESTS_FAILED: tests of the inputs or outputs of the run failed.
-- SCHEMA_CHANGED: the version has another schema than the one before it.
+- INPUT_CHANGED: the job reads other datasets than its runs before (`run_differences`).
+- SCHEMA_CHANGED: the version has another schema than the one before it. Or a source has another
+  schema than when earlier runs read it, or than the dataset that it replaced.
 - ROW_COUNT_OUTLIER: the row count is an outlier for the dataset (`find_outlier`, by the newest ten
   earlier versions, at least three).
-- CODE_CHANGED: the run ran another code version than the last success of its job before it.
+- COLUMN_MEASURE_CHANGED: the mean, the share of nulls or the distinct count of a column left the
+  baseline of earlier versions (`measure_changes`).
+- CODE_CHANGED: the run ran another code version than the last success of its job before it, or
+  source code of another hash.
 - INPUT_LATE: the run read a version from before a failed run that should have written a newer one.
   Or it read a version at least twice as old as usual, and an outlier by the ages of the inputs of
   the newest ten earlier runs of its job. Or it read a source not captured since the run before.
 
-Candidates are ranked by kind in this order, from known errors through changes to late data. Within
-a kind, the run that began earliest comes first, since errors spread downstream; then the nearest;
-then by urn. A run is a candidate once for each of its signs. Hidden nodes show no sign.
+Candidates are ranked by the weight of their kind (`WEIGHTS`): known errors weigh most, then changes
+of the data that came in, then their measured effects, then changes that are usual. Within a kind,
+the run that began earliest comes first, since errors spread downstream; then the nearest; then by
+urn. A run is a candidate once for each of its signs. Hidden nodes show no sign.
 
 A failed run without outputs is upstream of nothing. If its readers went on with an old version,
 that is INPUT_LATE. The search covers at most 200 runs upstream and says when it was cut short.
@@ -34,6 +40,8 @@ from headwater.errors import QueryError
 from headwater.lineage.node_visibility import find_hidden
 from headwater.lineage.nodes import require_node
 from headwater.lineage.pagination import require_between
+from headwater.lineage.questions.candidates import Candidate
+from headwater.lineage.questions.change_candidates import ExaminedRuns, find_changes
 from headwater.lineage.questions.failures import nodes_of_kind
 from headwater.lineage.questions.outliers import EARLIER_MAX, find_outlier
 from headwater.lineage.traversal.bfs import traverse
@@ -43,14 +51,6 @@ from headwater.lineage.traversal.traversal import Traversal
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import parse_urn
 
-KINDS = (
-    "FAILED",
-    "TESTS_FAILED",
-    "SCHEMA_CHANGED",
-    "ROW_COUNT_OUTLIER",
-    "CODE_CHANGED",
-    "INPUT_LATE",
-)
 STARTS = ("artifact", "source", "dataset", "answer", "run")
 CANDIDATES_MAX = 200
 HOPS_MAX = 200
@@ -62,26 +62,6 @@ _LATE_SHARE = 1.0
 _UNSUCCESSFUL = {"FAIL": "failed", "ABORT": "was aborted", "ABANDONED": "was abandoned"}
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 _LATEST = datetime.max.replace(tzinfo=UTC)
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A possible root cause.
-
-    `urn` is the run, version or source that shows the sign. `run` is the run to examine, "" for a
-    source; `occurred_at` is its start. `compared_with` are the urns of the nodes it was compared
-    with.
-    """
-
-    kind: str
-    reason: str
-    urn: str
-    run: str
-    occurred_at: datetime | None
-    distance: int
-    before: str | None = None
-    after: str | None = None
-    compared_with: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -152,7 +132,7 @@ def _read_starts(view: GraphView, urn: str) -> list[str]:
 
 def _rank(candidate: Candidate) -> tuple[int, datetime, int, str]:
     return (
-        KINDS.index(candidate.kind),
+        -candidate.weight,
         candidate.occurred_at or _LATEST,
         candidate.distance,
         candidate.urn,
@@ -193,12 +173,15 @@ def _find_candidates(view: GraphView, traversal: Traversal) -> list[Candidate]:
         found += checks.input_late(row, failed_between.get(number))
     tested = [*versions, *nodes_of_kind("source", traversal)]
     tests = view.read("read/failures/failed_tests", urns=tested, limit=EDGES_MAX)
-    return found + checks.tests_failed(tests)
+    found += checks.tests_failed(tests)
+    examined = ExaminedRuns(traversal.nodes, rows, writers)
+    recoded = {candidate.urn for candidate in found if candidate.kind == "CODE_CHANGED"}
+    return found + find_changes(view, examined, recoded)
 
 
 @dataclass(frozen=True)
 class _SignChecks:
-    """The checks for the six signs, over a traversal, the rows of its runs and their outputs."""
+    """The checks for the signs, over a traversal, the rows of its runs and their outputs."""
 
     traversal: Traversal
     # Run -> its row of read/failures/run_evidence.

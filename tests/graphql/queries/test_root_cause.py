@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headwater.cypher.driver.database import Database
+from tests.event_builders import dataset, run_event
 from tests.graphql.conftest import Ask
 from tests.run_builders import answer, at, ds, run, version, write_events
 
@@ -12,7 +13,8 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
 ROOT_CAUSE = """query ($urn: ID!, $since: DateTime, $first: Int! = 20) {
   rootCause(urn: $urn, since: $since, first: $first) { starts omittedCount truncated truncatedBy
-    candidates { kind reason urn occurredAt distance before after comparedWith run { runId job {
+    candidates { kind weight reason urn occurredAt distance before after comparedWith measures { column
+    measure value baselineMean baselineDeviation deviations share versionCount } run { runId job {
     name } } } } }"""
 
 
@@ -43,6 +45,7 @@ def test_root_cause(data: Ask) -> None:
         "candidates": [
             {
                 "kind": "CODE_CHANGED",
+                "weight": 40,
                 "reason": "load ran code v2; the success before it ran v1",
                 "urn": "run:load-2",
                 "occurredAt": "2026-01-01T00:20:00Z",
@@ -50,12 +53,37 @@ def test_root_cause(data: Ask) -> None:
                 "before": "v1",
                 "after": "v2",
                 "comparedWith": ["run:load-1"],
+                "measures": [],
                 "run": {"runId": "load-2", "job": {"name": "load"}},
             }
         ],
     }
     assert data(ROOT_CAUSE, urn=ds("d"), since=at(21))["rootCause"]["candidates"] == []
     assert data(ROOT_CAUSE, urn=ds("d"), first=0)["rootCause"]["omittedCount"] == 1
+
+
+def test_column_measures(database: Database, data: Ask) -> None:
+    """Half of the rows are null where none were before; one earlier version has no deviation."""
+    for number, nulls in enumerate((0, 5)):
+        column = {"nullCount": nulls}
+        usage = {"dataQualityMetrics": {"rowCount": 10, "columnMetrics": {"tenure": column}}}
+        made = dataset("f", usage=usage)
+        write_events(database, [run_event(f"f-{number}", minute=number, outputs=[made])])
+    (found,) = data(ROOT_CAUSE, urn=ds("f"))["rootCause"]["candidates"]
+    assert (found["kind"], found["weight"]) == ("COLUMN_MEASURE_CHANGED", 50)
+    assert found["comparedWith"] == [version("f", "f-0")]
+    assert found["measures"] == [
+        {
+            "column": "tenure",
+            "measure": "null share",
+            "value": 0.5,
+            "baselineMean": 0.0,
+            "baselineDeviation": None,
+            "deviations": None,
+            "share": 0.5,
+            "versionCount": 1,
+        }
+    ]
 
 
 @pytest.mark.usefixtures("coded")
