@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headwater.graphql.types.enums import Direction, NodeKind, RootCauseKind, RunStatus
 from headwater.lineage.node_names import HIDDEN_KIND
-from headwater.lineage.questions.root_cause import KINDS
+from headwater.lineage.questions.candidates import WEIGHTS
 from headwater.lineage.traversal.request import DIRECTIONS
 from headwater.schema.graph import NODE_KINDS
 from headwater.schema.headwater_facets import STATUS_EVENT_TYPES
@@ -15,7 +15,7 @@ def test_directions() -> None:
 
 
 def test_signs_of_a_root_cause_keep_their_order() -> None:
-    assert [kind.name for kind in RootCauseKind] == list(KINDS)
+    assert [kind.name for kind in RootCauseKind] == list(WEIGHTS)
 
 
 def test_kinds_of_nodes() -> None:
