@@ -93,6 +93,8 @@ class RunFacts(msgspec.Struct, omit_defaults=True, gc=False):
     code: LwwRegister | None = None
     # Hash of the source code, or else of the SQL, of the job in the events of this run.
     source_hash: LwwRegister | None = None
+    # True if it is a run of a job on RDDs: Spark's listener may not report its success.
+    is_rdd_job: bool = False
     inputs: dict[str, Usage] = {}
     outputs: dict[str, Usage] = {}
     # Other jobs by which events of other runs name it, such as a parent facet.
@@ -292,6 +294,7 @@ def join_runs(a: RunFacts, b: RunFacts) -> RunFacts:
         facets=join_registers(a.facets, b.facets),
         code=_newer(a.code, b.code),
         source_hash=_newer(a.source_hash, b.source_hash),
+        is_rdd_job=a.is_rdd_job or b.is_rdd_job,
         inputs=_merged(a.inputs, b.inputs, join_usages),
         outputs=_merged(a.outputs, b.outputs, join_usages),
         named_jobs=named_jobs,

@@ -26,8 +26,9 @@ the size of a node. No other property is bytes.
 | | the slot), retried, reportedSides (of a run that succeeded: "reads", "writes" or |
 | | "both", the sides of its job it named), lastHeartbeatAt (of a running run: when |
 | | Headwater last received an event of it), heartbeatLost (true if the run is |
-| | abandoned because no event of it arrived in time), changedAt (the last write of |
-| | this node, by the clock of Neo4j) |
+| | abandoned because no event of it arrived in time), endUnreported (true for a job on |
+| | Spark's RDDs that wrote nothing and sent no end: it counts as COMPLETE when its |
+| | parent does), changedAt (the last write of this node, by the clock of Neo4j) |
 | Source | namespace, name, dataset (urn), registered, origin, format, rowCount, capturedAt, |
 | | checksum |
 | Artifact | namespace, name, dataset (urn), runId, startedAt (unless equal to its run's), |

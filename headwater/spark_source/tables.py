@@ -73,7 +73,7 @@ TABLES: dict[str, Columns] = {
         ),
         **_of(BIGINT, "attempts attempt testsPassed testsFailed"),
         **_of(STRINGS, "tags extractionErrors failedTests"),
-        **_of(BOOLEAN, "retried heartbeatLost"),
+        **_of(BOOLEAN, "retried heartbeatLost endUnreported"),
     ),
     "sources": _columns(
         "namespace name dataset origin format checksum",

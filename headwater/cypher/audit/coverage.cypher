@@ -1,6 +1,7 @@
 // Return the share of datasets and jobs that are in the lineage, by kind and namespace. A dataset
 // counts if a job produces or reads it, a job if it produces or reads a dataset. Also count those
-// with columns, with an owner and with a description. A job that only contains others is excluded.
+// with columns, with an owner and with a description. Jobs that only contain others, and jobs on
+// Spark's RDDs without datasets, are excluded.
 // This is a scan over all datasets and jobs, to count them.
 // access: read
 // params: $limit INTEGER = 100
@@ -19,7 +20,7 @@ CALL () {
   WITH j, EXISTS { (:Dataset|Job)-[:FEEDS {current: true}]->(j) }
     OR EXISTS { (j)-[:PRODUCED {current: true}]->() }
     OR EXISTS { (j)-[:FEEDS {current: true}]->() } AS wired
-  WHERE wired OR NOT EXISTS { (:Job)-[:PART_OF]->(j) }
+  WHERE wired OR NOT EXISTS { (:Job)-[:PART_OF]->(j) } AND (j.type IS NULL OR j.type <> 'RDD_JOB')
   RETURN 'job' AS kind, j AS n, wired, EXISTS {
     (j)-[:PRODUCED]->(:Dataset)-[:HAS_COLUMN]->(:Column)<-[f:FEEDS WHERE f.job = j.urn]-()
   } AS columns

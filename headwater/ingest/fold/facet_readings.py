@@ -31,7 +31,7 @@ from headwater.schema.facets.dataset import (
     Symlinks,
     flatten_fields,
 )
-from headwater.schema.facets.job import SourceCode, SourceCodeLocation, Sql
+from headwater.schema.facets.job import JobType, SourceCode, SourceCodeLocation, Sql
 from headwater.schema.memo import Memo
 from headwater.schema.urns import schema_hash
 
@@ -71,7 +71,8 @@ class DatasetReading(msgspec.Struct, frozen=True, eq=False, gc=False):
 
 
 class JobReading(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """The values of a job's facets: canonical JSON, version and hash of its code, lineage entries.
+    """The values of a job's facets: canonical JSON, version and hash of its code, its type,
+    and lineage entries.
 
     source_hash: the hash of its source code, or else of its SQL; None without both.
     """
@@ -79,6 +80,7 @@ class JobReading(msgspec.Struct, frozen=True, eq=False, gc=False):
     texts: dict[str, str]
     code: str | None
     source_hash: str | None
+    job_type: str | None
     lineage: list[Target] | None
 
 
@@ -132,10 +134,12 @@ def _dataset(facets: Facets) -> DatasetReading:
 
 def _job(facets: Facets) -> JobReading:
     location = _read(SourceCodeLocation, facets, "sourceCodeLocation")
+    kind = _read(JobType, facets, "jobType")
     return JobReading(
         texts=canonical_texts(facets),
         code=location.version if location else None,
         source_hash=_source_hash(facets),
+        job_type=kind.job_type if kind else None,
         lineage=job_lineage(facets),
     )
 

@@ -33,6 +33,7 @@ from headwater.schema.urns import canonical_run_id, run_urn
 
 # A run measures the version that it reads or writes, also by the facet of the dataset.
 _METRICS = "dataQualityMetrics"
+_SPARK = "/integration/spark"
 
 
 def fold_run_event(
@@ -49,6 +50,7 @@ def fold_run_event(
         facets=accumulator.registers(canonical_texts(event_run.facets)),
         code=accumulator.register(reading.code) if reading.code else None,
         source_hash=accumulator.register(reading.source_hash) if reading.source_hash else None,
+        is_rdd_job=_is_rdd_job(event, reading),
     )
     if event.state == "START" or event.state in TERMINAL:
         run.states = {(event.instant, event.state)}
@@ -74,6 +76,13 @@ def _set_job_of_usages(run: RunFacts) -> None:
     jobs = set(run.jobs)
     for usage in (*run.inputs.values(), *run.outputs.values()):
         usage.jobs = jobs
+
+
+def _is_rdd_job(event: Event, reading: JobReading) -> bool:
+    """Return True for a job on Spark's RDDs, and for any job of a listener that sends no type."""
+    if reading.job_type is None:
+        return _SPARK in event.producer
+    return reading.job_type == "RDD_JOB"
 
 
 def describe_job(accumulator: DeltaAccumulator, name: Name, reading: JobReading) -> None:

@@ -166,10 +166,19 @@ def _node(run: _Run) -> Properties:
         **_described(facts, since=state.started),
         "reportedSides": _reported_sides(state, job, bool(run.inputs), bool(run.made)),
         "slot": _slot(facts, job),
+        "endUnreported": _is_end_unreported(facts, bool(run.made)) or None,
         # A new event ends the loss of the heartbeat.
         "heartbeatLost": None,
         "facts": pack(facts),
     }
+
+
+def _is_end_unreported(facts: RunFacts, has_outputs: bool) -> bool:
+    """Return True for a job on RDDs that started, wrote nothing, and sent no end.
+
+    Spark's listener sends the end of such a job only if it failed.
+    """
+    return facts.is_rdd_job and not has_outputs and {kind for _, kind in facts.states} == {"START"}
 
 
 def _add_versions(view: RunView, run: _Run, urn: str, usage: Usage) -> None:

@@ -3,8 +3,9 @@
 Each is a projection of the facts of several runs, computed again when one of them changes:
 
 - A run is part of its parent or, if no event named a parent, of its root.
-- A run without an end is ABANDONED if a run that contains it ended at or after its last event. The
-  Spark listener leaves such STARTs. `abandon_lost_heartbeats` finds the others by the clock.
+- A run without an end is ABANDONED if a run that contains it ended at or after its last event.
+  `abandon_lost_heartbeats` finds the others by the clock. A job on RDDs that wrote nothing is
+  COMPLETE if its parent is: Spark's listener sends its end only if it failed.
 - Runs of one job for one schedule slot are attempts of one logical run, in the order of their
   starts: Airflow sends a new run id for each try. Runs that overlap are not attempts of each other.
 """
@@ -44,7 +45,7 @@ def write_parents(
     ended = {
         urn
         for urn, (old, view) in views.items()
-        if _last_end(view) != (_last_end(old) if old else None)
+        if _outcome(view) != (_outcome(old) if old else None)
     }
     # A new run contains only runs of this delta.
     containing: set[str] = set()
@@ -58,8 +59,11 @@ def write_parents(
         )
 
 
-def _last_end(run: RunView) -> object:
-    return run.node["lastEnd"] or run.node["finishedAt"]
+def _outcome(run: RunView) -> object:
+    """Return what the runs within a run depend on; None while it has not ended."""
+    node = run.node
+    ended = node["lastEnd"] or node["finishedAt"]
+    return (ended, node["status"], node["startedAt"]) if ended else None
 
 
 def _parents(run: RunFacts) -> list[str]:

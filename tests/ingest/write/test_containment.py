@@ -162,6 +162,72 @@ def test_an_ended_run_is_not_abandoned(database: Database) -> None:
     assert node(database, version("t", "c"))["status"] == "FAIL"
 
 
+RDD = {"jobType": {"jobType": "RDD_JOB", "integration": "SPARK", "processingType": "BATCH"}}
+
+
+def rdd_job(minute: int = 2, state: str = "START", **datasets: list[str]) -> Event:
+    """Return an event of Spark's listener for a job that lists the footers of Parquet files."""
+    facets = parent("app-1", "app")
+    return run_event(
+        "rdd-1", state, minute, job="app.list_files", facets=facets, job_facets=RDD, **datasets
+    )
+
+
+@pytest.mark.parametrize("inputs", [[], ["files"]])
+def test_a_job_on_rdds_without_an_end_is_complete_with_its_parent(
+    database: Database, inputs: list[str]
+) -> None:
+    app = [
+        run_event("app-1", state, at, job="app") for at, state in ((1, "START"), (3, "COMPLETE"))
+    ]
+    write_in_any_order(database, rdd_job(inputs=inputs), *app)
+    found = node(database, run_of("rdd-1"))
+    assert (found["status"], found["endUnreported"]) == ("COMPLETE", True)
+    write_batch(database, [rdd_job(4, "FAIL", inputs=inputs)])
+    found = node(database, run_of("rdd-1"))
+    assert (found["status"], found.get("endUnreported")) == ("FAIL", None)
+
+
+@pytest.mark.parametrize(
+    ("ends", "status_of_job"),
+    [
+        ([], "RUNNING"),
+        ([(3, "FAIL")], "ABANDONED"),
+        ([(3, "ABORT")], "ABANDONED"),
+        # The first attempt of the application failed, and only the second one is complete.
+        ([(3, "FAIL"), (4, "START"), (5, "COMPLETE")], "ABANDONED"),
+        # A failure stays, whatever Spark's listener sends after it.
+        ([(3, "FAIL"), (3, "COMPLETE")], "ABANDONED"),
+        ([(3, "FAIL"), (6, "COMPLETE")], "ABANDONED"),
+    ],
+)
+def test_a_job_on_rdds_is_complete_only_with_its_parents_attempt(
+    database: Database, ends: list[tuple[int, str]], status_of_job: str
+) -> None:
+    app = [run_event("app-1", state, at, job="app") for at, state in ((1, "START"), *ends)]
+    write_in_any_order(database, rdd_job(), *app)
+    assert status(database, "rdd-1") == status_of_job
+
+
+def test_a_job_on_rdds_that_writes_has_an_end_or_is_abandoned(database: Database) -> None:
+    app = [
+        run_event("app-1", state, at, job="app") for at, state in ((1, "START"), (3, "COMPLETE"))
+    ]
+    write_in_any_order(database, rdd_job(outputs=["t"]), *app)
+    assert status(database, "rdd-1") == "ABANDONED"
+
+
+def test_an_older_listener_of_spark_sends_no_job_type(database: Database) -> None:
+    app = [
+        run_event("app-1", state, at, job="app") for at, state in ((1, "START"), (3, "COMPLETE"))
+    ]
+    spark = {"producer": "https://github.com/OpenLineage/OpenLineage/tree/1.4.1/integration/spark"}
+    listing = {**rdd_job(), **spark}
+    listing["job"] = {**listing["job"], "facets": {}}
+    write_in_any_order(database, listing, *app)
+    assert status(database, "rdd-1") == "COMPLETE"
+
+
 def test_a_run_with_events_after_the_end_of_its_parent_is_running(database: Database) -> None:
     child = run_event("c", "START", 2, job="task", facets=parent("p", "dag"))
     write_in_any_order(

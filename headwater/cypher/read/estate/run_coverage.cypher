@@ -1,12 +1,12 @@
 // Count by namespace the runs that began in a time window, and those that ended, wrote outputs or
-// reported the inputs of an output.
+// reported the inputs of an output. Runs whose producer reports no end are not counted.
 // access: read
 // params: $namespace STRING = "", $since DATETIME, $until DATETIME, $visible LIST<STRING> = null,
 //   $limit INTEGER = 5000
 // returns: namespace, counts
 // example: headwater coverage --days 30
 MATCH (r:PipelineRun)
-WHERE r.startedAt >= $since AND r.startedAt < $until
+WHERE r.startedAt >= $since AND r.startedAt < $until AND r.endUnreported IS NULL
   AND ($namespace = '' OR r.namespace = $namespace)
   AND ($visible IS NULL OR any(p IN $visible WHERE r.namespace =~ p)
     AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job)
