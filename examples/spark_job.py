@@ -41,4 +41,4 @@ def main(url: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8080")
+    main(sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8000")

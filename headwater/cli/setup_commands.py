@@ -43,6 +43,13 @@ def spark_conf(
         str | None,
         typer.Option(help="Version of the cluster's Spark.", show_default="the installed one"),
     ] = None,
+    headwater_jar: Annotated[
+        str | None,
+        typer.Option(
+            help="Path of headwater-spark.jar where the drivers run.",
+            show_default="that of this installation",
+        ),
+    ] = None,
     as_json: Json = False,
     format: Annotated[
         str, typer.Option(help="flags (spark-submit) or defaults (spark-defaults.conf).")
@@ -52,7 +59,9 @@ def spark_conf(
     from headwater.spark_hooks.listener import as_defaults_conf, as_submit_flags
     from headwater.spark_hooks.listener import spark_conf as conf_of
 
-    conf = conf_of(api_url(home, url), api_key, namespace, spark_version=spark)
+    conf = conf_of(
+        api_url(home, url), api_key, namespace, headwater_jar=headwater_jar, spark_version=spark
+    )
     if as_json:
         print(json.dumps(conf, indent=2))
     elif format == "flags":

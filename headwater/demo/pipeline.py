@@ -210,7 +210,7 @@ def main() -> int:
         description="Run the flights pipeline with its lineage sent to Headwater."
     )
     parser.add_argument(
-        "--url", required=True, help="where Headwater listens, e.g. http://127.0.0.1:8080"
+        "--url", required=True, help="where Headwater listens, e.g. http://127.0.0.1:8000"
     )
     parser.add_argument(
         "--home", required=True, type=Path, help="folder for the raw files and the datasets"

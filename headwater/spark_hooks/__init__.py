@@ -7,9 +7,9 @@
     ...
     cite(spark, answer_id="best-month-2026", content="May", from_=["/lake/marts/sales_by_month"])
 
-`spark_conf`, `as_submit_flags` and `as_defaults_conf` return the same settings as text. A job never
-fails because of Headwater, and waits for it for seconds at most. An event that cannot be sent is a
-warning.
+`spark_conf`, `as_submit_flags` and `as_defaults_conf` return the same settings as text. Both ways
+also report failed queries and drivers as failed (`java/`). A job never fails because of Headwater,
+and waits for it for seconds at most. An event that cannot be sent is a warning.
 """
 
 from headwater.spark_hooks.answers import cite

@@ -2,71 +2,60 @@
 
 The listener reports a query as COMPLETE when any of its Spark jobs but the first fails. With
 adaptive execution every shuffle starts a new job, so most real failures would look like successes.
-`FailureListener.java` beside this file corrects that. The driver's own JVM compiles it, with the
-compiler that Spark uses for its queries. It also stops the listener from building events while
-nothing listens at Headwater's address. With another Spark, another listener, or Spark Connect,
-nothing changes and a log line states the reason.
+It reports every application as COMPLETE, whatever its driver did. `java/` beside this file corrects
+both, from a jar that `configure` and the flags of `spark-conf` name. With another Spark, another
+listener, or Spark Connect, nothing changes and a log line states the reason.
 """
 
 from __future__ import annotations
 
 import logging
-import threading
-from contextlib import suppress
-from functools import lru_cache
-from importlib import resources
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
+
+from headwater.spark_hooks import listener
+from headwater.spark_hooks.driver import watch_driver
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _log = logging.getLogger("headwater")
-_compilations: list[threading.Thread] = []
+_DRIVER_CLASS = "headwater.spark.DriverFailure"
 
 
 @lru_cache(maxsize=1)
-def _failure_listener(gateway: Any) -> Any:
-    """Compile the Java class in this JVM, once: a second copy would report every failure twice."""
-    source = (
-        resources.files("headwater.spark_hooks").joinpath("FailureListener.java").read_text("utf-8")
-    )
-    java = gateway.jvm
-    compiler = java.org.codehaus.janino.SimpleCompiler()
-    compiler.setParentClassLoader(java.java.lang.Thread.currentThread().getContextClassLoader())
-    compiler.cook(source)
-    return compiler.getClassLoader().loadClass("headwater.FailureListener")
+def _class_loader(gateway: Any) -> Any:
+    """Return a class loader of the JVM that has the failure listener."""
+    java = gateway.jvm.java
+    loader = java.lang.Thread.currentThread().getContextClassLoader()
+    try:
+        loader.loadClass(listener.FAILURE_LISTENER_CLASS)
+    except Exception:  # py4j wraps ClassNotFoundException in a class of its own
+        urls = gateway.new_array(java.net.URL, 1)
+        urls[0] = java.io.File(str(listener.jar_path())).toURI().toURL()
+        return java.net.URLClassLoader(urls, loader)
+    return loader
 
 
-def compile_in_background(gateway: Any) -> None:
-    """Compile in the background while Spark starts; `report_failures` waits for it."""
-    thread = threading.Thread(
-        target=_compile_quietly, args=(gateway,), name="headwater-compile", daemon=True
-    )
-    _compilations.append(thread)
-    thread.start()
-
-
-def _compile_quietly(gateway: Any) -> None:
-    # `report_failures` compiles again and reports the error.
-    with suppress(Exception):
-        _failure_listener(gateway)
-
-
-def _install(spark: SparkSession) -> str:
-    context: Any = spark.sparkContext
-    gateway = context._gateway
-    scala_context = context._jsc.sc()
-    types = gateway.new_array(gateway.jvm.java.lang.Class, 1)
-    types[0] = scala_context.getClass()
-    arguments = gateway.new_array(gateway.jvm.java.lang.Object, 1)
-    arguments[0] = scala_context
-    return str(_failure_listener(gateway).getMethod("install", types).invoke(None, arguments))
+def _call_static(gateway: Any, class_name: str, method: str, *arguments: Any) -> Any:
+    """Call a static method whose parameters are strings or Java objects of their own class."""
+    lang = gateway.jvm.java.lang
+    types = gateway.new_array(lang.Class, len(arguments))
+    values = gateway.new_array(lang.Object, len(arguments))
+    for index, argument in enumerate(arguments):
+        # py4j turns a Java string into one of Python, which has no class there.
+        is_text = isinstance(argument, str)
+        types[index] = lang.Class.forName("java.lang.String") if is_text else argument.getClass()
+        values[index] = argument
+    found = _class_loader(gateway).loadClass(class_name).getMethod(method, types)
+    return found.invoke(None, values)
 
 
 def report_failures(spark: SparkSession) -> bool:
-    """Report every query that fails in this session as failed, from now on.
+    """Report queries and the driver of this session as failed, when they fail, from now on.
 
-    `configure` calls it. Call it for a session whose settings came from spark-submit flags.
+    `configure` calls it, and a job under spark-submit does not need it. Call it for a session that
+    Python started with the settings of `spark-defaults.conf`.
 
     Args:
         spark: A running session.
@@ -74,10 +63,14 @@ def report_failures(spark: SparkSession) -> bool:
     Returns:
         False if this Spark does not support it; a log line then states the reason.
     """
-    while _compilations:
-        _compilations.pop().join()
     try:
-        problem = _install(spark)
+        context: Any = spark.sparkContext
+        gateway = context._gateway
+        problem = str(
+            _call_static(gateway, listener.FAILURE_LISTENER_CLASS, "install", context._jsc.sc())
+        )
+        if not problem:
+            watch_driver(partial(_call_static, gateway, _DRIVER_CLASS, "pythonFailed"))
     except Exception as fault:  # an error of Spark or its JVM must not stop the job
         lines = str(fault).strip().splitlines()
         problem = lines[0] if lines else type(fault).__name__

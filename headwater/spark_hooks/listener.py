@@ -1,15 +1,16 @@
 """The Spark settings that send lineage to Headwater, as text. Reading them needs no Spark.
 
 The official OpenLineage listener does the work. This module chooses its version, its address and
-its limits. A dead, hung or slow Headwater never fails a job, and delays it by seconds at most:
+its limits. `headwater-spark.jar` beside this file adds a second listener, for the failures that the
+first one reports as successes. A dead, hung or slow Headwater never fails a job, and delays it by
+seconds at most:
 
 - A request ends after one second (`transport.timeoutInMillis`); the bytes sent by then still
   arrive.
 - The listener runs beside the job, and only `spark.stop()` waits for it: from Spark 4 on for four
   seconds in all (`listenerbus.exitTimeout`). Spark 3 has no such limit, so a circuit breaker ends
   single events.
-- While nothing accepts connections at Headwater's address, the listener builds no events
-  (`failures`).
+- While nothing accepts connections at Headwater's address, the listener builds no events.
 
 Values that a job has set stay. Lists (packages, listeners) are extended, never replaced.
 """
@@ -21,6 +22,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from importlib import resources
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -28,6 +30,9 @@ from headwater.errors import SettingsError
 
 LISTENER_VERSION = "1.53.0"
 LISTENER_CLASS = "io.openlineage.spark.agent.OpenLineageSparkListener"
+# Before the other one, so that a failed query is reported before its end.
+FAILURE_LISTENER_CLASS = "headwater.spark.FailureListener"
+FAILURE_JAR = "headwater-spark.jar"
 ENDPOINT = "/api/v1/lineage"
 
 PACKAGES = "spark.jars.packages"
@@ -75,37 +80,37 @@ def coordinates(scala: str) -> str:
     return f"io.openlineage:openlineage-spark_{scala}:{LISTENER_VERSION}"
 
 
+def jar_path() -> Path:
+    """Return the path of the jar with the failure listener in this installation."""
+    return Path(str(resources.files("headwater.spark_hooks").joinpath(FAILURE_JAR)))
+
+
 def on_class_path(options: Mapping[str, str]) -> dict[str, str]:
-    """Return `options` for the start of a JVM with the listener on the driver's class path, if that
-    is safe.
+    """Return `options` for the start of a JVM with the listeners on the driver's class path, if
+    that is safe.
 
     Spark then does not ask Ivy for a jar that it has, does not copy 43 MB, and does not search all
     of its own jars for each class of the listener: 1.5 seconds of CPU less. It is safe only without
     other packages and jars (Delta, Iceberg), whose classes the listener could not load from there,
     and only for Spark 4: the listener's jar has a log4j.properties that an older Spark might load.
     """
-    package, jar = options.get(PACKAGES, ""), options.get(JARS, "")
-    if (
-        package
-        and not jar
-        and re.fullmatch(r"io\.openlineage:openlineage-spark_[\d.]+:[\d.]+", package)
-    ):
-        jar_file = _fetched(package, options.get(IVY_FOLDER))
-    elif jar and not package and "openlineage-spark" in jar and "," not in jar:
-        jar_file = Path(jar)
-    else:
+    package = options.get(PACKAGES, "")
+    jars = _items(options.get(JARS, ""))
+    if re.fullmatch(r"io\.openlineage:openlineage-spark_[\d.]+:[\d.]+", package):
+        jars.insert(0, str(fetched(package, options.get(IVY_FOLDER))))
+    elif package:
         return dict(options)
-    if not jar_file.is_file():
+    names = [Path(jar).name for jar in jars]
+    are_ours = len(names) == 2 and "openlineage-spark" in names[0] and names[1] == FAILURE_JAR
+    if not are_ours or not all(Path(jar).is_file() for jar in jars):
         return dict(options)
     others = {key: value for key, value in options.items() if key not in {PACKAGES, JARS}}
     # Last, so that the classes found first stay the same.
     present = options.get(CLASS_PATH)
-    return others | {
-        CLASS_PATH: os.pathsep.join([present, str(jar_file)] if present else [str(jar_file)])
-    }
+    return others | {CLASS_PATH: os.pathsep.join([*([present] if present else []), *jars])}
 
 
-def _fetched(package: str, ivy: str | None) -> Path:
+def fetched(package: str, ivy: str | None) -> Path:
     """Return the path at which the Ivy of Spark 4 stores a package; the file exists only when
     complete.
     """
@@ -160,6 +165,7 @@ def spark_conf(
     namespace: str | None = None,
     *,
     jar: str | None = None,
+    headwater_jar: str | None = None,
     spark_version: str | None = None,
     scala: str | None = None,
 ) -> dict[str, str]:
@@ -169,7 +175,9 @@ def spark_conf(
         url: Address of Headwater.
         api_key: API key, if it needs one.
         namespace: Namespace of the jobs; `default` if None.
-        jar: Path of the listener, for a cluster that cannot fetch from Maven.
+        jar: Path of the OpenLineage listener, for a cluster that cannot fetch from Maven.
+        headwater_jar: Path of headwater-spark.jar where the driver runs; by default that of this
+            installation.
         spark_version: Version of Spark; by default that of the Spark installed here.
         scala: Version of its Scala, for example `2.13`.
 
@@ -184,9 +192,10 @@ def spark_conf(
     if scala is None:
         scala = found_scala if spark_version is None else _scala_of(version)
     origin, path = endpoint(url)
-    conf = {JARS: jar} if jar else {PACKAGES: coordinates(scala)}
+    conf = {} if jar else {PACKAGES: coordinates(scala)}
     conf |= {
-        LISTENERS: LISTENER_CLASS,
+        JARS: ",".join([*([jar] if jar else []), headwater_jar or str(jar_path())]),
+        LISTENERS: f"{FAILURE_LISTENER_CLASS},{LISTENER_CLASS}",
         "spark.openlineage.transport.type": "http",
         URL: origin,
         URL_PATH: path,
@@ -204,13 +213,21 @@ def spark_conf(
     return conf
 
 
+def _items(text: str) -> list[str]:
+    return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def _identity(key: str, item: str) -> str:
+    """Return what may be loaded once: a package of any version, a jar of any folder, a class."""
+    if key == PACKAGES:
+        return re.sub(r"_2\.\d+:.*", "", item)
+    return item.rpartition("/")[2] if key == JARS else item
+
+
 def _joined(key: str, present: str, added: str) -> str:
-    items = [item.strip() for item in present.split(",") if item.strip()]
-    # Another version of the listener stays: the JVM cannot load two of them.
-    artifact = re.sub(r"_2\.\d+:.*", "", added) if key == PACKAGES else added
-    if any(item == added or item.startswith(f"{artifact}_2.") for item in items):
-        return ",".join(items)
-    return ",".join([*items, added])
+    items = _items(present)
+    loaded = {_identity(key, item) for item in items}
+    return ",".join(items + [item for item in _items(added) if _identity(key, item) not in loaded])
 
 
 def merged(present: Mapping[str, str], added: Mapping[str, str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.errors import SettingsError
 from headwater.spark_hooks import listener
-from headwater.spark_hooks.failures import compile_in_background, report_failures
+from headwater.spark_hooks.failures import report_failures
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,8 +65,9 @@ def _listening(builder: SparkSession.Builder, conf: dict[str, str]) -> SparkSess
 
     class ListeningBuilder(SparkSession.Builder):
         def getOrCreate(self) -> SparkSession:  # noqa: N802, pyspark's name
-            if not _start_java(self._options):
-                self._options.pop(listener.LISTENERS, None)
+            missing = _start_java(self._options)
+            if missing:
+                _remove_listeners(self._options, missing)
             spark = super().getOrCreate()
             report_failures(spark)
             return spark
@@ -97,9 +98,9 @@ def _java_options(options: dict[str, str]) -> dict[str, str]:
     return listener.on_class_path({**ivy, **lists, **options})
 
 
-def _start_java(options: dict[str, Any]) -> bool:
-    """Start the JVM without the API key in its arguments; return False if one runs without the
-    listener.
+def _start_java(options: dict[str, Any]) -> list[str]:
+    """Start the JVM without the API key in its arguments. Return the listeners that a JVM that runs
+    already cannot load.
     """
     from pyspark import SparkConf, SparkContext
 
@@ -109,17 +110,27 @@ def _start_java(options: dict[str, Any]) -> bool:
         texts = {key: str(value) for key, value in options.items() if key != listener.API_KEY}
         public.setAll(list(_java_options(texts).items()))
         context._ensure_initialized(conf=public)
-        compile_in_background(context._gateway)
-        return True
-    try:
-        loader = context._jvm.java.lang.Thread.currentThread().getContextClassLoader()
-        loader.loadClass(listener.LISTENER_CLASS)
-    except Exception:  # py4j wraps ClassNotFoundException in a class of its own
+        return []
+    loader = context._jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    missing = []
+    for name in (listener.FAILURE_LISTENER_CLASS, listener.LISTENER_CLASS):
+        try:
+            loader.loadClass(name)
+        except Exception:  # py4j wraps ClassNotFoundException in a class of its own
+            missing.append(name)
+    if listener.LISTENER_CLASS in missing:
         warnings.warn(
             "Spark's JVM already runs without the OpenLineage listener;"
             " this session sends no lineage",
             RuntimeWarning,
             stacklevel=3,
         )
-        return False
-    return True
+    return missing
+
+
+def _remove_listeners(options: dict[str, Any], missing: list[str]) -> None:
+    """Remove listeners from the options: Spark does not start with a class that is missing."""
+    present = str(options.pop(listener.LISTENERS, "")).split(",")
+    kept = [name for name in present if name not in missing]
+    if kept and listener.LISTENER_CLASS not in missing:
+        options[listener.LISTENERS] = ",".join(kept)

@@ -32,6 +32,8 @@ def test_spark_conf_in_its_three_forms() -> None:
     code, as_json = run(*common, "--json")
     assert code == 0
     assert json.loads(as_json)["spark.openlineage.transport.url"] == URL
+    code, elsewhere = run(*common, "--headwater-jar", "/opt/headwater-spark.jar")
+    assert (code, "--jars /opt/headwater-spark.jar" in elsewhere) == (0, True)
     assert run(*common, "--format", "yaml")[0] == 2
 
 

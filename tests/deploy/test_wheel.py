@@ -74,7 +74,8 @@ def test_it_holds_every_file_read_at_run_time(wheel: Path) -> None:
         ".cypher",
         "py.typed",
         "neo4j.lock",
-        ".java",
+        "FailureListener.java",
+        "headwater-spark.jar",
         "graphiql.html",
         "LICENSE-graphiql",
     ):

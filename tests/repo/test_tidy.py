@@ -34,7 +34,7 @@ GENERATED = (
     "docs/reference/schema.released.graphql",
     "tests/captures/",
 )
-BINARY = (".dictionary", ".gz", ".ico", ".parquet", ".png")
+BINARY = (".dictionary", ".gz", ".ico", ".jar", ".parquet", ".png")
 # Spelled in pieces, so that this file does not contain the words that it looks for.
 LEFT_OVER = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
 PLACES = re.compile(

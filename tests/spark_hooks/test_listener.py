@@ -6,6 +6,7 @@ import os
 import shlex
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -20,12 +21,13 @@ from headwater.spark_hooks.listener import (
     spark_conf,
 )
 
-URL = "http://127.0.0.1:8080"
+LISTENERS = f"{listener.FAILURE_LISTENER_CLASS},{listener.LISTENER_CLASS}"
+URL = "http://127.0.0.1:8000"
 
 
 def test_the_listener_sends_to_the_path_every_openlineage_client_uses() -> None:
     conf = spark_conf(URL, namespace="sales")
-    assert conf["spark.extraListeners"] == "io.openlineage.spark.agent.OpenLineageSparkListener"
+    assert conf["spark.extraListeners"] == LISTENERS
     assert conf["spark.openlineage.transport.url"] == URL
     assert conf["spark.openlineage.transport.endpoint"] == "/api/v1/lineage"
     assert conf["spark.openlineage.namespace"] == "sales"
@@ -46,7 +48,7 @@ def test_a_path_in_the_url_goes_before_the_endpoint(url: str, path: str) -> None
 
 
 @pytest.mark.parametrize(
-    "url", ["127.0.0.1:8080", "ftp://host", "http://", "http://me:secret@host", URL + "?key=1"]
+    "url", ["127.0.0.1:8000", "ftp://host", "http://", "http://me:secret@host", URL + "?key=1"]
 )
 def test_a_malformed_url_is_refused(url: str) -> None:
     with pytest.raises(SettingsError):
@@ -89,7 +91,7 @@ def test_packages_and_listeners_are_added_to_and_never_replaced() -> None:
     present = {"spark.jars.packages": "org.x:y:1", "spark.extraListeners": "com.x.Mine"}
     result = merged(present, spark_conf(URL))
     assert result["spark.jars.packages"] == f"org.x:y:1,{listener.coordinates('2.13')}"
-    assert result["spark.extraListeners"] == f"com.x.Mine,{listener.LISTENER_CLASS}"
+    assert result["spark.extraListeners"] == f"com.x.Mine,{LISTENERS}"
 
 
 def test_merging_twice_changes_nothing_more() -> None:
@@ -110,12 +112,27 @@ def test_limits_of_the_job_stay_and_the_address_is_replaced() -> None:
 
 
 def test_a_jar_of_the_job_replaces_the_download() -> None:
-    conf = spark_conf(URL, jar="/opt/openlineage-spark.jar")
-    assert conf["spark.jars"] == "/opt/openlineage-spark.jar"
+    conf = spark_conf(
+        URL, jar="/opt/openlineage-spark.jar", headwater_jar="/opt/headwater-spark.jar"
+    )
+    assert conf["spark.jars"] == "/opt/openlineage-spark.jar,/opt/headwater-spark.jar"
     assert "spark.jars.packages" not in conf
 
 
-def fetched(ivy: Path) -> Path:
+def test_the_failure_listener_comes_from_this_installation() -> None:
+    conf = spark_conf(URL)
+    assert conf["spark.jars"] == str(listener.jar_path())
+    names = zipfile.ZipFile(listener.jar_path()).namelist()
+    assert listener.FAILURE_LISTENER_CLASS.replace(".", "/") + ".class" in names
+    assert "META-INF/LICENSE" in names
+
+
+def test_a_jar_of_the_job_is_loaded_once_whatever_its_folder() -> None:
+    present = {"spark.jars": "/opt/headwater-spark.jar,/mine.jar"}
+    assert merged(present, spark_conf(URL))["spark.jars"] == present["spark.jars"]
+
+
+def cached_listener(ivy: Path) -> Path:
     """Return a listener's jar at its place in the cache of Ivy."""
     folder = ivy / "cache" / "io.openlineage" / "openlineage-spark_2.13" / "jars"
     folder.mkdir(parents=True)
@@ -127,15 +144,21 @@ def fetched(ivy: Path) -> Path:
 def test_a_cached_listener_without_other_jars_goes_on_the_class_path(
     tmp_path: Path,
 ) -> None:
-    alone = {"spark.jars.packages": listener.coordinates("2.13"), "spark.jars.ivy": str(tmp_path)}
+    ours = str(listener.jar_path())
+    alone = {
+        "spark.jars.packages": listener.coordinates("2.13"),
+        "spark.jars": ours,
+        "spark.jars.ivy": str(tmp_path),
+    }
     assert on_class_path(alone) == alone
-    file = fetched(tmp_path)
+    file = cached_listener(tmp_path)
     job_settings = {"spark.jars.ivy": str(tmp_path)}
-    assert on_class_path(alone) == {**job_settings, "spark.driver.extraClassPath": str(file)}
+    both = f"{file}{os.pathsep}{ours}"
+    assert on_class_path(alone) == {**job_settings, "spark.driver.extraClassPath": both}
     mine = {"spark.driver.extraClassPath": "/mine.jar"}
     assert on_class_path({**alone, **mine}) == {
         **job_settings,
-        "spark.driver.extraClassPath": f"/mine.jar{os.pathsep}{file}",
+        "spark.driver.extraClassPath": f"/mine.jar{os.pathsep}{both}",
     }
 
 
@@ -145,7 +168,7 @@ def test_a_cached_listener_without_other_jars_goes_on_the_class_path(
 def test_beside_other_jars_the_listener_shares_their_class_loader(
     beside: dict[str, str], tmp_path: Path
 ) -> None:
-    fetched(tmp_path)
+    cached_listener(tmp_path)
     options = merged(
         {**beside, "spark.jars.ivy": str(tmp_path)}, spark_conf(URL, spark_version="4.1.4")
     )
@@ -154,12 +177,13 @@ def test_beside_other_jars_the_listener_shares_their_class_loader(
 
 
 def test_a_local_jar_of_the_job_goes_on_the_class_path(tmp_path: Path) -> None:
-    jar = tmp_path / "openlineage-spark.jar"
-    away = {"spark.jars": f"s3a://lake/{jar.name}"}
+    jar, ours = tmp_path / "openlineage-spark.jar", str(listener.jar_path())
+    away = {"spark.jars": f"s3a://lake/{jar.name},{ours}"}
     assert on_class_path(away) == away
-    assert on_class_path({"spark.jars": str(jar)}) == {"spark.jars": str(jar)}
+    options = {"spark.jars": f"{jar},{ours}"}
+    assert on_class_path(options) == options
     jar.touch()
-    assert on_class_path({"spark.jars": str(jar)}) == {"spark.driver.extraClassPath": str(jar)}
+    assert on_class_path(options) == {"spark.driver.extraClassPath": f"{jar}{os.pathsep}{ours}"}
 
 
 def test_lists_in_spark_defaults_are_extended(
@@ -174,10 +198,10 @@ def test_lists_in_spark_defaults_are_extended(
 
 def test_submit_flags_are_one_shell_command() -> None:
     conf = spark_conf(URL, api_key="a key'with quotes")
-    words = shlex.split(as_submit_flags(conf))
-    assert words[:2] == ["--packages", conf["spark.jars.packages"]]
-    settings = dict(word.split("=", 1) for word in words[3::2])
-    assert settings == {key: value for key, value in conf.items() if key != "spark.jars.packages"}
+    words = shlex.split(as_submit_flags(conf).replace("\\\n", ""))
+    assert words[:2] == ["--packages", conf.pop("spark.jars.packages")]
+    assert words[2:4] == ["--jars", conf.pop("spark.jars")]
+    assert dict(word.split("=", 1) for word in words[5::2]) == conf
 
 
 def test_defaults_conf_reads_back_as_the_same_settings(

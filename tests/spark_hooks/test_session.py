@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from headwater.spark_hooks.listener import LISTENER_CLASS, coordinates
+from headwater.spark_hooks.listener import FAILURE_LISTENER_CLASS, LISTENER_CLASS, coordinates
 from tests.spark_hooks.servers import Recorder, closed_port, recorder, silent_server
 from tests.spark_hooks.spark_jobs import API_KEY
 from tests.spark_hooks.test_naming import PLACES
@@ -192,7 +192,11 @@ def test_a_java_that_runs_already_goes_on_without_the_listener(tmp_path: Path) -
 def test_settings_of_the_job_stay(tmp_path: Path) -> None:
     with recorder(201) as server:
         facts = run("merges", server.url, tmp_path)
-    assert facts["listeners"] == f"org.apache.spark.scheduler.StatsReportListener,{LISTENER_CLASS}"
+    assert facts["listeners"].split(",") == [
+        "org.apache.spark.scheduler.StatsReportListener",
+        FAILURE_LISTENER_CLASS,
+        LISTENER_CLASS,
+    ]
     assert facts["packages"] == coordinates("2.13")
     assert facts["app"] == "renamed"
     assert {event["job"]["name"] for event in server.events} == {"renamed"}
