@@ -28,20 +28,16 @@ def failed_runs(
 ) -> None:
     """List failed runs, newest first, with partial data, stale data, and owners to notify."""
     from headwater.cli import render, show_failures
+    from headwater.lineage.pagination import page_request
     from headwater.lineage.questions.failure_impact import failure_impact
-    from headwater.lineage.questions.failures import affected_nodes
+    from headwater.lineage.questions.failures import FailureFilter, affected_nodes
     from headwater.lineage.questions.failures import failed_runs as found_runs
 
     view = graph_view(home)
-    page = found_runs(
-        view,
-        since=time_of("--since", since),
-        until=time_of("--until", until),
-        pipeline=pipeline,
-        namespace=namespace,
-        first=first,
-        after=after,
+    filter = FailureFilter(
+        time_of("--since", since), time_of("--until", until), pipeline or "", namespace or ""
     )
+    page = found_runs(view, filter, page_request(first, after))
     urns = [run.urn for run in page.runs]
     followed = failure_impact(view, urns)
     if as_json:

@@ -21,6 +21,7 @@ from headwater.evidence.violations import find_violations
 from headwater.lineage.history_pages import read_history_pages
 from headwater.lineage.node_names import kind_of
 from headwater.lineage.nodes import name_nodes, read_nodes, require_node
+from headwater.lineage.pagination import PageRequest
 from headwater.lineage.questions.freshness import Freshness, freshness
 from headwater.lineage.questions.lineage import Lineage, lineage
 from headwater.lineage.questions.quality import Quality, quality
@@ -170,7 +171,7 @@ def _job(run: Row) -> str:
 
 def _recent(view: GraphView, query: str, urns: Sequence[str]) -> tuple[dict[str, Row], list[str]]:
     """Return the newest nodes on the pages of the given nodes, and the nodes with further pages."""
-    pages = read_history_pages(view, query, urns, first=RECENT)
+    pages = read_history_pages(view, query, urns, PageRequest(RECENT))
     entries: list[str] = []
     for page in pages.values():
         entries += page.entries

@@ -24,7 +24,7 @@ from headwater.graphql.run_feed import RunFeed
 from headwater.lineage.history_pages import read_history_pages
 from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.nodes import read_all_facets, read_nodes
-from headwater.lineage.pagination import Page
+from headwater.lineage.pagination import Page, PageRequest
 from headwater.lineage.questions.failure_impact import FailureImpact, failure_impact
 from headwater.lineage.questions.failures import AffectedNodes, affected_nodes
 from headwater.lineage.questions.freshness import Freshness, freshness
@@ -36,8 +36,8 @@ T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 Submit = Callable[[Principal, list[dict[str, Any]]], Awaitable[None]]
 OnRefusal = Callable[[str, str], None]
-# The urn of a node, the length of the page, and its `after` cursor.
-PageKey = tuple[str, int, str | None]
+# The urn of a node, and the page of its history.
+PageKey = tuple[str, PageRequest]
 
 THREADS_MAX = 16
 # The most jobs, inputs, outputs or children that one node shows.
@@ -101,6 +101,13 @@ class Context:
         self.job_runs = self._page_loader("read/nodes/job_runs")
         self.dataset_versions = self._page_loader("read/nodes/dataset_versions")
         self.dataset_answers = self._page_loader("read/nodes/dataset_answers")
+        self.job_runs_count = self._count_loader(
+            "read/nodes/job_runs_count", visible=visible_namespaces
+        )
+        self.dataset_versions_count = self._count_loader("read/nodes/dataset_versions_count")
+        self.dataset_answers_count = self._count_loader(
+            "read/nodes/dataset_answers_count", visible=visible_namespaces
+        )
 
     async def submit(self, events: list[dict[str, Any]]) -> None:
         """Write events to the spool.
@@ -168,19 +175,27 @@ class Context:
         return self._loader(load)
 
     def _page_loader(self, name: str) -> DataLoader[PageKey, Page[str]]:
-        """Return a loader of pages: one statement for each distinct length and cursor."""
+        """Return a loader of pages: one statement for each distinct page."""
 
         def load(keys: list[PageKey]) -> list[Page[str]]:
-            urns_by_page: dict[tuple[int, str | None], list[str]] = defaultdict(list)
-            for urn, first, after in keys:
-                urns_by_page[first, after].append(urn)
+            urns_by_page: dict[PageRequest, list[str]] = defaultdict(list)
+            for urn, page in keys:
+                urns_by_page[page].append(urn)
             pages = {
-                (first, after): read_history_pages(self.view, name, urns, first=first, after=after)
-                for (first, after), urns in urns_by_page.items()
+                page: read_history_pages(self.view, name, urns, page)
+                for page, urns in urns_by_page.items()
             }
-            return [
-                pages[first, after].get(urn) or Page([], [], False) for urn, first, after in keys
-            ]
+            return [pages[page].get(urn) or Page([], [], False) for urn, page in keys]
+
+        return self._loader(load)
+
+    def _count_loader(self, name: str, **parameters: Any) -> DataLoader[str, int]:
+        """Return a loader of numbers of entries, counted by this catalog query."""
+
+        def load(urns: list[str]) -> list[int]:
+            rows = self.view.read(name, urns=urns, **parameters)
+            counts = {row["urn"]: row["count"] for row in rows}
+            return [counts.get(urn, 0) for urn in urns]
 
         return self._loader(load)
 

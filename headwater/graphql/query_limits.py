@@ -7,10 +7,10 @@
 | repeats | an object field selected again in one place, through fragments too | BAD_REQUEST |
 | cost | the values that the answer may hold, with each list at its longest | TOO_COSTLY |
 
-The length of a list is its `first`: as written, from its variable, or the default of the schema. A
+The length of a list is its `first` or `last`: as written, from its variable, or the default. A
 list of a traversal counts `LIST_ASSUMED` entries for each hop of its `depth`. Any other list counts
 `LIST_ASSUMED` entries. The cost inside a list is multiplied by its length. The `edges` of a
-connection are as long as the `first` of the connection's field.
+connection are as long as the `first` or `last` of the connection's field.
 
 The operations of a document are added up, and @skip and @include are ignored: a document costs the
 same whatever its variables are.
@@ -49,6 +49,8 @@ from graphql import (
     is_list_type,
 )
 from strawberry.extensions import SchemaExtension
+
+from headwater.lineage.pagination import PAGE_DEFAULT
 
 DEPTH_MAX = 15
 TOKENS_MAX = 4_000
@@ -207,12 +209,16 @@ class _Measurer:
         return Size(1 + inside.depth, aliases + inside.aliases, cost, inside.repeats)
 
     def _length(self, node: FieldNode, field: GraphQLField | None) -> int | None:
-        """Return the length of the lists that `first` or `depth` of a field bounds."""
+        """Return the length of the lists that `first`, `last` or `depth` of a field bounds."""
+        arguments = {} if field is None else field.args
         for name, factor in (("first", 1), ("depth", LIST_ASSUMED)):
-            if field is not None and name in field.args:
+            if name in arguments:
                 value = self._argument(node, name)
+                if value is None and name == "first" and "last" in arguments:
+                    value = self._argument(node, "last")
+                    value = PAGE_DEFAULT if value is None else value
                 if value is None:
-                    value = field.args[name].default_value
+                    value = arguments[name].default_value
                 number = value if isinstance(value, int) else LIST_MAX
                 return factor * min(max(number, 1), LIST_MAX)
         return None

@@ -9,6 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import strawberry
+from graphql import (
+    DirectiveLocation,
+    GraphQLDirective,
+    GraphQLEnumType,
+    GraphQLSchema,
+    introspection_types,
+)
 from strawberry.extensions import SchemaExtension
 from strawberry.schema.config import StrawberryConfig
 
@@ -43,13 +50,46 @@ def create_schema(cost_max: int = COST_MAX) -> Schema:
         DocumentValidationCache,
         ErrorCodes,
     ]
-    return Schema(
+    schema = Schema(
         query=_QUERY,
         mutation=_MUTATION,
         subscription=_SUBSCRIPTION,
         config=StrawberryConfig(scalar_map=SCALARS, disable_field_suggestions=False),
         extensions=extensions,
     )
+    _hide_directive_definitions(schema._schema)
+    return schema
+
+
+def _hide_directive_definitions(schema: GraphQLSchema) -> None:
+    """Remove the location DIRECTIVE_DEFINITION from the introspection of a schema.
+
+    graphql-core adds it to `@deprecated`, as the draft of the specification does. Clients with
+    graphql-js before 16.14 refuse a schema with a location that they do not have.
+    """
+    schema.directives = tuple(map(_without_directive_definitions, schema.directives))
+    name = "__DirectiveLocation"
+    original = introspection_types[name]
+    assert isinstance(original, GraphQLEnumType)
+    values = {
+        key: value
+        for key, value in original.values.items()
+        if key != DirectiveLocation.DIRECTIVE_DEFINITION.name
+    }
+    # The constructor refuses names that begin with two underscores.
+    locations = GraphQLEnumType("Locations", values, description=original.description)
+    locations.name = name
+    schema.type_map[name] = locations
+
+
+def _without_directive_definitions(directive: GraphQLDirective) -> GraphQLDirective:
+    settings = directive.to_kwargs()
+    settings["locations"] = tuple(
+        location
+        for location in directive.locations
+        if location is not DirectiveLocation.DIRECTIVE_DEFINITION
+    )
+    return GraphQLDirective(**settings)
 
 
 def sdl() -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
-from headwater.lineage.pagination import Page, decode_time_cursor, encode_time_cursor
+from headwater.lineage.list_pages import EARLIEST, directed
+from headwater.lineage.pagination import Page, PageRequest, encode_time_cursor
 from headwater.lineage.view import GraphView
 
 # An entry without a time yet is newer than all others.
@@ -14,25 +16,24 @@ _LATEST = datetime(9999, 12, 31, tzinfo=UTC)
 
 
 def read_history_pages(
-    view: GraphView, query: str, urns: Sequence[str], *, first: int, after: str | None = None
+    view: GraphView, query: str, urns: Sequence[str], page: PageRequest
 ) -> dict[str, Page[str]]:
     """Read one page for each of these nodes, by urn: the urns that a query lists for it.
 
     Raises QueryError for a malformed cursor.
     """
-    time, urn = decode_time_cursor(after) if after else (_LATEST, "")
+    time, urn = page.decode_time() or (EARLIEST if page.is_backward else _LATEST, "")
     rows = view.read(
-        query,
+        directed(query, page.is_backward),
         urns=list(urns),
         cursorTime=time,
         cursorUrn=urn,
         visible=view.visibility.regexes,
-        limit=first + 1,
+        limit=page.limit,
     )
-    return {row["urn"]: _page(row["listed"], first) for row in rows}
+    return {row["urn"]: _page(page, row["listed"]) for row in rows}
 
 
-def _page(listed: list[dict[str, object]], first: int) -> Page[str]:
-    shown = [(str(entry["urn"]), entry["at"]) for entry in listed[:first]]
-    cursors = [encode_time_cursor(time, urn) for urn, time in shown if isinstance(time, datetime)]
-    return Page([urn for urn, _ in shown], cursors, len(listed) > first)
+def _page(page: PageRequest, listed: list[dict[str, Any]]) -> Page[str]:
+    entries = page.page(listed, lambda entry: encode_time_cursor(entry["at"], entry["urn"]))
+    return entries.map(lambda entry: str(entry["urn"]))

@@ -17,6 +17,7 @@ from headwater.impact.assess import assess
 from headwater.impact.changes import parse_changes
 from headwater.lineage.history_pages import read_history_pages
 from headwater.lineage.nodes import read_nodes, resolve_urn
+from headwater.lineage.pagination import PageRequest
 from headwater.lineage.questions import catalog as catalogue
 from headwater.lineage.questions.failures import failed_runs
 from headwater.lineage.questions.search import search
@@ -60,7 +61,9 @@ def listed(view: GraphView) -> dict[str, Any]:
     return {
         "node": read_nodes(view, [run_urn(RUN)]),
         "failed": failed_runs(view).runs,
-        "of the job": read_history_pages(view, "read/nodes/job_runs", [job], first=5)[job].entries,
+        "of the job": read_history_pages(view, "read/nodes/job_runs", [job], PageRequest(5))[
+            job
+        ].entries,
         "counted": catalogue.runs_of_job(view, job, skip=0, limit=5),
     }
 
@@ -103,11 +106,10 @@ def test_a_page_of_answers_ends_at_a_visible_answer(database: Database, view: Gr
         ],
     )
     table = dataset_urn(OWN, "table")
-    first = read_history_pages(view, "read/nodes/dataset_answers", [table], first=1)[table]
+    first = read_history_pages(view, "read/nodes/dataset_answers", [table], PageRequest(1))[table]
     assert (first.entries, first.has_next) == (["answer:ours"], True)
-    second = read_history_pages(
-        view, "read/nodes/dataset_answers", [table], first=1, after=first.cursors[-1]
-    )[table]
+    rest = PageRequest(1, first.cursors[-1])
+    second = read_history_pages(view, "read/nodes/dataset_answers", [table], rest)[table]
     assert (second.entries, second.has_next) == (["answer:oldest"], False)
 
 

@@ -101,11 +101,18 @@ ROWS = {
     "Dataset": '{ job(urn: "job:etl:wide") { inputs { %s } } }',
     "FailedRun": "{ failedRuns(first: 100) { nodes { %s } } }",
     "Job": '{ dataset(urn: "dataset:db:hub") { readBy { %s } } }',
+    "Namespace": "{ namespaces { nodes { %s } } }",
     "PipelineRun": '{ job(urn: "job:etl:load") { runs(first: 100) { nodes { %s } } } }',
     "Source": '{ trace(answerId: "report") { sources { %s } } }',
 }
 # The other queries.
 QUESTIONS = {
+    "answers": "{ answers(first: 100) { totalCount nodes { urn type citations { urn } } } }",
+    "datasets": "{ datasets(first: 100) { totalCount nodes { urn type producedBy { type } } } }",
+    "jobs": "{ jobs(first: 100) { totalCount nodes { urn type inputs { type } } } }",
+    "namespaces": "{ namespaces { totalCount nodes { name } } }",
+    "node": '{ node(id: "dataset:db:hub") { id } }',
+    "runs": "{ runs(first: 100) { totalCount nodes { urn job { type } inputs { type } } } }",
     "answer": (
         '{ answer(answerId: "report") { citations { artifact { dataset { type } } '
         "source { urn } } } }"

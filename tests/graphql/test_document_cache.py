@@ -12,7 +12,7 @@ import strawberry.schema.schema
 from headwater.graphql import document_cache
 from headwater.graphql.schema import create_schema
 
-NAMED = 'query($is: Boolean!) { __type(name: "Node") @include(if: $is) { name } }'
+NAMED = 'query($is: Boolean!) { __type(name: "LineageNode") @include(if: $is) { name } }'
 TRAVERSAL = (
     'query($depth: Int!) { lineage(urn: "x", depth: $depth) { nodes { urn kind } edges { '
     "source } } }"
@@ -42,7 +42,7 @@ def test_a_valid_document_is_validated_once_and_answered_by_its_variables(
     validated: list[str],
 ) -> None:
     schema = create_schema()
-    found = {"__type": {"name": "Node"}}
+    found = {"__type": {"name": "LineageNode"}}
     assert [execute(schema, NAMED, **{"is": it}) for it in (True, False, True)] == [
         (found, []),
         ({}, []),

@@ -121,6 +121,13 @@ def of_versions(now: datetime, since: datetime, versions: Sequence[str]) -> Ques
             "cursorUrn": "",
             "limit": 20,
         },
+        "read/nodes/dataset_versions_reversed": {
+            "urns": DATASETS,
+            "cursorTime": BEGIN,
+            "cursorUrn": "",
+            "limit": 20,
+        },
+        "read/nodes/dataset_versions_count": {"urns": DATASETS},
         "read/catalog/versions_of_dataset": {"urn": ds("out"), "skip": 0, "limit": 20},
         "read/nodes/dataset_sources": {"urns": DATASETS},
         "read/estate/source_datasets": {"urns": DATASETS},
@@ -151,7 +158,18 @@ def of_runs(now: datetime, since: datetime, last: str, failed: str) -> Questions
     page: dict[str, Any] = {
         "pipeline": "hot",
         "namespace": "etl",
-        "cursorAt": now,
+        "cursorTime": now,
+        "cursorUrn": "",
+        "limit": 20,
+    }
+    listed: dict[str, Any] = {
+        "namespaces": ["etl", "none"],
+        "statuses": ["RUNNING", "COMPLETE", "FAIL"],
+        "since": BEGIN,
+        "until": now,
+        "owner": "",
+        "tag": "",
+        "visible": ["etl"],
         "cursorUrn": "",
         "limit": 20,
     }
@@ -186,6 +204,18 @@ def of_runs(now: datetime, since: datetime, last: str, failed: str) -> Questions
         "read/failures/failed_run_starts": {"urns": [failed]},
         "read/failures/failed_run_outputs": {"urns": [failed]},
         "read/failures/failed_runs": page | window | VISIBLE,
+        "read/failures/failed_runs_reversed": page | window | VISIBLE | {"cursorTime": since},
+        "read/lists/runs": listed | {"cursorTime": now},
+        "read/lists/runs_reversed": listed | {"cursorTime": BEGIN},
+        "read/lists/newest_runs": {"urns": [job("hot")]} | VISIBLE,
+        "read/nodes/job_runs_reversed": {
+            "urns": [job("hot")],
+            "cursorTime": BEGIN,
+            "cursorUrn": "",
+            "limit": 20,
+        }
+        | VISIBLE,
+        "read/nodes/job_runs_count": {"urns": [job("hot")], "visible": None},
         "read/failures/failed_between": {
             "rows": [{"number": 0, "job": job("hot"), "after": since, "until": now}]
         },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,14 +11,21 @@ from hypothesis import strategies as st
 
 from headwater.errors import QueryError
 from headwater.lineage.pagination import (
+    Page,
+    PageRequest,
     cut_page,
     decode_cursor,
     encode_cursor,
     last_days,
+    page_request,
     require_page_size,
 )
 
 ENTRIES = st.sets(st.tuples(st.integers(-5, 5), st.text(max_size=3)), max_size=12)
+
+
+def page_of(listed: list[tuple[int, str]], page: PageRequest) -> Page[tuple[int, str]]:
+    return cut_page(listed, lambda entry: entry, page, shape=(0, ""))
 
 
 @given(ENTRIES, ENTRIES, ENTRIES, st.integers(1, 5))
@@ -28,7 +36,7 @@ def test_remaining_entries_are_listed_once(
     after = None
     listed = sorted(stay | go)
     for _ in range(50):
-        found = cut_page(listed, lambda entry: entry, first=first, after=after, shape=(0, ""))
+        found = page_of(listed, PageRequest(first, after))
         collected.extend(found.entries)
         if not found.has_next:
             break
@@ -37,6 +45,46 @@ def test_remaining_entries_are_listed_once(
     assert len(collected) == len(set(collected))
     assert collected == sorted(collected)
     assert stay <= set(collected)
+
+
+@given(ENTRIES, st.integers(1, 5))
+def test_pages_read_backward_are_the_list(entries: set[tuple[int, str]], last: int) -> None:
+    collected: list[tuple[int, str]] = []
+    before = None
+    for _ in range(50):
+        found = page_of(list(entries), page_request(last=last, before=before))
+        assert found.has_next == bool(before)
+        collected = found.entries + collected
+        if not found.has_previous:
+            break
+        before = found.cursors[0]
+    assert not found.has_previous
+    assert collected == sorted(entries)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"first": -1}, "first -1 is not between 1 and 200"),
+        ({"first": 0}, "first 0 is not between 1 and 200"),
+        ({"first": 201}, "first 201 is not between 1 and 200"),
+        ({"last": 0}, "last 0 is not between 1 and 200"),
+        ({"first": 1, "last": 1}, "first and last exclude each other"),
+        ({"before": "x"}, "before needs last"),
+        ({"first": 1, "before": "x"}, "before needs last"),
+        ({"last": 1, "after": "x"}, "after needs first"),
+    ],
+)
+def test_arguments_of_a_page(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(QueryError) as raised:
+        page_request(**arguments, minimum=1)
+    assert raised.value.message == message
+    assert raised.value.hint
+
+
+def test_a_malformed_cursor_is_named_by_its_argument() -> None:
+    with pytest.raises(QueryError, match=r"^before 'x' is not a cursor"):
+        page_of([], page_request(last=1, before="x"))
 
 
 @given(st.tuples(st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text()))

@@ -8,11 +8,11 @@ from datetime import datetime
 import strawberry
 
 from headwater.graphql.context import Info
-from headwater.graphql.types.fields import LONG_PAGE_DEFAULT, After, First, page_length, resolver
+from headwater.graphql.types.fields import LONG_PAGE_DEFAULT, After, First, resolver
 from headwater.graphql.types.nodes import Dataset
-from headwater.graphql.types.results import Connection
+from headwater.graphql.types.results import Connection, counted
 from headwater.graphql.types.scalars import ID
-from headwater.lineage.pagination import cut_page
+from headwater.lineage.pagination import cut_page, page_request
 from headwater.lineage.questions import coverage as covered
 
 
@@ -143,18 +143,13 @@ class Coverage:
         self, first: First = LONG_PAGE_DEFAULT, after: After = None
     ) -> Connection[NamespaceCoverage]:
         entries = list(self.found.namespaces.items())
-        shown = cut_page(
-            entries,
-            lambda one: (one[0],),
-            first=page_length(first, LONG_PAGE_DEFAULT),
-            after=after,
-            shape=("",),
-        )
+        page = page_request(first, after, default=LONG_PAGE_DEFAULT)
+        shown = cut_page(entries, lambda one: (one[0],), page, shape=("",))
         nodes = [
             NamespaceCoverage(namespace=name, counts=CoverageCounts.of(counts))
             for name, counts in shown.entries
         ]
-        return Connection.of(shown, nodes, after)
+        return Connection.of(shown, nodes, counted(len(entries)))
 
     @resolver("How far a change of a dataset reaches.")
     async def blast_radius(self, info: Info) -> BlastRadius:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import Annotated
 
 import strawberry
@@ -11,12 +12,27 @@ from headwater.errors import QueryError
 from headwater.graphql.context import Info
 from headwater.graphql.queries.coverage import Coverage, CoverageCounts
 from headwater.graphql.types.enums import NodeKind
-from headwater.graphql.types.fields import PAGE_DEFAULT, After, First, page_length, resolver
+from headwater.graphql.types.fields import (
+    After,
+    Before,
+    First,
+    Last,
+    page_length,
+    resolver,
+)
 from headwater.graphql.types.nodes import Answer, Dataset, Job
 from headwater.graphql.types.quality import Freshness, Quality, freshness_of, quality_of
-from headwater.graphql.types.results import Connection, Edge, Node, PageInfo
+from headwater.graphql.types.results import (
+    CURSOR,
+    Connection,
+    Edge,
+    LineageNode,
+    PageInfo,
+    counted,
+)
 from headwater.graphql.types.scalars import ID, Long, long_or_none
 from headwater.lineage.nodes import require_node
+from headwater.lineage.pagination import PAGE_DEFAULT
 from headwater.lineage.questions import coverage as covered
 from headwater.lineage.questions import owners as owning
 from headwater.lineage.questions import search as searching
@@ -37,11 +53,11 @@ class ValueCount:
 
 @strawberry.type
 class SearchEdge:
-    cursor: str = strawberry.field(description="Pass it as `after` to read the entries after it.")
+    cursor: str = strawberry.field(description=CURSOR)
     score: float = strawberry.field(
         description="The relevance among hits whose names match equally well."
     )
-    node: Node
+    node: LineageNode
 
 
 @strawberry.type(description="A page of search hits, the best first, with counts of all hits.")
@@ -57,14 +73,14 @@ class SearchConnection:
     tags: list[ValueCount] = strawberry.field(description="The tags of these hits.")
 
     @classmethod
-    def of(cls, found: searching.SearchResult, after: str | None) -> SearchConnection:
+    def of(cls, found: searching.SearchResult) -> SearchConnection:
         pairs = zip(found.page.cursors, found.page.entries, strict=True)
         return cls(
             edges=[
-                SearchEdge(cursor=cursor, score=hit.score, node=Node.of(hit.node))
+                SearchEdge(cursor=cursor, score=hit.score, node=LineageNode.of(hit.node))
                 for cursor, hit in pairs
             ],
-            page_info=PageInfo.of(found.page, after),
+            page_info=PageInfo.of(found.page),
             total_count=found.count,
             truncated=found.truncated,
             kinds=[ValueCount(**vars(facet)) for facet in found.kinds],
@@ -107,11 +123,11 @@ class UnusedConnection:
     )
 
     @classmethod
-    def of(cls, found: using.UnusedPage, after: str | None) -> UnusedConnection:
+    def of(cls, found: using.UnusedPage) -> UnusedConnection:
         pairs = zip(found.page.cursors, found.page.entries, strict=True)
         return cls(
             edges=[Edge(cursor=cursor, node=UnusedDataset.of(one)) for cursor, one in pairs],
-            page_info=PageInfo.of(found.page, after),
+            page_info=PageInfo.of(found.page),
             total_count=found.count,
             bytes=Long(found.bytes),
             unknown_size_count=found.unknown_size_count,
@@ -175,9 +191,16 @@ class Usage:
     found: strawberry.Private[using.Usage]
 
     @resolver("The jobs that read it, the costliest first.")
-    def consumers(self, first: First = PAGE_DEFAULT, after: After = None) -> Connection[Consumer]:
-        shown = using.consumers_page(self.found, first=page_length(first), after=after)
-        return Connection.of(shown, map(Consumer.of, shown.entries), after)
+    def consumers(
+        self,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> Connection[Consumer]:
+        shown = using.consumers_page(self.found, first=first, after=after, last=last, before=before)
+        count = counted(len(self.found.consumers))
+        return Connection.of(shown, map(Consumer.of, shown.entries), count)
 
     @resolver("The cost by owner of these jobs, the highest first.")
     def chargeback(self) -> list[CostShare]:
@@ -209,11 +232,11 @@ class OwnerConnection:
     unowned_jobs: int
 
     @classmethod
-    def of(cls, found: owning.Owners, after: str | None) -> OwnerConnection:
+    def of(cls, found: owning.Owners) -> OwnerConnection:
         pairs = zip(found.page.cursors, found.page.entries, strict=True)
         return cls(
             edges=[Edge(cursor=cursor, node=Owner(**vars(owner))) for cursor, owner in pairs],
-            page_info=PageInfo.of(found.page, after),
+            page_info=PageInfo.of(found.page),
             total_count=found.count,
             unowned_datasets=found.unowned_datasets,
             unowned_jobs=found.unowned_jobs,
@@ -246,8 +269,10 @@ class EstateQueries:
             str, strawberry.argument(description="Only nodes with this tag: key=value, or key.")
         ] = "",
         owner: Annotated[str, strawberry.argument(description="Only nodes of this owner.")] = "",
-        first: First = PAGE_DEFAULT,
+        first: First = None,
         after: After = None,
+        last: Last = None,
+        before: Before = None,
     ) -> SearchConnection | None:
         filters = searching.SearchFilters(kind.value if kind else "", namespace, tag, owner)
         found = await info.context.run_in_thread(
@@ -255,10 +280,12 @@ class EstateQueries:
             info.context.view,
             text,
             filters=filters,
-            first=page_length(first),
+            first=first,
             after=after,
+            last=last,
+            before=before,
         )
-        return SearchConnection.of(found, after)
+        return SearchConnection.of(found)
 
     @resolver("The freshness of a dataset; aliases work too.")
     async def freshness(self, info: Info, urn: ID) -> Freshness | None:
@@ -295,7 +322,7 @@ class EstateQueries:
             first=page_length(first),
             after=after,
         )
-        return UnusedConnection.of(found, after)
+        return UnusedConnection.of(found)
 
     @resolver("The consumers of a dataset in the window, and their cost.")
     async def usage(self, info: Info, urn: ID, days: Days = using.DAYS_DEFAULT) -> Usage | None:
@@ -311,12 +338,17 @@ class EstateQueries:
 
     @resolver("Owners with the number of their datasets and jobs, those with the most first.")
     async def owners(
-        self, info: Info, first: First = PAGE_DEFAULT, after: After = None
+        self,
+        info: Info,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
     ) -> OwnerConnection | None:
         found = await info.context.run_in_thread(
-            owning.owners, info.context.view, first=page_length(first), after=after
+            owning.owners, info.context.view, first=first, after=after, last=last, before=before
         )
-        return OwnerConnection.of(found, after)
+        return OwnerConnection.of(found)
 
     @resolver("The datasets and jobs of an owner.")
     async def owned_by(
@@ -328,13 +360,17 @@ class EstateQueries:
                 description="The name that producers report; empty for nodes without an owner."
             ),
         ],
-        first: First = PAGE_DEFAULT,
+        first: First = None,
         after: After = None,
-    ) -> Connection[Node] | None:
-        found = await info.context.run_in_thread(
-            owning.nodes_of_owner, info.context.view, owner, first=page_length(first), after=after
+        last: Last = None,
+        before: Before = None,
+    ) -> Connection[LineageNode] | None:
+        view, run_in_thread = info.context.view, info.context.run_in_thread
+        found = await run_in_thread(
+            owning.nodes_of_owner, view, owner, first=first, after=after, last=last, before=before
         )
-        return Connection.of(found, map(Node.of, found.entries), after)
+        count = partial(run_in_thread, owning.count_nodes_of_owner, view, owner)
+        return Connection.of(found, map(LineageNode.of, found.entries), count)
 
     @resolver("How much of all datasets, jobs and runs has lineage.")
     async def coverage(

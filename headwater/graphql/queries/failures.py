@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import Annotated
 
 import strawberry
@@ -10,14 +11,14 @@ import strawberry
 from headwater.cypher.driver.database import Row
 from headwater.graphql.context import Info
 from headwater.graphql.queries.root_cause import ReplayPlan, RootCause
-from headwater.graphql.types.fields import PAGE_DEFAULT, After, First, page_length, resolver
+from headwater.graphql.types.fields import After, Before, First, Last, resolver
 from headwater.graphql.types.nodes import Answer, Artifact, Dataset, Job, PipelineRun
 from headwater.graphql.types.results import TRUNCATED_BY, Connection
 from headwater.graphql.types.scalars import ID
-from headwater.lineage.pagination import Page
+from headwater.lineage.pagination import Page, page_request
 from headwater.lineage.questions import failures, replay, root_cause
 from headwater.lineage.questions.failure_impact import AffectedEntities as AffectedUrns
-from headwater.lineage.questions.failures import AffectedNodes
+from headwater.lineage.questions.failures import AffectedNodes, FailureFilter
 
 
 @strawberry.type(description="The entities downstream of a failed run.")
@@ -163,21 +164,20 @@ class FailureQueries:
         namespace: Annotated[
             str | None, strawberry.argument(description="Only runs of jobs in this namespace.")
         ] = None,
-        first: First = PAGE_DEFAULT,
+        first: First = None,
         after: After = None,
+        last: Last = None,
+        before: Before = None,
     ) -> Connection[FailedRun] | None:
-        page = await info.context.run_in_thread(
-            failures.failed_runs,
-            info.context.view,
-            since=since,
-            until=until,
-            pipeline=pipeline,
-            namespace=namespace,
-            first=page_length(first),
-            after=after,
-        )
-        shown = Page(page.runs, [run.cursor for run in page.runs], page.has_next)
-        return Connection.of(shown, (_failed(run.properties) for run in page.runs), after)
+        view, run_in_thread = info.context.view, info.context.run_in_thread
+        filter = FailureFilter(since, until, pipeline or "", namespace or "")
+        request = page_request(first, after, last, before)
+        page = await run_in_thread(failures.failed_runs, view, filter, request)
+        cursors = [run.cursor for run in page.runs]
+        shown = Page(page.runs, cursors, page.has_next, page.has_previous)
+        runs = (_failed(run.properties) for run in page.runs)
+        count = partial(run_in_thread, failures.count_failed_runs, view, filter)
+        return Connection.of(shown, runs, count)
 
     @resolver(
         "Possible root causes of a bad version, dataset (its newest version), answer (its "

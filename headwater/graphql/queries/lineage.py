@@ -13,7 +13,7 @@ from headwater.graphql.context import Info
 from headwater.graphql.types.enums import Direction, NodeKind
 from headwater.graphql.types.fields import resolver
 from headwater.graphql.types.nodes import Answer, Artifact, Column, PipelineRun, Source
-from headwater.graphql.types.results import TRUNCATED_BY, Node
+from headwater.graphql.types.results import TRUNCATED_BY, LineageNode
 from headwater.graphql.types.scalars import ID, Long
 from headwater.lineage.hidden_nodes import Edge
 from headwater.lineage.node_names import node_names_of
@@ -119,16 +119,20 @@ class Continuation:
 
 @strawberry.type(description="The differences between the lineage graph at two instants.")
 class LineageDifference:
-    added_nodes: list[Node] = strawberry.field(description="Nodes at the second instant only.")
-    removed_nodes: list[Node] = strawberry.field(description="Nodes at the first instant only.")
+    added_nodes: list[LineageNode] = strawberry.field(
+        description="Nodes at the second instant only."
+    )
+    removed_nodes: list[LineageNode] = strawberry.field(
+        description="Nodes at the first instant only."
+    )
     added_edges: list[LineageEdge]
     removed_edges: list[LineageEdge]
 
     @classmethod
     def of(cls, found: Difference) -> LineageDifference:
         return cls(
-            added_nodes=[Node.of(node) for node in found.added_nodes],
-            removed_nodes=[Node.of(node) for node in found.removed_nodes],
+            added_nodes=[LineageNode.of(node) for node in found.added_nodes],
+            removed_nodes=[LineageNode.of(node) for node in found.removed_nodes],
             added_edges=LineageEdge.all(found.added_edges),
             removed_edges=LineageEdge.all(found.removed_edges),
         )
@@ -139,7 +143,7 @@ class Lineage:
     starts: list[ID] = strawberry.field(
         description="The urns of the starts, at the requested level."
     )
-    nodes: list[Node]
+    nodes: list[LineageNode]
     edges: list[LineageEdge]
     truncated: bool
     truncated_by: str | None = strawberry.field(description=TRUNCATED_BY)
@@ -168,7 +172,7 @@ class Lineage:
     def of(cls, result: LineageResult) -> Lineage:
         return cls(
             starts=result.starts,
-            nodes=[Node.of(node, result.distances.get(node.urn)) for node in result.nodes],
+            nodes=[LineageNode.of(node, result.distances.get(node.urn)) for node in result.nodes],
             edges=LineageEdge.all(result.edges),
             truncated=result.truncated,
             truncated_by=result.reason or None,
@@ -232,11 +236,11 @@ class Trace:
     @classmethod
     def of(cls, result: TraceResult) -> Trace:
         return cls(
-            answer=_answer(result.answer),
+            answer=Answer.of(result.answer),
             sources=[Source.of(row) for row in result.sources],
             artifacts=[Artifact.of(row) for row in result.artifacts],
             runs=[PipelineRun.of(row) for row in result.runs],
-            answers=[_answer(row) for row in result.answers],
+            answers=[Answer.of(row) for row in result.answers],
             columns=[Column.of(row) for row in result.columns],
             edges=LineageEdge.all(result.edges),
             truncated=result.truncated,
@@ -270,7 +274,7 @@ class ColumnEdge:
 
 @strawberry.type(description="The columns upstream and downstream of a column, nearest first.")
 class ColumnLineage:
-    nodes: list[Node]
+    nodes: list[LineageNode]
     edges: list[ColumnEdge]
     truncated: bool
     truncated_by: str | None = strawberry.field(description=TRUNCATED_BY)
@@ -291,7 +295,7 @@ class ColumnLineage:
                 )
             )
         return cls(
-            nodes=[Node.of(node, result.distances.get(node.urn)) for node in result.nodes],
+            nodes=[LineageNode.of(node, result.distances.get(node.urn)) for node in result.nodes],
             edges=edges,
             truncated=result.truncated,
             truncated_by=result.reason or None,
@@ -456,7 +460,3 @@ def _branch(branch: Branch, row: Row) -> TraceBranch:
         code_version=row.get("version") if branch.urn.startswith("run:") else None,
         row_count=row.get("rowCount"),
     )
-
-
-def _answer(row: Row) -> Answer:
-    return Answer(urn=row["urn"], answer_id=row.get("answerId") or "")

@@ -6,12 +6,14 @@ field that fails is null with an error of its own (path, code, hint); its siblin
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import strawberry
 
 from headwater.errors import QueryError
 from headwater.graphql.context import Info
+from headwater.graphql.queries.catalog import CatalogQueries
 from headwater.graphql.queries.conformance import Conformance, Producer
 from headwater.graphql.queries.estate import EstateQueries
 from headwater.graphql.queries.failures import FailureQueries
@@ -39,7 +41,9 @@ from headwater.schema.urns import answer_urn, dataset_urn, job_urn, parse_urn, r
 
 
 @strawberry.type
-class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQueries):
+class Query(
+    CatalogQueries, EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQueries
+):
     @resolver("A run by its id.")
     async def run(self, info: Info, run_id: ID) -> PipelineRun | None:
         row = await info.context.nodes.load(run_urn(run_id))
@@ -59,7 +63,7 @@ class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQ
             )
         if row is None:
             raise node_not_found("dataset", node_urn)
-        return Dataset(urn=row["urn"], namespace=row["namespace"], name=row["name"])
+        return Dataset.of(row)
 
     @resolver("A job, by namespace and name or by urn.")
     async def job(
@@ -69,14 +73,14 @@ class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQ
         row = await info.context.nodes.load(node_urn)
         if row is None:
             raise node_not_found("job", node_urn)
-        return Job(urn=node_urn, namespace=row["namespace"], name=row["name"])
+        return Job.of(row)
 
     @resolver("An answer by its id.")
     async def answer(self, info: Info, answer_id: ID) -> Answer | None:
         row = await info.context.nodes.load(answer_urn(answer_id))
         if row is None:
             raise node_not_found("answer", answer_id)
-        return Answer(urn=row["urn"], answer_id=row["answerId"])
+        return Answer.of(row)
 
     @resolver("The differences of two schemas: added, dropped and retyped columns.")
     async def schema_diff(
@@ -123,8 +127,11 @@ class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQ
             first=length + 1,
             after=after or "",
         )
-        shown = Page(found[:length], [one.urn for one in found[:length]], len(found) > length)
-        return Connection.of(shown, map(Alias.of, shown.entries), after)
+        shown = Page(
+            found[:length], [one.urn for one in found[:length]], len(found) > length, bool(after)
+        )
+        count = partial(info.context.run_in_thread, aliases.count_aliases, info.context.view)
+        return Connection.of(shown, map(Alias.of, shown.entries), count)
 
 
 def _one_urn(kind: str, urn: str | None, namespace: str | None, name: str | None) -> str:

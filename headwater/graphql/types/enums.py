@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Any
 
 import strawberry
+
+
+def described(value: str, description: str) -> Any:
+    """Return a described member; the type checker sees its value."""
+    return strawberry.enum_value(value, description=description)
 
 
 @strawberry.enum(
@@ -12,63 +18,69 @@ import strawberry
     "it to be running."
 )
 class RunStatus(Enum):
-    RUNNING = "RUNNING"
-    COMPLETE = "COMPLETE"
-    FAIL = "FAIL"
-    ABORT = "ABORT"
-    ABANDONED = "ABANDONED"
+    RUNNING = described("RUNNING", "It has started and not ended.")
+    COMPLETE = described("COMPLETE", "It succeeded.")
+    FAIL = described("FAIL", "It failed.")
+    ABORT = described("ABORT", "It was stopped.")
+    ABANDONED = described("ABANDONED", "Its parent ended without it, or its heartbeat is lost.")
 
 
 @strawberry.enum(description="The direction of a traversal.")
 class Direction(Enum):
-    UPSTREAM = "UPSTREAM"
-    DOWNSTREAM = "DOWNSTREAM"
-    BOTH = "BOTH"
+    UPSTREAM = described("UPSTREAM", "Towards the sources.")
+    DOWNSTREAM = described("DOWNSTREAM", "Towards the answers.")
+    BOTH = described("BOTH", "Both directions, each from the starts.")
+
+
+@strawberry.enum(description="The order of a list of runs or answers.")
+class TimeOrder(Enum):
+    NEWEST = described("NEWEST", "The newest first.")
+    OLDEST = described("OLDEST", "The oldest first.")
+
+
+@strawberry.enum(description="The order of a list of datasets or jobs.")
+class CatalogOrder(Enum):
+    NAME = described("NAME", "By namespace and name.")
+    NEWEST = described(
+        "NEWEST",
+        "The last seen first. An entry that is seen again moves to the beginning.",
+    )
+    OLDEST = described("OLDEST", "The last seen last.")
 
 
 @strawberry.enum(description="The sign of a possible root cause, the likeliest first.")
 class RootCauseKind(Enum):
-    FAILED = strawberry.enum_value(
-        "FAILED", description="The run failed, and others could read its output."
-    )
-    TESTS_FAILED = strawberry.enum_value(
-        "TESTS_FAILED", description="Tests of an input or output of the run failed."
-    )
-    INPUT_CHANGED = strawberry.enum_value(
-        "INPUT_CHANGED", description="The job reads other datasets than its runs before."
-    )
-    SCHEMA_CHANGED = strawberry.enum_value(
+    FAILED = described("FAILED", "The run failed, and others could read its output.")
+    TESTS_FAILED = described("TESTS_FAILED", "Tests of an input or output of the run failed.")
+    INPUT_CHANGED = described("INPUT_CHANGED", "The job reads other datasets than its runs before.")
+    SCHEMA_CHANGED = described(
         "SCHEMA_CHANGED",
-        description="The schema differs from that of the version before, or of the dataset that it "
-        "replaced.",
+        "The schema differs from that of the version before, or of the dataset that it replaced.",
     )
-    ROW_COUNT_OUTLIER = strawberry.enum_value(
-        "ROW_COUNT_OUTLIER", description="The row count is an outlier among earlier versions."
+    ROW_COUNT_OUTLIER = described(
+        "ROW_COUNT_OUTLIER", "The row count is an outlier among earlier versions."
     )
-    COLUMN_MEASURE_CHANGED = strawberry.enum_value(
+    COLUMN_MEASURE_CHANGED = described(
         "COLUMN_MEASURE_CHANGED",
-        description="The mean, the share of nulls or the distinct count of a column left the "
-        "baseline of earlier versions.",
+        "The mean, the share of nulls or the distinct count of a column left the baseline of "
+        "earlier versions.",
     )
-    CODE_CHANGED = strawberry.enum_value(
+    CODE_CHANGED = described(
         "CODE_CHANGED",
-        description="The version or the hash of the code differs from the job's last successful "
-        "run before.",
+        "The version or the hash of the code differs from the job's last successful run before.",
     )
-    INPUT_LATE = strawberry.enum_value(
-        "INPUT_LATE", description="An input was much older than usual."
-    )
+    INPUT_LATE = described("INPUT_LATE", "An input was much older than usual.")
 
 
 @strawberry.enum(description="The kind of a node.")
 class NodeKind(Enum):
-    DATASET = "DATASET"
-    JOB = "JOB"
-    PIPELINE_RUN = "PIPELINE_RUN"
-    SOURCE = "SOURCE"
-    ARTIFACT = "ARTIFACT"
-    ANSWER = "ANSWER"
-    COLUMN = "COLUMN"
-    HIDDEN = strawberry.enum_value(
-        "HIDDEN", description="A node that is not visible to the key; its lineage continues here."
+    DATASET = described("DATASET", "A named collection of data: a table, a path, a topic, a model.")
+    JOB = described("JOB", "A named process that reads and writes datasets.")
+    PIPELINE_RUN = described("PIPELINE_RUN", "One execution of a job.")
+    SOURCE = described("SOURCE", "A capture of data that no known run produced.")
+    ARTIFACT = described("ARTIFACT", "A version of a dataset, created by a run.")
+    ANSWER = described("ANSWER", "A report, a figure, a prediction or a decision with citations.")
+    COLUMN = described("COLUMN", "A column of a dataset.")
+    HIDDEN = described(
+        "HIDDEN", "A node that is not visible to the key; its lineage continues here."
     )

@@ -14,7 +14,7 @@ from strawberry.types.field import StrawberryField
 
 from headwater.errors import NotFoundError
 from headwater.graphql.context import Info
-from headwater.lineage.pagination import require_between
+from headwater.lineage.pagination import PAGE_DEFAULT, require_between
 from headwater.schema.urns import parse_urn
 
 T = TypeVar("T")
@@ -26,8 +26,17 @@ After = Annotated[
     str | None,
     strawberry.argument(description="A cursor: return the entries after it."),
 ]
+Last = Annotated[
+    int | None,
+    strawberry.argument(
+        description="The most entries to return from the end of the list, instead of `first`."
+    ),
+]
+Before = Annotated[
+    str | None,
+    strawberry.argument(description="A cursor: return the entries before it; needs `last`."),
+]
 LIST_MAX = 200
-PAGE_DEFAULT = 20
 LONG_PAGE_DEFAULT = 100
 
 

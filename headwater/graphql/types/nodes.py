@@ -18,13 +18,15 @@ from headwater.graphql.context import Info
 from headwater.graphql.types.aliases import QualifiedName
 from headwater.graphql.types.enums import RunStatus
 from headwater.graphql.types.fields import (
-    PAGE_DEFAULT,
     After,
+    Before,
     First,
+    Last,
     name_parts,
     property_of,
     resolver,
 )
+from headwater.graphql.types.node import Node
 from headwater.graphql.types.properties import (
     ArtifactDetails,
     DatasetDetails,
@@ -34,23 +36,12 @@ from headwater.graphql.types.properties import (
 )
 from headwater.graphql.types.results import Connection, load_connection
 from headwater.graphql.types.scalars import ID, Long
+from headwater.lineage.pagination import page_request
 from headwater.schema.urns import job_urn, parse_urn
 
 
 @strawberry.type(description="A named collection of data: a table, a path, a topic, a model.")
 class Dataset(DatasetDetails):
-    namespace: str
-    name: str
-
-    @classmethod
-    async def all(cls, info: Info, urns: list[str]) -> list[Dataset]:
-        urns = await info.context.visible_urns(urns)
-        names = await name_parts(info, urns, "namespace", "name")
-        return [
-            cls(urn=urn, namespace=name[0], name=name[1])
-            for urn, name in zip(urns, names, strict=True)
-        ]
-
     @resolver("Other names of the same dataset.")
     async def aliases(self, info: Info) -> list[QualifiedName]:
         names = (await info.context.dataset_aliases.load(self.urn)).get("names", [])
@@ -60,14 +51,6 @@ class Dataset(DatasetDetails):
             if info.context.view.visibility.includes(name["namespace"])
         ]
 
-    @resolver("The time of the first event that names it.")
-    async def first_seen(self, info: Info) -> datetime | None:
-        return await property_of(info, self.urn, "firstSeen", datetime)
-
-    @resolver("The time of the last event that names it.")
-    async def last_seen(self, info: Info) -> datetime | None:
-        return await property_of(info, self.urn, "lastSeen", datetime)
-
     @resolver("The names of its current columns, in order; nested ones by their dotted path.")
     async def columns(self, info: Info) -> list[str]:
         return await property_of(info, self.urn, "columns", list) or []
@@ -76,10 +59,6 @@ class Dataset(DatasetDetails):
     async def fields(self, info: Info) -> list[SchemaField]:
         columns = json.loads(await property_of(info, self.urn, "schema", str) or "{}")
         return [SchemaField(name=name, type=type) for name, type in columns.items()]
-
-    @resolver("The newest value of each facet.")
-    async def facets(self, info: Info) -> JSON:
-        return JSON(await info.context.facets.load(self.urn))
 
     @resolver("The jobs that currently produce it.")
     async def produced_by(self, info: Info) -> list[Job]:
@@ -95,14 +74,20 @@ class Dataset(DatasetDetails):
 
     @resolver("Its versions, newest first.")
     async def versions(
-        self, info: Info, first: First = PAGE_DEFAULT, after: After = None
+        self,
+        info: Info,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
     ) -> Connection[Artifact]:
         async def load_nodes(urns: list[str]) -> dict[str, Artifact]:
             rows = await info.context.load_existing(urns)
             return {row["urn"]: Artifact.of(row) for row in rows}
 
-        loader = info.context.dataset_versions
-        return await load_connection(loader, self.urn, first, after, load_nodes)
+        pages, counts = info.context.dataset_versions, info.context.dataset_versions_count
+        page = page_request(first, after, last, before)
+        return await load_connection(pages, counts, self.urn, page, load_nodes)
 
     @resolver("Captures of data that no known run produced.")
     async def sources(self, info: Info) -> list[Source]:
@@ -111,41 +96,23 @@ class Dataset(DatasetDetails):
 
     @resolver("The answers that cite a version of it, newest first.")
     async def answers(
-        self, info: Info, first: First = PAGE_DEFAULT, after: After = None
+        self,
+        info: Info,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
     ) -> Connection[Answer]:
         async def load_nodes(urns: list[str]) -> dict[str, Answer]:
             return {answer.urn: answer for answer in await Answer.all(info, urns)}
 
-        loader = info.context.dataset_answers
-        return await load_connection(loader, self.urn, first, after, load_nodes)
+        pages, counts = info.context.dataset_answers, info.context.dataset_answers_count
+        page = page_request(first, after, last, before)
+        return await load_connection(pages, counts, self.urn, page, load_nodes)
 
 
 @strawberry.type(description="A named process that reads and writes datasets.")
 class Job(JobDetails):
-    namespace: str
-    name: str
-
-    @classmethod
-    async def all(cls, info: Info, urns: list[str]) -> list[Job]:
-        urns = await info.context.visible_urns(urns)
-        names = await name_parts(info, urns, "namespace", "name")
-        return [
-            cls(urn=urn, namespace=name[0], name=name[1])
-            for urn, name in zip(urns, names, strict=True)
-        ]
-
-    @resolver("The time of the first event that names it.")
-    async def first_seen(self, info: Info) -> datetime | None:
-        return await property_of(info, self.urn, "firstSeen", datetime)
-
-    @resolver("The time of the last event that names it.")
-    async def last_seen(self, info: Info) -> datetime | None:
-        return await property_of(info, self.urn, "lastSeen", datetime)
-
-    @resolver("The newest value of each facet.")
-    async def facets(self, info: Info) -> JSON:
-        return JSON(await info.context.facets.load(self.urn))
-
     @resolver(
         "The datasets it currently reads: inputs of its newest successful run, and declared inputs."
     )
@@ -176,14 +143,20 @@ class Job(JobDetails):
 
     @resolver("Its runs, newest first.")
     async def runs(
-        self, info: Info, first: First = PAGE_DEFAULT, after: After = None
+        self,
+        info: Info,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
     ) -> Connection[PipelineRun]:
         async def load_nodes(urns: list[str]) -> dict[str, PipelineRun]:
             rows = await info.context.load_existing(urns)
             return {row["urn"]: PipelineRun.of(row) for row in rows}
 
-        loader = info.context.job_runs
-        return await load_connection(loader, self.urn, first, after, load_nodes)
+        pages, counts = info.context.job_runs, info.context.job_runs_count
+        page = page_request(first, after, last, before)
+        return await load_connection(pages, counts, self.urn, page, load_nodes)
 
 
 @strawberry.type(description="One execution of a job.")
@@ -301,7 +274,7 @@ class PipelineRun(RunDetails):
 
 
 @strawberry.type(description="A capture of data that no known run produced.")
-class Source:
+class Source(Node):
     urn: ID
     namespace: str
     name: str
@@ -379,9 +352,13 @@ class Artifact(ArtifactDetails):
 @strawberry.type(
     description="A report, a dashboard figure, a prediction or a decision, with its citations."
 )
-class Answer:
+class Answer(Node):
     urn: ID
     answer_id: ID
+
+    @classmethod
+    def of(cls, row: Row) -> Answer:
+        return cls(urn=row["urn"], answer_id=row.get("answerId") or "")
 
     @classmethod
     async def all(cls, info: Info, urns: list[str]) -> list[Answer]:
@@ -429,12 +406,12 @@ class Citation:
         if kind == "source":
             return cls(urn=urn, source=Source.of(row))
         if kind == "answer":
-            return cls(urn=urn, answer=Answer(urn=urn, answer_id=row.get("answerId") or ""))
+            return cls(urn=urn, answer=Answer.of(row))
         return cls(urn=urn, column=Column.of(row))
 
 
 @strawberry.type(description="A column of a dataset.")
-class Column:
+class Column(Node):
     urn: ID
     namespace: str
     dataset_name: str = strawberry.field(description="The name of its dataset.")

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from typing import Self
 
 import strawberry
+from strawberry.scalars import JSON
 
+from headwater.cypher.driver.database import Row
 from headwater.graphql.context import Info
-from headwater.graphql.types.fields import property_of, resolver
+from headwater.graphql.types.fields import name_parts, property_of, resolver
+from headwater.graphql.types.node import Node
 from headwater.graphql.types.quality import Freshness, Quality, freshness_of, quality_of
 from headwater.graphql.types.scalars import ID
 
@@ -33,16 +37,25 @@ class SchemaVersion:
 
 
 @strawberry.type
-class DatasetDetails:
+class AssetDetails(Node):
+    """The fields that datasets and jobs share."""
+
     urn: ID
+    namespace: str
+    name: str
 
-    @resolver("The type that the producer reports: TABLE, VIEW, TOPIC, MODEL, ...")
-    async def type(self, info: Info) -> str | None:
-        return await property_of(info, self.urn, "type", str)
+    @classmethod
+    def of(cls, row: Row) -> Self:
+        return cls(urn=row["urn"], namespace=row["namespace"], name=row["name"])
 
-    @resolver("The subtype that the producer reports.")
-    async def sub_type(self, info: Info) -> str | None:
-        return await property_of(info, self.urn, "subType", str)
+    @classmethod
+    async def all(cls, info: Info, urns: list[str]) -> list[Self]:
+        urns = await info.context.visible_urns(urns)
+        names = await name_parts(info, urns, "namespace", "name")
+        return [
+            cls(urn=urn, namespace=name[0], name=name[1])
+            for urn, name in zip(urns, names, strict=True)
+        ]
 
     @resolver("A description in words.")
     async def description(self, info: Info) -> str | None:
@@ -51,6 +64,29 @@ class DatasetDetails:
     @resolver("The owners.")
     async def owners(self, info: Info) -> list[str]:
         return await property_of(info, self.urn, "owners", list) or []
+
+    @resolver("The time of the first event that names it.")
+    async def first_seen(self, info: Info) -> datetime | None:
+        return await property_of(info, self.urn, "firstSeen", datetime)
+
+    @resolver("The time of the last event that names it.")
+    async def last_seen(self, info: Info) -> datetime | None:
+        return await property_of(info, self.urn, "lastSeen", datetime)
+
+    @resolver("The newest value of each facet.")
+    async def facets(self, info: Info) -> JSON:
+        return JSON(await info.context.facets.load(self.urn))
+
+
+@strawberry.type
+class DatasetDetails(AssetDetails):
+    @resolver("The type that the producer reports: TABLE, VIEW, TOPIC, MODEL, ...")
+    async def type(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "type", str)
+
+    @resolver("The subtype that the producer reports.")
+    async def sub_type(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "subType", str)
 
     @resolver("The tags as key=value; tags of a field as field:key=value.")
     async def tags(self, info: Info) -> list[str]:
@@ -115,9 +151,7 @@ def _fields(text: str) -> list[SchemaField]:
 
 
 @strawberry.type
-class JobDetails:
-    urn: ID
-
+class JobDetails(AssetDetails):
     @resolver("The type that the producer reports: JOB, TASK, DAG, MODEL, ...")
     async def type(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "type", str)
@@ -129,14 +163,6 @@ class JobDetails:
     @resolver("SPARK, DBT, AIRFLOW, ...")
     async def integration(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "integration", str)
-
-    @resolver("A description in words.")
-    async def description(self, info: Info) -> str | None:
-        return await property_of(info, self.urn, "description", str)
-
-    @resolver("The owners.")
-    async def owners(self, info: Info) -> list[str]:
-        return await property_of(info, self.urn, "owners", list) or []
 
     @resolver("The tags as key=value.")
     async def tags(self, info: Info) -> list[str]:
@@ -172,7 +198,7 @@ class JobDetails:
 
 
 @strawberry.type
-class RunDetails:
+class RunDetails(Node):
     urn: ID
 
     @resolver(
@@ -227,7 +253,7 @@ class RunDetails:
 
 
 @strawberry.type
-class ArtifactDetails:
+class ArtifactDetails(Node):
     urn: ID
 
     @resolver("The version in the producer's system: a snapshot, a commit, a number.")

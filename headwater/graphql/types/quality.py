@@ -9,6 +9,7 @@ from typing import Annotated
 import strawberry
 
 from headwater.graphql.context import Info
+from headwater.graphql.types.enums import described
 from headwater.graphql.types.fields import First, page_length, resolver
 from headwater.graphql.types.scalars import ID, Long, long_or_none
 from headwater.lineage.pagination import require_between
@@ -132,9 +133,9 @@ class Quality:
     "not rely on the data."
 )
 class FreshnessState(Enum):
-    FRESH = "FRESH"
-    STALE = "STALE"
-    UNKNOWN = "UNKNOWN"
+    FRESH = described("FRESH", "The data is young enough.")
+    STALE = described("STALE", "The data, or data that went into it, is too old.")
+    UNKNOWN = described("UNKNOWN", "The time of some data is unknown.")
 
 
 @strawberry.type(description="The newest data of one upstream dataset without known inputs.")

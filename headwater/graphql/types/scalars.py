@@ -58,12 +58,14 @@ SCALARS: dict[object, ScalarDefinition] = {
     datetime: strawberry.scalar(
         name="DateTime",
         description="An instant: ISO 8601, in UTC, for example 2026-01-31T12:00:00Z.",
+        specified_by_url="https://www.rfc-editor.org/rfc/rfc3339",
         serialize=format_datetime,
         parse_value=parse_datetime,
     ),
     Long: strawberry.scalar(
         name="Long",
         description="A whole number of up to 64 bits.",
+        specified_by_url="https://ibm.github.io/graphql-specs/custom-scalars/long.html",
         serialize=int,
         parse_value=parse_long,
     ),

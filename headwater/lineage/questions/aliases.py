@@ -50,6 +50,12 @@ def list_aliases(view: GraphView, *, first: int = 100, after: str = "") -> list[
     return [_alias(row, view.visibility) for row in rows]
 
 
+def count_aliases(view: GraphView) -> int:
+    """Return the number of aliases whose names are both visible."""
+    [row] = view.read("read/catalog/aliases_count", visible=view.visibility.regexes)
+    return int(row["count"])
+
+
 def _alias(row: Row, visibility: Visibility) -> Alias:
     facts = {
         member["urn"]: msgspec.json.decode(member["facts"], type=DatasetFacts)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from headwater.cypher.driver.database import Row
 from headwater.lineage.history_pages import read_history_pages
 from headwater.lineage.nodes import read_nodes
+from headwater.lineage.pagination import PageRequest
 from headwater.lineage.traversal.bfs import traverse
 from headwater.lineage.traversal.layers import CITATIONS_DOWN, DATASETS_DOWN, Layer
 from headwater.lineage.traversal.request import EDGES_MAX, NODES_MAX, Bounds, TraversalRequest
@@ -147,12 +148,11 @@ def citing_answers(
     rows = everything.read("read/traversal/citing_answers", urns=list(columns), limit=EDGES_MAX)
     for row in rows:
         answers_by_node[row["source"]].add(row["target"])
-    pages = read_history_pages(
-        everything, "read/nodes/dataset_answers", list(datasets), first=ANSWERS_PER_DATASET_MAX
-    )
-    for urn, page in pages.items():
-        answers_by_node[urn].update(page.entries)
-    starts = {urn: sorted(answers) for urn, answers in answers_by_node.items() if answers}
+    page = PageRequest(ANSWERS_PER_DATASET_MAX)
+    pages = read_history_pages(everything, "read/nodes/dataset_answers", list(datasets), page)
+    for urn, answers in pages.items():
+        answers_by_node[urn].update(answers.entries)
+    starts = {urn: sorted(citing) for urn, citing in answers_by_node.items() if citing}
     bounds = Bounds.within(_CITATION_SECONDS_MAX, depth=1, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
     traversals = traverse(everything, TraversalRequest(CITATIONS_DOWN, bounds), starts)
     return {urn: set(_answers(traversal)) for urn, traversal in traversals.items()}

@@ -15,12 +15,14 @@ import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
+from typing import Any
 
 from headwater.cypher.driver.database import Row
 from headwater.errors import UnavailableError
+from headwater.lineage.list_pages import EARLIEST, LATEST, read_time_page
 from headwater.lineage.node_visibility import find_hidden, select_visible
-from headwater.lineage.pagination import decode_time_cursor, encode_time_cursor, require_between
+from headwater.lineage.pagination import FIRST_PAGE, PageRequest
 from headwater.lineage.traversal.adjacency import timed_out
 from headwater.lineage.traversal.bfs import traverse
 from headwater.lineage.traversal.layers import CITATIONS_DOWN, DATASETS_DOWN, RUNS_DOWN
@@ -29,7 +31,6 @@ from headwater.lineage.traversal.traversal import Traversal
 from headwater.lineage.view import GraphView
 from headwater.schema.derived_properties import with_derived_properties
 
-PAGE_MAX = 200
 HOPS_MAX = 1_000
 NODES_MAX = 5_000
 EDGES_MAX = 50_000
@@ -39,8 +40,6 @@ PAGE_ROWS_MAX = 100_000
 TRAVERSAL_SECONDS_MAX = 5.0
 _NODES_MIN = 100
 _SECONDS_MIN = 0.05
-_EARLIEST = datetime.min.replace(tzinfo=UTC)
-_LATEST = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -58,6 +57,7 @@ class FailedRunPage:
 
     runs: list[FailedRun]
     has_next: bool
+    has_previous: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,41 +79,51 @@ class AffectedNodes:
         return bool(self.reason)
 
 
-def failed_runs(
-    view: GraphView,
-    *,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    pipeline: str | None = None,
-    namespace: str | None = None,
-    first: int = 20,
-    after: str | None = None,
-) -> FailedRunPage:
-    """Return the runs that failed at or after `since` and before `until`, newest failure first.
+@dataclass(frozen=True)
+class FailureFilter:
+    """Conditions on failed runs; an empty one matches everything.
 
-    `pipeline` and `namespace` are those of the job. Raises QueryError for `first` outside the
-    bounds or an invalid cursor `after`.
+    `since` and `until` (exclusive) bound the failure. `pipeline` and `namespace` are those of the
+    run's job.
     """
-    require_between("first", first, 0, PAGE_MAX, hint="Request several pages.")
-    cursor_at, cursor_urn = decode_time_cursor(after) if after else (_LATEST, "")
-    rows = view.read(
-        "read/failures/failed_runs",
-        since=since or _EARLIEST,
-        until=until or _LATEST,
-        pipeline=pipeline or "",
-        namespace=namespace or "",
-        cursorAt=cursor_at,
-        cursorUrn=cursor_urn,
-        visible=view.visibility.regexes,
-        limit=first + 1,
+
+    since: datetime | None = None
+    until: datetime | None = None
+    pipeline: str = ""
+    namespace: str = ""
+
+
+def failed_runs(
+    view: GraphView, filter: FailureFilter = FailureFilter(), page: PageRequest = FIRST_PAGE
+) -> FailedRunPage:
+    """Return a page of failed runs, newest failure first. Raises QueryError for a bad cursor."""
+    found = read_time_page(view, "read/failures/failed_runs", page, **_parameters(view, filter))
+    rows = zip(found.entries, found.cursors, strict=True)
+    return FailedRunPage(
+        [_failed_run(row, cursor) for row, cursor in rows], found.has_next, found.has_previous
     )
-    return FailedRunPage([_failed_run(row) for row in rows[:first]], len(rows) > first)
 
 
-def _failed_run(row: Row) -> FailedRun:
+def count_failed_runs(view: GraphView, filter: FailureFilter = FailureFilter()) -> int:
+    """Return the number of failed runs on all pages."""
+    [row] = view.read("read/failures/failed_runs_count", **_parameters(view, filter))
+    return int(row["count"])
+
+
+def _parameters(view: GraphView, filter: FailureFilter) -> dict[str, Any]:
+    return {
+        "since": filter.since or EARLIEST,
+        "until": filter.until or LATEST,
+        "pipeline": filter.pipeline,
+        "namespace": filter.namespace,
+        "visible": view.visibility.regexes,
+    }
+
+
+def _failed_run(row: Row, cursor: str) -> FailedRun:
     return FailedRun(
         urn=row["urn"],
-        cursor=encode_time_cursor(row["failedAt"], row["urn"]),
+        cursor=cursor,
         properties=with_derived_properties("PipelineRun", row["properties"]),
     )
 

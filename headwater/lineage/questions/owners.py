@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from headwater.lineage.list_pages import directed
 from headwater.lineage.node_names import NodeName
 from headwater.lineage.nodes import name_nodes
 from headwater.lineage.pagination import (
     Page,
     cut_page,
-    decode_cursor,
     encode_cursor,
-    require_page_size,
+    page_request,
 )
 from headwater.lineage.view import GraphView
 
@@ -41,8 +41,16 @@ class Owners:
     unowned_jobs: int
 
 
-def owners(view: GraphView, *, first: int = 20, after: str | None = None) -> Owners:
-    """Return a page of owners. Raises QueryError for a bad `first` or cursor."""
+def owners(
+    view: GraphView,
+    *,
+    first: int | None = None,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+) -> Owners:
+    """Return a page of owners. Raises QueryError for bad arguments of a page."""
+    request = page_request(first, after, last, before)
     rows = view.read("read/catalog/owners", visible=view.visibility.regexes, limit=OWNERS_MAX)
     unowned = {"datasets": 0, "jobs": 0}
     entries: list[Owner] = []
@@ -54,28 +62,42 @@ def owners(view: GraphView, *, first: int = 20, after: str | None = None) -> Own
     page = cut_page(
         entries,
         lambda owner: (-owner.datasets - owner.jobs, owner.name),
-        first=first,
-        after=after,
+        request,
         shape=(0, ""),
     )
     return Owners(page, len(entries), unowned["datasets"], unowned["jobs"])
 
 
 def nodes_of_owner(
-    view: GraphView, owner: str, *, first: int = 20, after: str | None = None
+    view: GraphView,
+    owner: str,
+    *,
+    first: int | None = None,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
 ) -> Page[NodeName]:
     """Return a page of the datasets and jobs of an owner, by urn; "" selects unowned nodes.
 
-    Raises QueryError for a bad `first` or cursor.
+    Raises QueryError for bad arguments of a page.
     """
-    require_page_size(first)
-    cursor = decode_cursor(after, ("",))[0] if after else ""
+    request = page_request(first, after, last, before)
+    [cursor] = request.decode(("",)) or ("",)
     rows = view.read(
-        "read/catalog/nodes_of_owner",
+        directed("read/catalog/nodes_of_owner", request.is_backward),
         owner=owner,
         visible=view.visibility.regexes,
         cursorUrn=cursor,
-        limit=first + 1,
+        limit=request.limit,
     )
-    urns = [row["urn"] for row in rows[:first]]
-    return Page(name_nodes(view, urns), [encode_cursor(urn) for urn in urns], len(rows) > first)
+    page = request.page(rows, lambda row: encode_cursor(row["urn"]))
+    names = name_nodes(view, [row["urn"] for row in page.entries])
+    return Page(names, page.cursors, page.has_next, page.has_previous)
+
+
+def count_nodes_of_owner(view: GraphView, owner: str) -> int:
+    """Return the number of datasets and jobs of an owner; "" selects unowned nodes."""
+    [row] = view.read(
+        "read/catalog/nodes_of_owner_count", owner=owner, visible=view.visibility.regexes
+    )
+    return int(row["count"])

@@ -23,7 +23,7 @@ from headwater.errors import QueryError
 from headwater.lineage.node_names import NodeName, kind_of
 from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.nodes import name_nodes, read_nodes
-from headwater.lineage.pagination import Page, cut_page, require_between
+from headwater.lineage.pagination import Page, cut_page, page_request
 from headwater.lineage.view import GraphView
 from headwater.schema.graph import NODE_KINDS
 from headwater.schema.urns import URN_BYTES_MAX, answer_urn, parse_urn, run_urn
@@ -105,19 +105,21 @@ def search(
     text: str,
     *,
     filters: SearchFilters = SearchFilters(),
-    first: int = 20,
+    first: int | None = None,
     after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
 ) -> SearchResult:
     """Return the nodes that contain every word of the text.
 
     Raises QueryError for an unknown kind, a bad `first` or a bad cursor.
     """
-    require_between("first", first, 0, SEARCH_MAX)
+    page = page_request(first, after, last, before, maximum=SEARCH_MAX)
     if filters.kind and filters.kind not in NODE_KINDS.values():
         raise QueryError(f"kind {filters.kind[:40]!r} is none of {', '.join(NODE_KINDS.values())}")
     hits, truncated = _find_hits(view, text.strip()[:TEXT_CHARACTERS_MAX])
     matching = [hit for hit in hits if filters.matches(hit)]
-    shown = cut_page(matching, _order, first=first, after=after, shape=(0, 0.0, 0, ""))
+    shown = cut_page(matching, _order, page, shape=(0, 0.0, 0, ""))
     tags: list[str] = []
     for hit in hits:
         tags += set(hit.tags)

@@ -32,6 +32,7 @@ from headwater.lineage.pagination import (
     decode_cursor,
     encode_cursor,
     last_days,
+    page_request,
     require_page_size,
 )
 from headwater.lineage.view import GraphView
@@ -162,13 +163,19 @@ def _read_consumers(view: GraphView, window: dict[str, Any]) -> list[Row]:
     return [dict(zip(_CONSUMER_KEYS, values, strict=True)) for values in row["consumers"]]
 
 
-def consumers_page(usage: Usage, *, first: int, after: str | None) -> Page[Consumer]:
+def consumers_page(
+    usage: Usage,
+    *,
+    first: int | None = None,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+) -> Page[Consumer]:
     """Return a page of consumers, costliest first. Raises QueryError for a bad cursor."""
     return cut_page(
         usage.consumers,
         lambda consumer: (-consumer.seconds, consumer.job),
-        first=first,
-        after=after,
+        page_request(first, after, last, before),
         shape=(0.0, ""),
     )
 
@@ -225,7 +232,9 @@ def unused(
         for dataset in shown
     ]
     return UnusedPage(
-        page=Page(entries, [_cursor(entry) for entry in entries], len(row["page"]) > first),
+        page=Page(
+            entries, [_cursor(entry) for entry in entries], len(row["page"]) > first, bool(after)
+        ),
         count=row["count"],
         bytes=row["bytes"] or 0,
         unknown_size_count=row["unknown_size_count"],

@@ -13,6 +13,7 @@ from headwater.cypher.driver.database import Row
 from headwater.lineage.history_pages import read_history_pages
 from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.nodes import read_all_facets, read_nodes
+from headwater.lineage.pagination import PageRequest
 from headwater.lineage.view import GraphView
 from headwater.rest.marquez import models
 from headwater.schema.urns import guid_of, parse_urn
@@ -148,7 +149,11 @@ def datasets(
 
 
 def _newest_versions(view: GraphView, urns: list[str]) -> dict[str, Row]:
-    pages = read_history_pages(view, "read/nodes/dataset_versions", urns, first=1) if urns else {}
+    pages = (
+        read_history_pages(view, "read/nodes/dataset_versions", urns, PageRequest(1))
+        if urns
+        else {}
+    )
     newest = {urn: page.entries[0] for urn, page in pages.items() if page.entries}
     rows = read_nodes(view, newest.values())
     return {urn: rows[version] for urn, version in newest.items() if version in rows}
@@ -285,7 +290,11 @@ def jobs(view: GraphView, urns: Sequence[str], *, runs_max: int = 1) -> dict[str
     rows = read_nodes(view, urns)
     listed = list(rows)
     links = _links(view, "read/nodes/job_links", listed)
-    pages = read_history_pages(view, "read/nodes/job_runs", listed, first=runs_max) if rows else {}
+    pages = (
+        read_history_pages(view, "read/nodes/job_runs", listed, PageRequest(runs_max))
+        if rows
+        else {}
+    )
     newest_runs = {urn: page.entries for urn, page in pages.items()}
     runs_by_urn = runs(view, chain.from_iterable(newest_runs.values()))
     facets = read_all_facets(view, rows)

@@ -131,17 +131,45 @@ def test_connections_follow_the_relay_specification() -> None:
         assert not is_list_type(get_nullable_type(edge.fields["node"].type)), edge
 
 
-def test_fields_of_connections_take_first_and_after() -> None:
+def test_fields_of_connections_take_the_arguments_of_a_page() -> None:
     schema = create_schema()._schema
-    checked = 0
+    checked, forward_only = 0, set[str]()
     for type in schema.type_map.values():
         for name, field in type.fields.items() if isinstance(type, GraphQLObjectType) else ():
             if get_named_type(field.type).name.endswith("Connection"):
-                types = {key: str(field.args[key].type) for key in ("first", "after")}
-                assert types == {"first": "Int", "after": "String"}, f"{type}.{name}"
-                assert field.args["first"].default_value in {20, 100}, f"{type}.{name}"
+                types = {
+                    key: str(field.args[key].type)
+                    for key in ("first", "after", "last", "before")
+                    if key in field.args
+                }
+                both = {"first": "Int", "after": "String", "last": "Int", "before": "String"}
+                assert types in (both, {"first": "Int", "after": "String"}), f"{type}.{name}"
+                if "last" not in types:
+                    forward_only.add(f"{type}.{name}")
                 checked += 1
     assert checked > 10
+    assert forward_only == {"Query.aliases", "Query.unusedDatasets", "Coverage.namespaces"}
+
+
+@pytest.mark.usefixtures("history")
+@pytest.mark.parametrize("field", LISTS)
+def test_pages_read_backward_are_the_list(data: Ask, field: str) -> None:
+    """Read each list backward in pages of two; totalCount counts all pages."""
+    kind, urn = LISTS[field]
+    query = f"""query ($urn: ID!, $last: Int!, $before: String) {{
+      {kind}(urn: $urn) {{ {field}(last: $last, before: $before) {{ totalCount {PAGE} }} }} }}"""
+    [whole] = pages(data, field, 200)
+    collected: list[str] = []
+    before = None
+    while True:
+        page = data(query, urn=urn, last=2, before=before)[kind][field]
+        assert page["totalCount"] == len(whole) == 5
+        assert page["pageInfo"]["hasNextPage"] == bool(before)
+        collected = [node["urn"] for node in page["nodes"]] + collected
+        if not page["pageInfo"]["hasPreviousPage"]:
+            break
+        before = page["pageInfo"]["startCursor"]
+    assert collected == whole
 
 
 @pytest.mark.usefixtures("history")

@@ -10,7 +10,13 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
-from headwater.lineage.questions.failures import affected_nodes, failed_runs
+from headwater.lineage.pagination import page_request
+from headwater.lineage.questions.failures import (
+    FailureFilter,
+    affected_nodes,
+    count_failed_runs,
+    failed_runs,
+)
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn
 from tests.event_builders import run_event, write_in_any_order
@@ -151,7 +157,7 @@ def test_a_whole_page_costs_a_few_statements(database: Database, view: GraphView
         for n in range(200)
     ]
     write_events(database, *chain, *failing, answer("last", "t8", minute=300))
-    page = failed_runs(view, first=200)
+    page = failed_runs(view, page=page_request(200))
     urns = [found.urn for found in page.runs]
     assert len(urns) == 200
     one, all_ = Counted(database), Counted(database)
@@ -183,7 +189,7 @@ def test_pages_over_equal_times(database: Database, view: GraphView) -> None:
     listed: list[str] = []
     after = None
     while True:
-        page = failed_runs(view, first=2, after=after)
+        page = failed_runs(view, page=page_request(2, after))
         listed.extend(found.properties["runId"] for found in page.runs)
         after = page.runs[-1].cursor
         if not page.has_next:
@@ -200,20 +206,20 @@ def test_filters(database: Database, view: GraphView) -> None:
     )
 
     def found(**options: Any) -> list[str]:
-        return [row.properties["runId"] for row in failed_runs(view, **options).runs]
+        filter = FailureFilter(**options)
+        assert count_failed_runs(view, filter) == len(failed_runs(view, filter).runs)
+        return [row.properties["runId"] for row in failed_runs(view, filter).runs]
 
     failed_at = datetime(2026, 1, 1, 0, 11, tzinfo=UTC)  # b: started at 10, failed a minute later
     assert found() == ["c", "b", "a"]
     assert found(since=failed_at) == ["c", "b"]
     assert found(until=failed_at) == ["a"]
     assert found(pipeline="p") == ["c", "a"]
-    assert found(first=0) == []
-    for first in (-1, 201):
-        with pytest.raises(QueryError, match="first"):
-            failed_runs(view, first=first)
+    assert found(namespace="other") == []
+    assert failed_runs(view, page=page_request(0)).runs == []
     for cursor in ("x", "!!", "bm90aGluZw==", "ü"):
         with pytest.raises(QueryError, match="cursor"):
-            failed_runs(view, after=cursor)
+            failed_runs(view, page=page_request(after=cursor))
 
 
 def test_a_second_failure_without_a_start_is_the_time_of_the_failure(
@@ -230,11 +236,13 @@ def test_a_second_failure_without_a_start_is_the_time_of_the_failure(
         run_event("rerun", "FAIL", 30, facets=second),
         run_event("rerun", "COMPLETE", 31),
     )
-    (found,) = failed_runs(view, since=datetime(2026, 1, 1, 0, 20, tzinfo=UTC)).runs
+    (found,) = failed_runs(view, FailureFilter(since=datetime(2026, 1, 1, 0, 20, tzinfo=UTC))).runs
     assert found.properties["failedAt"] == datetime(2026, 1, 1, 0, 30, tzinfo=UTC)
     assert found.properties["finishedAt"] == found.properties["failedAt"]
     assert found.properties["error"] == "no route to host"
-    assert failed_runs(view, until=datetime(2026, 1, 1, 0, 30, tzinfo=UTC)).runs == []
+    assert (
+        failed_runs(view, FailureFilter(until=datetime(2026, 1, 1, 0, 30, tzinfo=UTC))).runs == []
+    )
 
 
 def test_unknown_runs_are_left_out(view: GraphView) -> None:
