@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any
 
@@ -21,7 +22,7 @@ SPOOL = "stories"
 
 def at(minute: int) -> str:
     """Return the time `minute` minutes after midnight on 1 January 2026."""
-    return f"2026-01-01T{minute // 60:02d}:{minute % 60:02d}:00Z"
+    return f"{datetime(2026, 1, 1) + timedelta(minutes=minute):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def ds(name: str) -> str:

@@ -24,7 +24,9 @@ the size of a node. No other property is bytes.
 | | triggeredBy, nominalStart, nominalEnd, externalQueryId, tags, testsPassed, |
 | | testsFailed, failedTests, slot (the job and nominal time), attempt (its number in |
 | | the slot), retried, reportedSides (of a run that succeeded: "reads", "writes" or |
-| | "both", the sides of its job it named), lastHeartbeatAt (of a running run: when |
+| | "both", the sides of its job it named; "failed" of a run that failed or was |
+| | aborted in an execution), execution (urn of its root run, or else of its parent, if |
+| | it has reportedSides), lastHeartbeatAt (of a running run: when |
 | | Headwater last received an event of it), heartbeatLost (true if the run is |
 | | abandoned because no event of it arrived in time), endUnreported (true for a job on |
 | | Spark's RDDs that wrote nothing and sent no end: it counts as COMPLETE when its |
@@ -157,5 +159,6 @@ NODE_KINDS = {
     "SchemaVersion": "SCHEMA_VERSION",
 }
 
-# The sides of a job that a run reported (`reportedSides`): its inputs, its outputs, or both.
-READS, WRITES, BOTH = "reads", "writes", "both"
+# The sides of a job that a successful run reported (`reportedSides`): its inputs, its outputs, or
+# both. FAILED marks a run that failed in an execution of several runs.
+READS, WRITES, BOTH, FAILED = "reads", "writes", "both", "failed"

@@ -65,7 +65,7 @@ TABLES: dict[str, Columns] = {
     ),
     "runs": _columns(
         "runId runUuid namespace pipelineName status error engine version triggeredBy"
-        " externalQueryId slot reportedSides",
+        " externalQueryId slot reportedSides execution",
         **_of(
             TIMESTAMP,
             "startedAt finishedAt failedAt lastSeen lastEnd nominalStart nominalEnd lastHeartbeatAt"

@@ -38,7 +38,7 @@ from headwater.schema.facets.run import (
 from headwater.schema.facets.usage import DataQualityAssertions, InputStatistics, OutputStatistics
 from headwater.schema.facts import Name, Registers, RunFacts, Usage, join_usages
 from headwater.schema.facts_codec import pack
-from headwater.schema.graph import BOTH, READS, WRITES
+from headwater.schema.graph import BOTH, FAILED, READS, WRITES
 from headwater.schema.urns import artifact_urn, dataset_urn, display_name, is_uuid, job_urn
 
 # The same limit as in read/versions/versions_at.
@@ -147,6 +147,8 @@ def _node(run: _Run) -> Properties:
     span = facts.span
     last_seen = span.last if span is not None and span.last != state.finished else None
     ended = max((instant for instant, kind in facts.states if kind in TERMINAL), default=None)
+    execution = _execution(facts)
+    sides = _reported_sides(state, job, execution, bool(run.inputs), bool(run.made))
     return {
         "runId": display_name(facts.run_id),
         "runUuid": _uuid_beside(facts.run_id),
@@ -164,7 +166,8 @@ def _node(run: _Run) -> Properties:
         "version": run.details.version or (facts.code.value if facts.code else None),
         "triggeredBy": run.details.triggered_by,
         **_described(facts, since=state.started),
-        "reportedSides": _reported_sides(state, job, bool(run.inputs), bool(run.made)),
+        "reportedSides": sides,
+        "execution": execution if sides is not None else None,
         "slot": _slot(facts, job),
         "endUnreported": _is_end_unreported(facts, bool(run.made)) or None,
         # A new event ends the loss of the heartbeat.
@@ -287,12 +290,27 @@ def _test_results(facts: RunFacts) -> Properties:
     }
 
 
-def _reported_sides(state: Attempts, job: Name | None, reads: bool, writes: bool) -> str | None:
-    """Return the sides of its job that a successful run names datasets for, or None.
+def _execution(facts: RunFacts) -> str | None:
+    """Return the urn of the root run, or else of the parent run.
 
-    The newest such run defines the present inputs or outputs of the job.
+    The runs of one job under it are one execution. The root counts first: an orchestrator may start
+    the same application several times in one of its runs.
     """
-    if job is None or state.status != "COMPLETE" or not (reads or writes):
+    return min(facts.roots or facts.parents, default=None)
+
+
+def _reported_sides(
+    state: Attempts, job: Name | None, execution: str | None, reads: bool, writes: bool
+) -> str | None:
+    """Return the sides of its job that a successful run names datasets for, FAILED, or None.
+
+    The newest execution defines the present inputs or outputs of the job.
+    """
+    if job is None or state.status == "RUNNING":
+        return None
+    if state.status != "COMPLETE":
+        return FAILED if execution is not None else None
+    if not (reads or writes):
         return None
     if reads and writes:
         return BOTH

@@ -21,6 +21,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import msgspec
 
 from headwater.ingest.project import RunView
+from headwater.ingest.write.used_datasets import UsedDatasets
 from headwater.ingest.write.version_timeline import Timeline
 from headwater.schema.facts import (
     ColumnKey,
@@ -94,14 +95,6 @@ class CachedEdge(msgspec.Struct, gc=False):
         return True
 
 
-class NewestRun(NamedTuple):
-    """The newest run of a job that succeeded and read, or wrote, any dataset."""
-
-    finished: datetime
-    run: str
-    datasets: frozenset[str]
-
-
 class WriteCache:
     """The cache of one writer for one graph. Create a new one if the graph may be another one."""
 
@@ -127,8 +120,8 @@ class WriteCache:
         self.edges: Bounded[EdgeKey, CachedEdge] = Bounded(EDGES_MAX)
         # The jobs that contain a job.
         self.job_parents: Bounded[str, list[str]] = Bounded(JOBS_MAX)
-        # By job and side (READS, WRITES).
-        self.newest_runs: Bounded[tuple[str, str], NewestRun | None] = Bounded(2 * JOBS_MAX)
+        # By job and side (READS, WRITES); None: no run of the job succeeded.
+        self.used_datasets: Bounded[tuple[str, str], UsedDatasets | None] = Bounded(2 * JOBS_MAX)
         # Sources that exist because a run read them.
         self.read_sources: Bounded[str, None] = Bounded(DATASETS_MAX)
         self.timelines: Bounded[str, Timeline] = Bounded(DATASETS_MAX)

@@ -42,7 +42,9 @@ class WriteContext:
     changes: RunChanges = field(default_factory=RunChanges)
     # Set by `project_runs` and `write_answers`: runs and answers whose links changed.
     consumers: dict[str, Consumer] = field(default_factory=dict)
-    # Set by `write_edges`: jobs whose edges changed.
-    rewired_jobs: set[str] = field(default_factory=set)
+    # Set by `write_edges`: jobs whose reported edges changed, and the datasets of new and changed
+    # edges by job and side.
+    redeclared_jobs: set[str] = field(default_factory=set)
+    written_edges: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     # Set by `link_versions`: every run or answer that was linked, by urn.
     linked_consumers: dict[str, Consumer] = field(default_factory=dict)

@@ -1,9 +1,9 @@
 """The edges of the lineage graph: which jobs read and write which datasets, parents, control flow.
 
 Edges only grow: their spans widen and none is removed, so they are written without a read before.
-The current edges are computed afterwards, from the newest run of a job that succeeded and from
-declarations. If an event reported an end under an alias, the edge keeps both reported urns
-(`reportedUrns`), so that it can be moved when names are joined or split.
+`current_edges` then computes which of them are current. If an event reported an end under an alias,
+the edge keeps both reported urns (`reportedUrns`), so that it can be moved when names are joined or
+split.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 
 from headwater.cypher.driver.database import Row, Transaction
-from headwater.ingest.project import RunView, RunViews, canonical_name, column_properties, time_at
-from headwater.ingest.write.cache import NewestRun, WriteCache
+from headwater.ingest.project import canonical_name, column_properties, time_at
+from headwater.ingest.write.cache import WriteCache
 from headwater.ingest.write.datasets import DatasetBatch
 from headwater.ingest.write.rows import write_rows
 from headwater.schema.facts import (
@@ -30,7 +30,7 @@ from headwater.schema.facts import (
     Span,
     join_spans,
 )
-from headwater.schema.graph import BOTH, READS, WRITES
+from headwater.schema.graph import READS, WRITES
 from headwater.schema.urns import column_urn, dataset_urn, parse_urn
 
 _RENAMED = "renamed:"
@@ -56,12 +56,12 @@ class _EdgeBatch:
         # Two edges of different types may have the same ends.
         self._properties.setdefault((statement, *key), {}).update(properties)
 
-    def write(self, transaction: Transaction, cache: WriteCache) -> set[str]:
+    def write(self, transaction: Transaction, cache: WriteCache) -> dict[tuple[str, str], set[str]]:
         """Write new and changed edges, and defer updates of last-seen times in the cache.
 
-        Returns the jobs with new or changed edges.
+        Returns the datasets of new or changed edges, by job and side.
         """
-        jobs: set[str] = set()
+        written: dict[tuple[str, str], set[str]] = {}
         for statement, edges in sorted(self._spans.items()):
             rows = []
             for key in sorted(edges):
@@ -76,8 +76,11 @@ class _EdgeBatch:
                 cache.put_edge(
                     (statement, *key), row["edge"], edges[key], self._properties[statement, *key]
                 )
-                jobs.update(end for end in key[:2] if end.startswith("job:"))
-        return jobs
+                if statement == "feeds":
+                    written.setdefault((key[1], READS), set()).add(key[0])
+                elif statement == "produced":
+                    written.setdefault((key[0], WRITES), set()).add(key[1])
+        return written
 
 
 def _edge_row(key: _Key, span: Span | None, properties: Mapping[str, Any]) -> Row:
@@ -145,8 +148,11 @@ def write_lineage_edges(
     jobs: Mapping[str, JobFacts],
     runs: Mapping[str, RunFacts],
     cache: WriteCache,
-) -> set[str]:
-    """Write the edges of changed datasets, jobs and runs. Return the jobs with changed edges."""
+) -> dict[tuple[str, str], set[str]]:
+    """Write the edges of changed datasets, jobs and runs.
+
+    Returns the datasets of new and changed edges, by job and side.
+    """
     edges = _EdgeBatch(datasets)
     for urn, facts in datasets.changed.items():
         _add_dataset_edges(edges, urn, facts)
@@ -154,9 +160,9 @@ def write_lineage_edges(
         _add_job_edges(edges, urn, job)
     for run in runs.values():
         _add_run_edges(edges, run)
-    rewired_jobs = edges.write(transaction, cache)
+    written = edges.write(transaction, cache)
     _write_parents(transaction, jobs, cache)
-    return rewired_jobs
+    return written
 
 
 def _write_parents(
@@ -351,50 +357,3 @@ _STATEMENTS = {
     ("FEEDS", "column", "column"): "column_feeds",
     ("FEEDS", "column", "dataset"): "column_feeds_dataset",
 }
-
-
-def recompute_current_edges(
-    transaction: Transaction, rewired_jobs: set[str], views: RunViews, cache: WriteCache
-) -> None:
-    """Recompute which edges are current, of jobs with changed edges or another newest run."""
-    for side, statement in ((READS, "current_inputs"), (WRITES, "current_outputs")):
-        urns = sorted(rewired_jobs | _jobs_with_newer_run(side, views, cache))
-        for row in transaction.run(f"write/lineage/{statement}", urns=urns) if urns else []:
-            newest = None
-            if row["finished"]:
-                newest = NewestRun(row["finished"], row["run"], frozenset(row["used"]))
-            cache.newest_runs[row["job"], side] = newest
-
-
-def _jobs_with_newer_run(side: str, views: RunViews, cache: WriteCache) -> set[str]:
-    """Return the jobs whose newest run on a side, or the datasets it used, may have changed."""
-    jobs = set()
-    for urn, (old, new) in views.items():
-        before, now = _newest_run(side, urn, old), _newest_run(side, urn, new)
-        if before is not None and before != now:
-            jobs.add(before[0])
-        if now is None or now == before:
-            continue
-        job, newest = now
-        last = cache.newest_runs.get((job, side))
-        if last is None or (newest >= last and newest.datasets != last.datasets):
-            jobs.add(job)
-        elif newest > last:
-            cache.newest_runs[job, side] = newest
-    return jobs
-
-
-def _newest_run(side: str, urn: str, view: RunView | None) -> tuple[str, NewestRun] | None:
-    """Return the job whose newest run this may be, and the run; None if it has no such side."""
-    if view is None or view.job is None:
-        return None
-    finished = view.node["finishedAt"]
-    if finished is None or view.node["reportedSides"] not in (BOTH, side):
-        return None
-    if side == WRITES:
-        datasets = frozenset(artifact["dataset"] for artifact in view.artifacts.values())
-    elif view.node["startedAt"] is not None:
-        datasets = frozenset(use.dataset for use in view.reads)
-    else:
-        datasets = frozenset()
-    return view.job, NewestRun(finished, urn, datasets)

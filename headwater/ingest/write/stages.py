@@ -35,6 +35,7 @@ from headwater.ingest.write.consumers import (
 )
 from headwater.ingest.write.containment import recompute_attempts, write_parents
 from headwater.ingest.write.context import FactChanges, WriteContext
+from headwater.ingest.write.current_edges import recompute_current_edges
 from headwater.ingest.write.datasets import (
     DatasetBatch,
     read_datasets,
@@ -45,7 +46,6 @@ from headwater.ingest.write.datasets import (
 from headwater.ingest.write.last_seen import write_last_seen
 from headwater.ingest.write.late_events import without_rolled_up
 from headwater.ingest.write.lineage_edges import (
-    recompute_current_edges,
     reported_datasets,
     restore_detached_edges,
     write_column_edges,
@@ -218,24 +218,24 @@ def write_edges(context: WriteContext) -> None:
                 runs[urn] = cached
     runs.update((urn, facts) for urn, (_, facts) in context.runs.items())
     jobs = {urn: facts for urn, (_, facts) in context.jobs.items()}
-    context.rewired_jobs = write_lineage_edges(context.transaction, datasets, jobs, runs, cache)
-    context.rewired_jobs |= _reported_rewired(context.jobs, datasets)
+    context.written_edges = write_lineage_edges(context.transaction, datasets, jobs, runs, cache)
+    context.redeclared_jobs = _redeclared_jobs(context.jobs, datasets)
 
 
-def _reported_rewired(jobs: FactChanges[JobFacts], datasets: DatasetBatch) -> set[str]:
+def _redeclared_jobs(jobs: FactChanges[JobFacts], datasets: DatasetBatch) -> set[str]:
     """Return the jobs whose reported edges differ in more than the times of observation."""
-    rewired_jobs: set[str] = set()
+    redeclared: set[str] = set()
     for edge in datasets.detached.edges:
-        rewired_jobs.update((edge["source"], edge["target"]))
+        redeclared.update((edge["source"], edge["target"]))
     for urn, facts in datasets.changed.items():
         before = datasets.stored.get(urn)
         if before is None or _producers(before) != _producers(facts):
-            rewired_jobs.update(facts.sources)
-    rewired_jobs = {urn for urn in rewired_jobs if urn.startswith("job:")}
+            redeclared.update(facts.sources)
+    redeclared = {urn for urn in redeclared if urn.startswith("job:")}
     for urn, (old, new) in jobs.items():
         if old is None or _reported_edges(old) != _reported_edges(new):
-            rewired_jobs.add(urn)
-    return rewired_jobs
+            redeclared.add(urn)
+    return redeclared
 
 
 def _producers(dataset: DatasetFacts) -> tuple[object, ...]:
@@ -259,7 +259,8 @@ def write_origins(context: WriteContext) -> None:
     cache.put_derivations(derivations)
     cache.put_derivations(columns)
     # A run may write a dataset that its job did not write before, with unchanged facts of the job.
-    urns = context.rewired_jobs | {key.job for key in derivations}
+    urns = context.redeclared_jobs | {key.job for key in derivations}
+    urns.update(job for job, _ in context.written_edges)
     jobs = read_facts(transaction, "jobs", JobFacts, urns, cache.jobs)
     resolve_names(transaction, datasets, reported_datasets(datasets, jobs.values()))
     write_explicit_outputs(transaction, datasets, jobs)
@@ -304,7 +305,11 @@ def update_attempts(context: WriteContext) -> None:
 def update_current_edges(context: WriteContext) -> None:
     """Recompute which edges of the lineage graph are current."""
     recompute_current_edges(
-        context.transaction, context.rewired_jobs, context.run_views, context.cache
+        context.transaction,
+        context.redeclared_jobs,
+        context.written_edges,
+        context.run_views,
+        context.cache,
     )
 
 

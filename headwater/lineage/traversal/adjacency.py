@@ -15,10 +15,12 @@ import time
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import Any
 
 from headwater.cypher.driver.database import Row
 from headwater.errors import UnavailableError
 from headwater.lineage.node_visibility import find_hidden
+from headwater.lineage.traversal.past_edges import PastEdges
 from headwater.lineage.traversal.request import TraversalRequest
 from headwater.lineage.view import GraphView
 
@@ -63,6 +65,7 @@ class Adjacency(ABC):
         self._view = view
         self._filter = request.filter
         self._instant = {} if request.as_of is None else {"at": request.as_of}
+        self._past = PastEdges(self._read_used_datasets)
         self._deadline = request.bounds.deadline
         self._rows_left = request.rows_max
         self._checked: set[str] = set()
@@ -133,13 +136,26 @@ class Adjacency(ABC):
         self._rows_left -= sum(1 + len(row.get("derived") or ()) for row in rows)
         if self._rows_left < 0:
             self.exhausted = "edges"
-        return rows
+        current = self._past.select(name, rows)
+        if current is None:
+            self.exhausted = "time"
+            return []
+        return current
 
     def _read(self, name: str, urns: list[str], seconds: float, rows_max: int) -> list[Row] | None:
         """Return at most one row more than `rows_max`; None if the time was up."""
         instant = self._instant if name.endswith("_at") else {}
+        return self._run(name, seconds, urns=urns, limit=rows_max + 1, **instant)
+
+    def _read_used_datasets(self, jobs: list[Row]) -> list[Row] | None:
+        """Return the datasets that jobs used at the instant of the request; None if time is up."""
+        seconds = max(SECONDS_MIN, self._deadline - time.monotonic())
+        return self._run("read/traversal/datasets_in_use", seconds, rows=jobs, **self._instant)
+
+    def _run(self, name: str, seconds: float, **parameters: Any) -> list[Row] | None:
+        """Return the rows of a query; None if the time was up."""
         try:
-            return self._view.read(name, seconds=seconds, urns=urns, limit=rows_max + 1, **instant)
+            return self._view.read(name, seconds=seconds, **parameters)
         except UnavailableError as error:
             if timed_out(error):
                 return None

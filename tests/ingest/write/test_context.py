@@ -19,9 +19,11 @@ def test_contexts_share_no_state() -> None:
     first.datasets.names["dataset:a:b"] = None  # type: ignore[assignment]
     first.changes.new.add("run:r")
     first.consumers["run:r"] = None  # type: ignore[assignment]
-    first.rewired_jobs.add("job:a:b")
+    first.redeclared_jobs.add("job:a:b")
+    first.written_edges["job:a:b", "reads"] = {"dataset:a:b"}
     assert second.datasets.names == {}
     assert second.changes.new == set()
     assert second.consumers == {}
-    assert second.rewired_jobs == set()
+    assert second.redeclared_jobs == set()
+    assert second.written_edges == {}
     assert not second.refold

@@ -15,9 +15,10 @@ from headwater.ingest.write.context import WriteContext
 from headwater.ingest.write.stages import STAGES, _join_changes, _reported_edges
 from headwater.schema.events import parse
 from headwater.schema.facts import JobFacts, Name, Span, join_jobs
+from headwater.schema.graph import READS, WRITES
 from headwater.schema.naming import load_naming
 from tests.canonical import canonical, empty
-from tests.run_builders import job, run, run_of, version, write_events
+from tests.run_builders import ds, job, run, run_of, version, write_events
 
 
 def test_each_stage_is_listed_once_and_follows_those_it_needs() -> None:
@@ -81,7 +82,8 @@ def test_the_stages_fill_one_context(database: Database) -> None:
         stages.write_delta(context)
     assert canonical(database) == expected
     assert context.new_runs == {run_of("r")}
-    assert context.rewired_jobs == {job("j")}
+    assert context.redeclared_jobs == {job("j")}
+    assert context.written_edges == {(job("j"), READS): {ds("a")}, (job("j"), WRITES): {ds("t")}}
     assert list(context.linked_consumers) == [run_of("r")]
     assert [one.artifact for one in context.changes.moved] == [version("t", "r")]
     empty(database)

@@ -1,8 +1,9 @@
 // Return those of the given runs that no other node needs, with the properties for their summary.
 // Such a run ended without failure at its first attempt and without failed tests. No run in the
 // graph is part of it, runs after it or took data from it. It shares its schedule slot with no run
-// and dropped no dataset. It is not the newest run of a job and wrote no newest version of a
-// dataset. None of its versions begins or ends a schema change or is cited.
+// and dropped no dataset. It is not in the newest execution of a job
+// (read/traversal/datasets_in_use) and wrote no newest version of a dataset. None of its versions
+// begins or ends a schema change or is cited.
 // access: read
 // params: $rows LIST<MAP>
 // returns: urn, job, status, startedAt, finishedAt, version, errors, reads, writes, rowsRead,
@@ -16,19 +17,37 @@ WHERE coalesce(r.lastSeen, r.finishedAt) = row.lastSeen
   AND NOT EXISTS { (r)<-[:PART_OF]-() }
   AND NOT EXISTS { (r)-[:TRIGGERS|FEEDS|DROPPED]->() }
   AND (r.slot IS NULL OR NOT EXISTS { MATCH (other:PipelineRun {slot: r.slot}) WHERE other <> r })
-  AND (r.reportedSides IS NULL OR NOT r.reportedSides IN ['both', 'reads'] OR EXISTS {
+  AND (r.reportedSides IS NULL OR NOT r.reportedSides IN ['both', 'reads', 'failed'] OR EXISTS {
     UNWIND ['both', 'reads'] AS sides
     MATCH (n:PipelineRun)
     USING INDEX SEEK n:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
     WHERE n.namespace = r.namespace AND n.pipelineName = r.pipelineName AND n.reportedSides = sides
-      AND n.finishedAt > r.finishedAt
+      AND n.finishedAt > r.finishedAt AND (n.execution IS NULL
+        OR (r.execution IS NULL OR n.execution <> r.execution
+          OR n.finishedAt > r.finishedAt + duration({hours: 12}))
+        AND NOT EXISTS {
+          MATCH (f:PipelineRun)
+          USING INDEX SEEK f:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+          WHERE f.namespace = n.namespace AND f.pipelineName = n.pipelineName
+            AND f.reportedSides = 'failed' AND f.finishedAt >= n.finishedAt
+            AND f.execution = n.execution
+        })
   })
-  AND (r.reportedSides IS NULL OR NOT r.reportedSides IN ['both', 'writes'] OR EXISTS {
+  AND (r.reportedSides IS NULL OR NOT r.reportedSides IN ['both', 'writes', 'failed'] OR EXISTS {
     UNWIND ['both', 'writes'] AS sides
     MATCH (n:PipelineRun)
     USING INDEX SEEK n:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
     WHERE n.namespace = r.namespace AND n.pipelineName = r.pipelineName AND n.reportedSides = sides
-      AND n.finishedAt > r.finishedAt
+      AND n.finishedAt > r.finishedAt AND (n.execution IS NULL
+        OR (r.execution IS NULL OR n.execution <> r.execution
+          OR n.finishedAt > r.finishedAt + duration({hours: 12}))
+        AND NOT EXISTS {
+          MATCH (f:PipelineRun)
+          USING INDEX SEEK f:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+          WHERE f.namespace = n.namespace AND f.pipelineName = n.pipelineName
+            AND f.reportedSides = 'failed' AND f.finishedAt >= n.finishedAt
+            AND f.execution = n.execution
+        })
   })
   AND NOT EXISTS {
     MATCH (r)-[:RUN_OF]->(j:Job)

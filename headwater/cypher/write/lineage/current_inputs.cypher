@@ -1,41 +1,25 @@
-// Set which datasets a job reads now: those of its newest run that succeeded and named any, and
-// declared ones. Without both, all inputs are current. Of runs that ended at the same instant, the
-// greatest urn counts.
+// Set which datasets jobs read now: the used ones and the declared ones. Without a run that
+// succeeded and a declaration, all inputs are current. `datasets` names the inputs to set; null
+// means all.
 // access: write
-// params: $urns LIST<STRING>
-// returns: job, finished, run, used
+// params: $rows LIST<MAP>
+// returns: nothing
 // example: run by the worker
 MATCH (l:WriteLock {name: 'graph'})
-UNWIND $urns AS urn
-MATCH (j:Job {urn: urn})
-WITH l, j, COLLECT {
-  UNWIND ['both', 'reads'] AS sides
-  CALL (j, sides) {
-    MATCH (r:PipelineRun)
-    USING INDEX SEEK r:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
-    WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.reportedSides = sides
-      AND r.finishedAt IS NOT NULL
-    RETURN r.finishedAt AS finished
-    ORDER BY r.namespace DESC, r.pipelineName DESC, r.reportedSides DESC, r.finishedAt DESC LIMIT 1
+UNWIND $rows AS row
+MATCH (j:Job {urn: row.job})
+CALL (l, j, row) {
+  CALL (j, row) {
+    UNWIND CASE WHEN row.datasets IS NULL THEN [j] ELSE [] END AS whole
+    MATCH (d:Dataset)-[e:FEEDS]->(whole)
+    RETURN d, e
+    UNION ALL
+    UNWIND row.datasets AS urn
+    MATCH (d:Dataset {urn: urn})-[e:FEEDS]->(j)
+    RETURN d, e
   }
-  RETURN finished ORDER BY finished DESC LIMIT 1
-}[0] AS last
-WITH l, j, last, COLLECT {
-  UNWIND ['both', 'reads'] AS sides
-  MATCH (r:PipelineRun)
-  USING INDEX SEEK r:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
-  WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.reportedSides = sides
-      AND r.finishedAt = last
-  RETURN r ORDER BY r.urn DESC LIMIT 1
-}[0] AS newest
-WITH l, j, newest, COLLECT {
-  MATCH (v:Source|Artifact)-[:FEEDS]->(newest) RETURN DISTINCT v.dataset
-} AS used
-CALL (l, j, newest, used) {
-  MATCH (d:Dataset)-[e:FEEDS]->(j)
-  WITH l, j, d, e, coalesce(e.declared, false) OR d.urn IN used
-    OR (newest IS NULL AND NOT coalesce(j.declaresInputs, false)) AS current
+  WITH l, j, d, e, coalesce(e.declared, false) OR d.urn IN row.used
+    OR (NOT row.hasRun AND NOT coalesce(j.declaresInputs, false)) AS current
   WHERE e.current IS NULL OR e.current <> current
   SET e.current = current, d.lineageRevision = l.revision, j.lineageRevision = l.revision
 }
-RETURN j.urn AS job, newest.finishedAt AS finished, newest.urn AS run, used

@@ -1,44 +1,27 @@
-// Set which datasets a job writes now: those of its newest run that succeeded and named any,
-// declared ones, and those that name the job as their producer. Without a run and a declaration,
-// all but the datasets that no longer name it. Of runs that ended at the same instant, the greatest
-// urn counts.
+// Set which datasets jobs write now: the used ones, declared ones, and those that name the job as
+// their producer. Without a run that succeeded and a declaration, all but the datasets that no
+// longer name it. `datasets` names the outputs to set; null means all.
 // access: write
-// params: $urns LIST<STRING>
-// returns: job, finished, run, used
+// params: $rows LIST<MAP>
+// returns: nothing
 // example: run by the worker
 MATCH (l:WriteLock {name: 'graph'})
-UNWIND $urns AS urn
-MATCH (j:Job {urn: urn})
-WITH l, j, COLLECT {
-  UNWIND ['both', 'writes'] AS sides
-  CALL (j, sides) {
-    MATCH (r:PipelineRun)
-    USING INDEX SEEK r:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
-    WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.reportedSides = sides
-      AND r.finishedAt IS NOT NULL
-    RETURN r.finishedAt AS finished
-    ORDER BY r.namespace DESC, r.pipelineName DESC, r.reportedSides DESC, r.finishedAt DESC LIMIT 1
+UNWIND $rows AS row
+MATCH (j:Job {urn: row.job})
+CALL (l, j, row) {
+  CALL (j, row) {
+    UNWIND CASE WHEN row.datasets IS NULL THEN [j] ELSE [] END AS whole
+    MATCH (whole)-[e:PRODUCED]->(d:Dataset)
+    RETURN d, e
+    UNION ALL
+    UNWIND row.datasets AS urn
+    MATCH (j)-[e:PRODUCED]->(d:Dataset {urn: urn})
+    RETURN d, e
   }
-  RETURN finished ORDER BY finished DESC LIMIT 1
-}[0] AS last
-WITH l, j, last, COLLECT {
-  UNWIND ['both', 'writes'] AS sides
-  MATCH (r:PipelineRun)
-  USING INDEX SEEK r:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
-  WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.reportedSides = sides
-      AND r.finishedAt = last
-  RETURN r ORDER BY r.urn DESC LIMIT 1
-}[0] AS newest
-WITH l, j, newest, COLLECT {
-  MATCH (newest)-[:PRODUCED]->(v:Artifact) RETURN DISTINCT v.dataset
-} AS used
-CALL (l, j, newest, used) {
-  MATCH (j)-[e:PRODUCED]->(d:Dataset)
-  WITH l, j, d, e, coalesce(e.declared, false) OR d.urn IN used
+  WITH l, j, d, e, coalesce(e.declared, false) OR d.urn IN row.used
     OR coalesce(e.assertedByDataset, false)
-    OR (newest IS NULL AND NOT coalesce(j.declaresOutputs, false)
+    OR (NOT row.hasRun AND NOT coalesce(j.declaresOutputs, false)
       AND e.assertedByDataset IS NULL) AS current
   WHERE e.current IS NULL OR e.current <> current
   SET e.current = current, d.lineageRevision = l.revision, j.lineageRevision = l.revision
 }
-RETURN j.urn AS job, newest.finishedAt AS finished, newest.urn AS run, used

@@ -1,0 +1,96 @@
+// Return which datasets the given jobs read or wrote (`side`) at an instant, each with the end of
+// the last run that used it. The runs of one job under one root or parent run are one execution.
+// The datasets are those of the newest execution whose last run succeeded, and of successful runs
+// after it. A run that ended more than 12 hours before the last of its execution no longer counts:
+// the execution is then a service that runs for months. Of what failed runs of that execution name,
+// the datasets that one of the last 1,000 successful runs used remain. Of runs that ended at the
+// same instant, the greatest urn counts. `succeededAt` is the end of the last run of that
+// execution. It is null if no run succeeded or every execution ended with a failure. `failedAt` is
+// the end of the last failed run of any execution.
+// access: read
+// params: $rows LIST<MAP>, $at DATETIME = null
+// returns: job, side, execution, succeededAt, failedAt, used
+// example: run by the worker and by `asOf`
+UNWIND $rows AS row
+MATCH (j:Job {urn: row.job})
+WITH j, row.side AS side, coalesce($at, datetime({year: 9999})) AS at
+WITH j, side, at, COLLECT {
+  UNWIND ['both', side] AS sides
+  CALL (j, at, sides) {
+    MATCH (r:PipelineRun)
+    USING INDEX SEEK r:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+    WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.reportedSides = sides
+      AND r.finishedAt <= at AND (r.execution IS NULL OR NOT EXISTS {
+        MATCH (f:PipelineRun)
+        USING INDEX SEEK f:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+        WHERE f.namespace = j.namespace AND f.pipelineName = j.name AND f.reportedSides = 'failed'
+          AND f.finishedAt >= r.finishedAt AND f.finishedAt <= at AND f.execution = r.execution
+      })
+    RETURN r.finishedAt AS ended
+    ORDER BY r.namespace DESC, r.pipelineName DESC, r.reportedSides DESC, r.finishedAt DESC LIMIT 1
+  }
+  RETURN ended ORDER BY ended DESC LIMIT 1
+}[0] AS succeededAt
+WITH j, side, at, succeededAt, COLLECT {
+  UNWIND ['both', side] AS sides
+  MATCH (r:PipelineRun)
+  USING INDEX SEEK r:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+  WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.reportedSides = sides
+    AND r.finishedAt = succeededAt
+  RETURN r ORDER BY r.urn DESC LIMIT 1
+}[0] AS newest
+WITH j, side, at, succeededAt, newest, coalesce(succeededAt, datetime({year: 1})) AS ended
+WITH *,
+  CASE WHEN newest.execution IS NULL THEN ended ELSE ended - duration({hours: 12}) END AS since
+CALL (j, side, at, newest, ended, since) {
+  UNWIND ['both', side] AS sides
+  MATCH (r:PipelineRun)
+  USING INDEX SEEK r:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+  WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.reportedSides = sides
+    AND r.finishedAt >= since AND r.finishedAt <= at
+    AND (r.finishedAt > ended OR r = newest OR r.execution = newest.execution)
+  CALL (r, side) {
+    MATCH (v:Source|Artifact)-[:FEEDS]->(r) WHERE side = 'reads' RETURN v.dataset AS dataset
+    UNION
+    MATCH (r)-[:PRODUCED]->(v:Artifact) WHERE side = 'writes' RETURN v.dataset AS dataset
+  }
+  WITH dataset, max(r.finishedAt) AS usedAt
+  RETURN collect([dataset, usedAt]) AS usedBySuccessful
+}
+CALL (j, side, at, newest, ended, since) {
+  MATCH (f:PipelineRun)
+  USING INDEX SEEK f:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+  WHERE f.namespace = j.namespace AND f.pipelineName = j.name AND f.reportedSides = 'failed'
+    AND f.finishedAt >= since AND f.finishedAt <= ended AND f.execution = newest.execution
+  CALL (f, side) {
+    MATCH (v:Source|Artifact)-[:FEEDS]->(f) WHERE side = 'reads' RETURN v.dataset AS dataset
+    UNION
+    MATCH (f)-[:PRODUCED]->(v:Artifact) WHERE side = 'writes' RETURN v.dataset AS dataset
+  }
+  WITH j, side, ended, dataset, max(f.finishedAt) AS usedAt
+  WHERE EXISTS {
+    UNWIND ['both', side] AS sides
+    CALL (j, ended, sides) {
+      MATCH (r:PipelineRun)
+      USING INDEX SEEK r:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+      WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.reportedSides = sides
+        AND r.finishedAt <= ended
+      RETURN r
+      ORDER BY r.namespace DESC, r.pipelineName DESC, r.reportedSides DESC, r.finishedAt DESC
+        LIMIT 1000
+    }
+    WITH r, dataset, side
+    WHERE (side = 'reads' AND EXISTS { (:Source|Artifact {dataset: dataset})-[:FEEDS]->(r) })
+      OR (side = 'writes' AND EXISTS { (r)-[:PRODUCED]->(:Artifact {dataset: dataset}) })
+    RETURN r
+  }
+  RETURN collect([dataset, usedAt]) AS usedByFailed
+}
+RETURN j.urn AS job, side, newest.execution AS execution, succeededAt, COLLECT {
+  MATCH (f:PipelineRun)
+  USING INDEX SEEK f:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+  WHERE f.namespace = j.namespace AND f.pipelineName = j.name AND f.reportedSides = 'failed'
+    AND f.finishedAt <= at
+  RETURN f.finishedAt
+  ORDER BY f.namespace DESC, f.pipelineName DESC, f.reportedSides DESC, f.finishedAt DESC LIMIT 1
+}[0] AS failedAt, usedBySuccessful + usedByFailed AS used

@@ -1,0 +1,99 @@
+"""The datasets that a job uses on one side, followed as its runs end."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+import msgspec
+
+from headwater.cypher.driver.database import Row
+
+# As in read/traversal/datasets_in_use.
+WINDOW = timedelta(hours=12)
+_NONE: Set[str] = frozenset()
+
+
+class EndedRun(NamedTuple):
+    """A run that succeeded and named datasets on a side of its job, or failed in an execution."""
+
+    job: str
+    run: str
+    finished: datetime
+    execution: str | None
+    datasets: frozenset[str]
+    failed: bool
+
+
+class UsedDatasets(msgspec.Struct, gc=False):
+    """The datasets of the newest execution of a job on a side, with the end of their last use.
+
+    `finished` is the end of the last successful run, `execution` its execution, and `failed` the
+    end of the last failed run of any execution. `oldest` is no later than any last use. `is_exact`
+    is false if earlier executions may count too: a further run then needs the graph.
+    """
+
+    finished: datetime
+    execution: str | None
+    failed: datetime | None
+    last_uses: dict[str, datetime]
+    oldest: datetime
+    is_exact: bool
+
+    @classmethod
+    def of_row(cls, row: Row) -> UsedDatasets | None:
+        """Return the value of a row of datasets_in_use; None if no run of the job succeeded."""
+        last_uses: dict[str, datetime] = {}
+        for dataset, used_at in row["used"]:
+            last_uses[dataset] = max(used_at, last_uses.get(dataset, used_at))
+        succeeded_at = row["succeededAt"]
+        if succeeded_at is None and not last_uses:
+            return None
+        finished = max((*last_uses.values(), succeeded_at or min(last_uses.values())))
+        return cls(
+            finished=finished,
+            execution=row["execution"],
+            failed=row["failedAt"],
+            last_uses=last_uses,
+            oldest=min(last_uses.values(), default=finished),
+            is_exact=finished == succeeded_at,
+        )
+
+    def add(self, run: EndedRun) -> Set[str] | None:
+        """Add a run that ended. Return the datasets of changed edges; None if the graph decides."""
+        if run.failed:
+            self.failed = max(run.finished, self.failed or run.finished)
+            return _NONE if self.is_exact and run.execution != self.execution else None
+        is_sibling = self.is_exact and run.execution is not None and run.execution == self.execution
+        if is_sibling and run.finished >= self.finished:
+            return self._add_to_execution(run)
+        # A dataset that a failed run names may return with its execution, or as a late run ends.
+        if self.failed is not None and self.failed >= min(run.finished, self.finished) - WINDOW:
+            return None
+        if is_sibling:
+            return self._add_to_execution(run)
+        if run.finished > self.finished and run.datasets == self.last_uses.keys():
+            # Whether its execution counts alone or with those before it, these are the datasets.
+            self.finished, self.execution = run.finished, run.execution
+            self.last_uses = dict.fromkeys(run.datasets, run.finished)
+            self.oldest, self.is_exact = run.finished, run.execution is None
+            return _NONE
+        return _NONE if self.is_exact and run.finished < self.finished else None
+
+    def _add_to_execution(self, run: EndedRun) -> Set[str]:
+        self.finished = max(self.finished, run.finished)
+        since = self.finished - WINDOW
+        if run.finished < since:
+            return _NONE
+        changed = run.datasets - self.last_uses.keys()
+        for dataset in run.datasets:
+            self.last_uses[dataset] = max(run.finished, self.last_uses.get(dataset, run.finished))
+        self.oldest = min(self.oldest, run.finished)
+        if self.oldest >= since:
+            return changed
+        expired = {dataset for dataset, used in self.last_uses.items() if used < since}
+        for dataset in expired:
+            del self.last_uses[dataset]
+        self.oldest = min(self.last_uses.values(), default=self.finished)
+        return changed | expired

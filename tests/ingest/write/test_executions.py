@@ -1,0 +1,282 @@
+"""Executions: the runs of one job under one root or parent run together make its edges current.
+
+Every history is worked out by hand. `write_in_any_order` writes it in several orders, with
+duplicates, and asserts that the graph is the same. `minute` counts from midnight of one day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.lineage.view import GraphView
+from tests.event_builders import (
+    current,
+    parent,
+    run_event,
+    write_in_any_order,
+)
+from tests.ingest.write.test_lineage_edges import produces, reads
+from tests.lineage_requests import lineage
+from tests.run_builders import Event, ds, job
+
+pytestmark = pytest.mark.neo4j
+
+HOUR, DAY = 60, 24 * 60
+T = produces("t")
+
+
+def run(
+    run_id: str,
+    minute: int,
+    inputs: Sequence[str],
+    application: str | None = None,
+    *,
+    state: str = "COMPLETE",
+    outputs: Sequence[str] = ("t",),
+    root: str | None = None,
+    name: str = "j",
+) -> Event:
+    """Return the end of a run under an application, which is part of `root` if that is given."""
+    facets = None
+    if application is not None:
+        facets = parent(application, "app", (root, "dag") if root else (application, "app"))
+    return run_event(run_id, state, minute, job=name, inputs=inputs, outputs=outputs, facets=facets)
+
+
+def at(minute: int) -> datetime:
+    return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=minute)
+
+
+def sources(view: GraphView, name: str, minute: int | None = None) -> set[str]:
+    """Return what lies upstream of a dataset, now or at a minute, without jobs."""
+    as_of = None if minute is None else at(minute)
+    found = lineage(view, ds(name), direction="UPSTREAM", as_of=as_of)
+    urns = {one.urn for one in found.nodes if one.urn.startswith("dataset:")}
+    return urns - {ds(name)}
+
+
+def test_a_loop_over_sources_is_one_execution(database: Database, view: GraphView) -> None:
+    write_in_any_order(
+        database,
+        run_event("app", "START", 0, job="app"),
+        run("r1", 1, ["a"], "app"),
+        run("r2", 2, ["b"], "app"),
+        run("r3", 3, ["c"], "app"),
+        run_event("app", "COMPLETE", 4, job="app"),
+    )
+    assert current(database) == {reads("a"), reads("b"), reads("c"), T}
+    assert sources(view, "t") == {ds("a"), ds("b"), ds("c")}
+
+
+def test_as_of_between_two_runs_of_one_execution(database: Database, view: GraphView) -> None:
+    write_in_any_order(
+        database, run("r1", 1, ["a"], "app"), run("r2", 5, ["b"], "app"), run("r3", 9, ["c"], "app")
+    )
+    assert sources(view, "t", 0) == set()
+    assert sources(view, "t", 1) == {ds("a")}
+    assert sources(view, "t", 6) == {ds("a"), ds("b")}
+    assert sources(view, "t", 10) == {ds("a"), ds("b"), ds("c")}
+    downstream = lineage(view, ds("a"), direction="DOWNSTREAM", as_of=at(6))
+    assert {one.urn for one in downstream.nodes} == {ds("a"), job("j"), ds("t")}
+
+
+def test_the_next_execution_replaces_the_one_before(database: Database, view: GraphView) -> None:
+    write_in_any_order(
+        database,
+        run("r1", 1, ["a"], "day1"),
+        run("r2", 2, ["b"], "day1"),
+        run("r3", DAY + 1, ["b"], "day2"),
+        run("r4", DAY + 2, ["c"], "day2"),
+    )
+    assert current(database) == {reads("b"), reads("c"), T}
+    assert sources(view, "t", 3) == {ds("a"), ds("b")}
+    assert sources(view, "t", DAY + 3) == {ds("b"), ds("c")}
+
+
+def test_outputs_are_united_too(database: Database) -> None:
+    write_in_any_order(
+        database,
+        run("r1", 1, ["a"], "app", outputs=["x"]),
+        run("r2", 2, ["a"], "app", outputs=["y"]),
+        run("r3", 3, [], "app", outputs=["z"]),
+    )
+    assert current(database) == {reads("a"), produces("x"), produces("y"), produces("z")}
+
+
+def test_runs_without_a_parent_are_executions_of_their_own(database: Database) -> None:
+    write_in_any_order(database, run("r1", 1, ["a"]), run("r2", 2, ["b"]), run("r3", 3, ["c"]))
+    assert current(database) == {reads("c"), T}
+
+
+def test_a_run_without_a_parent_replaces_an_execution(database: Database) -> None:
+    write_in_any_order(
+        database, run("r1", 1, ["a"], "app"), run("r2", 2, ["b"], "app"), run("r3", 3, ["c"])
+    )
+    assert current(database) == {reads("c"), T}
+
+
+def test_one_application_runs_two_jobs(database: Database) -> None:
+    write_in_any_order(
+        database,
+        run("r1", 1, ["a"], "app", name="k"),
+        run("r2", 2, ["b"], "app"),
+        run("r3", 3, ["c"], "app"),
+    )
+    assert current(database) == {reads("a", "k"), produces("t", "k"), reads("b"), reads("c"), T}
+
+
+def test_applications_of_one_orchestrated_run_are_one_execution(database: Database) -> None:
+    """Each mapped Airflow task starts its own application, and all have the DAG run as root."""
+    write_in_any_order(
+        database,
+        run("r0", 0, ["old"], "app0", root="dag0"),
+        run("r1", DAY + 1, ["a"], "app1", root="dag1"),
+        run("r2", DAY + 2, ["b"], "app2", root="dag1"),
+    )
+    assert current(database) == {reads("a"), reads("b"), T}
+
+
+def test_a_merge_and_an_update_of_one_table(database: Database) -> None:
+    """Iceberg's MERGE reads the delivery and the table, the UPDATE after it the table alone."""
+    write_in_any_order(
+        database,
+        run("merge", 1, ["t", "delivery"], "app"),
+        run("update", 2, ["t"], "app"),
+    )
+    assert current(database) == {reads("t"), reads("delivery"), T}
+
+
+@pytest.mark.parametrize("state", ["FAIL", "ABORT"])
+def test_an_execution_that_ends_with_a_failure_erases_nothing(
+    database: Database, view: GraphView, state: str
+) -> None:
+    write_in_any_order(
+        database,
+        run("r1", 1, ["a"], "day1"),
+        run("r2", 2, ["b"], "day1"),
+        run("r3", 3, ["c"], "day1"),
+        run("r4", DAY + 1, ["d"], "day2"),
+        run("r5", DAY + 2, ["b"], "day2", state=state),
+    )
+    assert current(database) == {reads("a"), reads("b"), reads("c"), reads("d"), T}
+    assert sources(view, "t", DAY + 1) == {ds("d")}
+    assert sources(view, "t", DAY + 3) == {ds("a"), ds("b"), ds("c"), ds("d")}
+
+
+def test_two_failed_executions_erase_nothing(database: Database) -> None:
+    write_in_any_order(
+        database,
+        run("r1", 1, ["a"], "day1"),
+        run("r2", DAY + 1, ["b"], "day2"),
+        run("r3", DAY + 2, ["x"], "day2", state="FAIL"),
+        run("r4", 2 * DAY + 1, ["c"], "day3"),
+        run("r5", 2 * DAY + 2, ["x"], "day3", state="FAIL"),
+    )
+    assert current(database) == {reads("a"), reads("b"), reads("c"), T}
+
+
+def test_a_failed_run_before_a_success_erases_nothing_that_it_names(database: Database) -> None:
+    write_in_any_order(
+        database,
+        run("r1", 1, ["a"], "day1"),
+        run("r2", 2, ["b"], "day1"),
+        run("r3", DAY + 1, ["b", "never"], "day2", state="FAIL"),
+        run("r4", DAY + 2, ["c"], "day2"),
+    )
+    assert current(database) == {reads("b"), reads("c"), T}, "`never` was never read"
+
+
+def test_a_retry_makes_a_failure_good(database: Database) -> None:
+    write_in_any_order(
+        database,
+        run("r1", 1, ["old"], "day1"),
+        run("try1", DAY + 1, ["a"], "day2", state="FAIL"),
+        run("try2", DAY + 2, ["a", "b"], "day2"),
+    )
+    assert current(database) == {reads("a"), reads("b"), T}
+
+
+def test_only_failures_in_an_execution_change_nothing(database: Database) -> None:
+    write_in_any_order(
+        database,
+        run("r1", 1, ["a"], "day1"),
+        run("r2", DAY, ["b"], "day2", state="FAIL"),
+        run("r3", DAY + 1, ["c"], "day2", state="START"),
+    )
+    assert current(database) == {reads("a"), T}
+
+
+def test_the_first_execution_fails_in_part(database: Database) -> None:
+    write_in_any_order(
+        database, run("r1", 1, ["a"], "app"), run("r2", 2, ["b"], "app", state="FAIL")
+    )
+    assert current(database) == {reads("a"), T}
+
+
+def test_a_run_that_fails_after_all_leaves_the_execution(database: Database) -> None:
+    write_in_any_order(
+        database,
+        run("r1", 1, ["a"], "app"),
+        run("r2", 2, ["b"], "app"),
+        run("r2", 3, ["b"], "app", state="FAIL"),
+        run("r3", 4, ["c"], "app"),
+    )
+    assert current(database) == {reads("a"), reads("c"), T}
+
+
+def test_a_parent_that_a_later_event_names(database: Database) -> None:
+    write_in_any_order(
+        database,
+        run("r1", 1, ["a"]),
+        run("r2", 2, ["b"], "app"),
+        run("r1", 3, ["a"], "app", state="RUNNING"),
+    )
+    assert current(database) == {reads("a"), reads("b"), T}
+
+
+def test_a_service_of_months_forgets_what_it_no_longer_reads(
+    database: Database, view: GraphView
+) -> None:
+    """Batches every three hours under one application; after a day the source changes."""
+    old = [run(f"o{n}", 3 * n * HOUR, ["old"], "service") for n in range(8)]
+    new = [run(f"n{n}", DAY + 3 * n * HOUR, ["new"], "service") for n in range(5)]
+    write_in_any_order(database, *old, *new)
+    assert current(database) == {reads("new"), T}
+    assert sources(view, "t", DAY + 4 * HOUR) == {ds("old"), ds("new")}
+    assert sources(view, "t", DAY - HOUR) == {ds("old")}
+
+
+def test_the_window_of_an_execution_is_twelve_hours(database: Database) -> None:
+    write_in_any_order(
+        database,
+        run("r1", 0, ["a"], "app"),
+        run("r2", 1, ["b"], "app"),
+        run("r3", 12 * HOUR + 1, ["c"], "app"),
+    )
+    assert current(database) == {reads("b"), reads("c"), T}
+
+
+def test_overlapping_executions_end_with_the_last_run(database: Database) -> None:
+    write_in_any_order(
+        database,
+        run("a1", 1, ["a"], "A"),
+        run("b1", 2, ["b"], "B"),
+        run("a2", 3, ["c"], "A"),
+        run("b2", 4, ["d"], "B"),
+    )
+    assert current(database) == {reads("b"), reads("d"), T}
+
+
+def test_an_application_without_a_root_is_the_execution(database: Database) -> None:
+    events = [
+        run_event(f"r{n}", "COMPLETE", n, inputs=[name], outputs=["t"], facets=facets)
+        for n, (name, facets) in enumerate(
+            [("a", parent("app", "app")), ("b", parent("app", "app")), ("c", parent("app", "app"))]
+        )
+    ]
+    write_in_any_order(database, *events)
+    assert current(database) == {reads("a"), reads("b"), reads("c"), T}
