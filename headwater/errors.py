@@ -9,6 +9,7 @@
     ├── EventError            a body is no OpenLineage event; `field` is the path
     ├── SpoolFullError        the spool cannot store events now (disk full, sync failed, queue full)
     ├── QueryError            an unknown query, a wrong parameter, or refused Cypher
+    │   └── AmbiguousError    several nodes have the given name
     ├── UnauthorizedError     a missing or invalid API key
     ├── ForbiddenError        a key without the scope or the namespaces
     ├── NotFoundError         the graph has no such node
@@ -71,6 +72,11 @@ class SpoolFullError(HeadwaterError):
 
 class QueryError(HeadwaterError):
     exit_code = 2
+
+
+class AmbiguousError(QueryError):
+    exit_code = 7
+    status = 409
 
 
 class NotFoundError(HeadwaterError):

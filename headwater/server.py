@@ -27,6 +27,7 @@ from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.warmup import is_first_query, is_read_query, warm_up
 from headwater.errors import EventError, HeadwaterError, SettingsError
+from headwater.evidence import http as evidence
 from headwater.graphql.persisted_queries import PersistedQueries, read_trusted_queries
 from headwater.graphql.transport.http import graphql_routes
 from headwater.health import http as health
@@ -167,6 +168,7 @@ def _routes(components: Components) -> list[BaseRoute]:
         ),
         *rest_routes(components.visible_graph, acceptor.submit, SpoolReader(settings.spool_path)),
         *cypher_api.routes(components.visible_graph, components.log_statement),
+        *evidence.routes(components.visible_graph),
         Route("/", _welcome),
     ]
 

@@ -18,8 +18,10 @@ import msgspec
 from headwater.errors import SettingsError
 
 PREFIX = "HEADWATER_"
-# Read by the jar resolver, and by clients and Spark jobs.
-_OTHERS = frozenset({"HEADWATER_API_KEY", "HEADWATER_IVY_SETTINGS"})
+# Read by the jar resolver, by clients, and by Spark jobs.
+_OTHERS = frozenset(
+    {"HEADWATER_API_KEY", "HEADWATER_IVY_SETTINGS", "HEADWATER_PROFILE", "HEADWATER_URL"}
+)
 _PATH = re.compile(r"`\$\.(\w+)`")
 # Never printed.
 _SECRET = frozenset({"neo4j_password", "redaction_key"})

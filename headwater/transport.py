@@ -1,5 +1,5 @@
-"""POST over HTTP with bounded retries, on the standard library: for the client, the hooks and the
-CLI.
+"""Requests over HTTP with bounded retries, on the standard library: for the client, the hooks and
+the CLI.
 
 A response of any status is a result, not an error. No redirect is followed: a redirected POST would
 lose its body. An attempt is repeated after a connection error and after a status in
@@ -79,11 +79,24 @@ class HttpSender:
     def post(
         self, url: str, body: bytes, headers: dict[str, str], *, deadline: float | None = None
     ) -> Response:
+        """Send a POST, as `send` does."""
+        return self.send("POST", url, body, headers, deadline=deadline)
+
+    def send(
+        self,
+        method: str,
+        url: str,
+        body: bytes | None,
+        headers: dict[str, str],
+        *,
+        deadline: float | None = None,
+    ) -> Response:
         """Send a request until it is answered, the pauses are used up, or the deadline is near.
 
         Args:
+            method: GET or POST.
             url: An http or https address.
-            body: The bytes to send.
+            body: The bytes to send; None for a GET.
             headers: Header names and values.
             deadline: Instant of `time.monotonic()` after which no attempt begins.
 
@@ -91,12 +104,13 @@ class HttpSender:
             The last response.
 
         Raises:
-            UnavailableError: The last attempt got no response.
+            UnavailableError: The last attempt got no response; its cause is the error of that
+                attempt.
         """
-        request = urllib.request.Request(url, body, headers, method="POST")
+        request = urllib.request.Request(url, body, headers, method=method)
         pauses = iter(self._pauses)
         while True:
-            response, reason = self._attempt(request, deadline)
+            response, error = self._attempt(request, deadline)
             if response is not None and response.status not in self._retry_statuses:
                 return response
             pause = next(pauses, None)
@@ -105,26 +119,26 @@ class HttpSender:
             )
             if pause is None or is_late:
                 if response is None:
-                    raise UnavailableError(reason)
+                    raise UnavailableError(str(error)) from error
                 return response
             time.sleep(pause)
 
     def _attempt(
         self, request: urllib.request.Request, deadline: float | None
-    ) -> tuple[Response | None, str]:
-        """Return the response, or None with the reason."""
+    ) -> tuple[Response | None, BaseException | None]:
+        """Return the response, or None with the error that prevented it."""
         timeout = self._timeout_seconds
         if deadline is not None:
             timeout = min(timeout, max(deadline - time.monotonic(), _TIMEOUT_SECONDS_MIN))
         try:
             with self._opener.open(request, timeout=timeout) as answer:
-                return Response(answer.status, answer.read()), ""
+                return Response(answer.status, answer.read()), None
         except urllib.error.HTTPError as error:
             with error:
-                return Response(error.code, _rest(error)), ""
+                return Response(error.code, _rest(error)), None
         except (OSError, HTTPException) as error:
             reason = getattr(error, "reason", None)
-            return None, str(reason or error)
+            return None, reason if isinstance(reason, Exception) else error
 
 
 def _rest(error: urllib.error.HTTPError) -> bytes:

@@ -41,8 +41,9 @@ CLI = """# The command `headwater`
 
 *Written by `make docs` from the program itself.*
 
-`headwater COMMAND --help` says the same in a terminal. Every command that prints data takes `--json`. Settings come
-from the environment ([settings.md](settings.md)); an option wins over them.
+`headwater COMMAND --help` says the same in a terminal. Every question takes `--url`, `--profile` or `--home`,
+and `--format` and `--output` ([ask from anywhere](../how-to/ask-from-anywhere.md)). Settings come from the environment
+([settings.md](settings.md)); an option wins over them.
 
 | exit code | meaning |
 |---|---|
@@ -53,6 +54,7 @@ from the environment ([settings.md](settings.md)); an option wins over them.
 | 4 | events were refused |
 | 5 | Neo4j, the API or the disk does not answer now; trying again may help |
 | 6 | what was asked for is not in the graph |
+| 7 | several nodes have the given name; their urns are listed |
 | 130 | Ctrl-C |
 """
 

@@ -10,7 +10,7 @@ def test_each_error_is_documented_and_has_a_code_and_a_status() -> None:
     for kind in kinds:
         assert issubclass(kind, errors.HeadwaterError)
         assert kind.__name__ in (errors.__doc__ or "")
-        assert 1 <= kind.exit_code <= 6
+        assert 1 <= kind.exit_code <= 7
         assert 400 <= kind.status < 600
     assert len(kinds) > 10
 

@@ -49,6 +49,7 @@ ROUTES: dict[str, dict[str, Rule]] = {
     "/api/v1/lineage": {"POST": Scope.INGEST, "GET": Scope.READ},
     "/api/v1/lineage-table": _READ,
     "/api/v1/analyses": _READ,
+    "/api/v1/evidence": _READ,
     "/api/v1/lineage/batch": {"POST": Scope.INGEST},
     # GraphiQL sends the key of its user, and every field has a rule of its own.
     "/graphql": {"GET": OPEN, "POST": OPEN},
@@ -84,6 +85,7 @@ _QUERIES = (
     "lineageTable",
     "namespaces",
     "node",
+    "nodesByName",
     "ownedBy",
     "owners",
     "quality",

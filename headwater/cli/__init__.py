@@ -1,6 +1,6 @@
 """The command `headwater`.
 
-Every command that prints data takes `--json`. Exit codes:
+Every question takes `--url`, `--profile` or `--home`, and `--format` and `--output`. Exit codes:
 
 | code | meaning |
 |---|---|
@@ -11,6 +11,7 @@ Every command that prints data takes `--json`. Exit codes:
 | 4 | events were refused |
 | 5 | Neo4j, the API or the disk does not answer now; a retry may help |
 | 6 | the requested node is not in the graph |
+| 7 | several nodes have the given name |
 | 130 | Ctrl-C |
 
 Heavy imports happen inside the commands, so that `headwater --help` answers at once.
@@ -32,47 +33,49 @@ from headwater.cli import (
     graph_admin,
     impact,
     keys,
+    lists,
     pipeline,
     query,
     send,
     serve,
     setup_commands,
+    status,
 )
+from headwater.cli.panels import PanelCommand, PanelGroup
 from headwater.errors import HeadwaterError
 
 app = typer.Typer(
+    cls=PanelGroup,
     help="Data lineage from source to answer.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     # Plain help: importing rich's help and its lexers took a third of the time of `headwater
     # --help`.
     rich_markup_mode=None,
     context_settings={"max_content_width": 110},
-    epilog="Exit codes: 0 done, 1 error, 2 wrong arguments, 3 local server or Java, 4 "
-    "events refused, "
-    "5 unavailable, 6 not found.",
+    epilog="Exit codes: 0 done, 1 error, 2 wrong arguments, 3 local server or Java, 4 events "
+    "refused, 5 unavailable, 6 not found, 7 several nodes of one name.",
 )
-for commands in (
-    serve,
-    send,
-    query,
-    failures,
-    estate,
-    impact,
-    gate,
-    evidence,
-    graph_admin,
-    conformance,
-    setup_commands,
+for panel, modules in (
+    ("Ask", (query, lists, failures, estate, impact, evidence, conformance)),
+    ("Run", (serve, status, setup_commands)),
+    ("Send and check", (send, gate)),
+    ("Maintain", (graph_admin,)),
 ):
-    for name, command in commands.COMMANDS.items():
-        app.command(name)(command)
-for group, group_name in ((aliases, "aliases"), (keys, "keys"), (pipeline, "pipeline")):
-    subcommands = typer.Typer(help=group.HELP, no_args_is_help=True, rich_markup_mode=None)
+    for commands in modules:
+        for name, command in commands.COMMANDS.items():
+            app.command(name, cls=PanelCommand, rich_help_panel=panel)(command)
+for group, group_name, panel in (
+    (aliases, "aliases", "Ask"),
+    (keys, "keys", "Maintain"),
+    (pipeline, "pipeline", "Maintain"),
+):
+    subcommands = typer.Typer(
+        cls=PanelGroup, help=group.HELP, no_args_is_help=True, rich_markup_mode=None
+    )
     for name, command in group.COMMANDS.items():
-        subcommands.command(name)(command)
-    app.add_typer(subcommands, name=group_name)
+        subcommands.command(name, cls=PanelCommand)(command)
+    app.add_typer(subcommands, name=group_name, rich_help_panel=panel)
 
 
 @app.callback(invoke_without_command=True)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import closing
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
-from headwater.cli.options import Home, Json, Url, api_url, graph_view
-
-if TYPE_CHECKING:
-    from headwater.lineage.questions.aliases import Alias
-    from headwater.lineage.view import GraphView
+from headwater.cli.backend.address import Address
+from headwater.cli.backend.backend import Backend
+from headwater.cli.options import Home, Json, Profile, Url, api_address
+from headwater.cli.question import question
+from headwater.cli.result import Result
 
 Namespace = Annotated[str, typer.Argument(help="Namespace of the one name.")]
 Name = Annotated[str, typer.Argument(help="The one name.")]
@@ -21,44 +20,33 @@ OtherNamespace = Annotated[str, typer.Argument(help="Namespace of the other name
 OtherName = Annotated[str, typer.Argument(help="The other name.")]
 
 
-def list_names(home: Home = None, as_json: Json = False) -> None:
+@question
+def list_names(backend: Backend) -> Result:
     """List the names that belong to another dataset: declared by a facet or by hand, and since
     when.
-    """
-    from headwater.cli import render
 
-    view = graph_view(home)
-    with closing(view.database):
-        found = [_data(one) if as_json else _row(one) for one in _all(view)]
-    render.print_rows(["name", "dataset", "declaredBy", "since", "via"], found, as_json=as_json)
-
-
-def _all(view: GraphView) -> Iterator[Alias]:
-    from headwater.lineage.questions.aliases import ALIASES_MAX, list_aliases
-
-    after = ""
-    while page := list_aliases(view, first=ALIASES_MAX, after=after):
-        yield from page
-        after = page[-1].urn
+    For example: headwater aliases list --format csv"""
+    found = _all(backend)
+    rows = [
+        {**one, **{key: _name_text(one[key]) for key in ("name", "dataset", "via")}}
+        for one in found
+    ]
+    return Result(found, ("name", "dataset", "declaredBy", "since", "via"), rows, records=found)
 
 
-def _data(one: Alias) -> dict[str, object]:
-    via = one.via and {"namespace": one.via.namespace, "name": one.via.name}
-    return {
-        "name": {"namespace": one.name.namespace, "name": one.name.name},
-        "dataset": {"namespace": one.dataset.namespace, "name": one.dataset.name},
-        "declaredBy": one.declared_by,
-        "since": one.since,
-        "via": via,
-    }
+def _all(backend: Backend) -> list[dict[str, Any]]:
+    """Return every alias, page by page."""
+    found: list[dict[str, Any]] = []
+    page: dict[str, Any] = {"hasNextPage": True, "endCursor": None}
+    while page["hasNextPage"]:
+        connection = backend.ask("aliases", after=page["endCursor"])["aliases"]
+        found += [edge["node"] for edge in connection["edges"]]
+        page = connection["pageInfo"]
+    return found
 
 
-def _row(one: Alias) -> dict[str, object]:
-    names = {"name": one.name, "dataset": one.dataset, "via": one.via}
-    return {
-        **_data(one),
-        **{key: name and f"{name.namespace} {name.name}" for key, name in names.items()},
-    }
+def _name_text(name: dict[str, str] | None) -> str:
+    return f"{name['namespace']} {name['name']}" if name else ""
 
 
 def merge(
@@ -68,6 +56,7 @@ def merge(
     other_name: OtherName,
     home: Home = None,
     url: Url = None,
+    profile: Profile = None,
     as_json: Json = False,
 ) -> None:
     """Decide that two names are one dataset; this outweighs every symlinks facet. It is sent as an
@@ -77,7 +66,7 @@ def merge(
         "merged",
         (namespace, name),
         (other_namespace, other_name),
-        api_url(home, url),
+        api_address(home, url, profile),
         as_json=as_json,
     )
 
@@ -89,6 +78,7 @@ def split(
     other_name: OtherName,
     home: Home = None,
     url: Url = None,
+    profile: Profile = None,
     as_json: Json = False,
 ) -> None:
     """Decide that two names are two datasets; this outweighs every symlinks facet and undoes a
@@ -100,17 +90,17 @@ def split(
         "split",
         (namespace, name),
         (other_namespace, other_name),
-        api_url(home, url),
+        api_address(home, url, profile),
         as_json=as_json,
     )
 
 
 def _decide(
-    decision: str, one: tuple[str, str], other: tuple[str, str], url: str, *, as_json: bool
+    decision: str, one: tuple[str, str], other: tuple[str, str], address: Address, *, as_json: bool
 ) -> None:
     from headwater.client import Headwater
 
-    client = Headwater(url)
+    client = Headwater(address.url, api_key=address.api_key)
     (client.merge_aliases if decision == "merged" else client.split_aliases)(one, other)
     names = [{"namespace": namespace, "name": name} for namespace, name in (one, other)]
     print(

@@ -4,102 +4,100 @@ skew.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headwater.cli.options import Home, Json, graph_view
+from headwater.cli.backend.backend import Backend
+from headwater.cli.question import question
+from headwater.cli.result import Result
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
-    from headwater.lineage.questions.conformance import Producer
+_COLUMNS = ("producer", "events", "rule", "severity", "field", "count", "detail", "sequence")
 
 
+@question
 def conformance(
-    home: Home = None,
+    backend: Backend,
     producer: Annotated[
         str | None, typer.Option(help="Only producers whose name begins with this.")
     ] = None,
     first: Annotated[int, typer.Option(help="Maximum number of producers.")] = 100,
-    as_json: Json = False,
-) -> None:
-    """Show how each producer's events violate the specification, and how to fix it."""
-    from headwater.cli import render
-    from headwater.lineage.questions.conformance import producers
+) -> Result:
+    """Show how each producer's events violate the specification, and how to fix it.
 
-    found = producers(graph_view(home), producer=producer or "", first=first)
-    if as_json:
-        render.print_json([_data(one) for one in found])
-        return
-    for one in found:
-        _show(one)
-    render.console().print(f"[dim]{render.with_noun(len(found), 'producer')}[/]")
-
-
-def _data(found: Producer) -> dict[str, Any]:
-    from headwater.cli import render
-
-    skew = found.skew
-    return {
-        "producer": found.producer,
-        "events": found.events,
-        "firstReceivedAt": found.first_received_at,
-        "lastReceivedAt": found.last_received_at,
-        "futureEvents": found.future_events,
-        "skewSeconds": {"min": skew.min, "median": skew.median, "max": skew.max} if skew else None,
-        "findings": [render.data_of(finding) for finding in found.findings],
-    }
-
-
-def _show(found: Producer) -> None:
-    """Print a producer as a heading and a table; below it, one fix per rule."""
-    from rich.markup import escape
-
-    from headwater.cli import render
-
-    out = render.console()
-    out.print(
-        f"[bold]{escape(found.producer or '(no producer)')}[/]  "
-        f"{render.with_noun(found.events, 'event')}"
+    For example: headwater conformance --producer https://github.com/apache/airflow"""
+    found = backend.ask("conformance", producer=producer or "", first=first)["conformance"]
+    producers = found["producers"]
+    return Result(
+        data=producers,
+        columns=_COLUMNS,
+        rows=_rows(producers),
+        records=producers,
+        show=partial(_show, producers=producers),
     )
-    if found.skew is not None:
-        skew = found.skew
+
+
+def _rows(producers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return one row for each broken rule; a producer without one has a row of its own."""
+    rows = []
+    for one in producers:
+        named = {"producer": one["producer"], "events": one["events"]}
+        rows += [{**finding, **named} for finding in one["findings"]] or [named]
+    return rows
+
+
+def _show(out: Console, *, producers: list[dict[str, Any]]) -> None:
+    from headwater.cli import render
+
+    for one in producers:
+        _show_producer(out, one)
+    out.print(f"[dim]{render.with_noun(len(producers), 'producer')}[/]")
+
+
+def _show_producer(out: Console, found: dict[str, Any]) -> None:
+    """Print a producer as a heading and a table; below it, one fix per rule."""
+    from headwater.cli import render
+
+    out.print(
+        f"[bold]{render.escape(found['producer'] or '(no producer)')}[/]  "
+        f"{render.with_noun(found['events'], 'event')}"
+    )
+    skew = found["skewSeconds"]
+    if skew is not None:
         out.print(
-            f"  [dim]received {_seconds(skew.median)} after they happened "
-            f"(from {_seconds(skew.min)} to {_seconds(skew.max)}), {found.future_events:,} "
-            f"from the future[/]"
+            f"  [dim]received {_seconds(skew['median'])} after they happened "
+            f"(from {_seconds(skew['min'])} to {_seconds(skew['max'])}), "
+            f"{found['futureEvents']:,} from the future[/]"
         )
-    if found.findings:
-        out.print(_table(found))
-        resolves = {finding.rule: f"{finding.meaning} {finding.hint}" for finding in found.findings}
-        for rule, text in resolves.items():
-            out.print(f"  [bold]{escape(rule)}[/]  {escape(text)}")
+    findings = found["findings"]
+    if findings:
+        out.print(_table(findings))
+        fixes = {one["rule"]: f"{one['meaning']} {one['hint']}" for one in findings}
+        for rule, text in fixes.items():
+            out.print(f"  [bold]{render.escape(rule)}[/]  {render.escape(text)}")
     out.print()
 
 
-def _table(found: Producer) -> Table:
-    from rich.markup import escape
+def _table(findings: list[dict[str, Any]]) -> Table:
     from rich.table import Table
 
-    table = Table(
-        "count",
-        "rule",
-        "field",
-        "detail",
-        "sequence",
-        box=None,
-        header_style="bold",
-        pad_edge=False,
-    )
-    for finding in found.findings:
-        style = "red" if finding.severity == "error" else "yellow"
+    from headwater.cli import render
+
+    columns = ("count", "rule", "field", "detail", "sequence")
+    table = Table(*columns, box=None, header_style="bold", pad_edge=False)
+    for finding in findings:
+        style = "red" if finding["severity"] == "error" else "yellow"
         table.add_row(
-            f"{finding.count:,}",
-            f"[{style}]{escape(finding.rule)}[/]",
-            escape(finding.field),
-            escape(finding.detail),
-            str(finding.sequence),
+            f"{finding['count']:,}",
+            f"[{style}]{render.escape(finding['rule'])}[/]",
+            render.escape(finding["field"]),
+            render.escape(finding["detail"]),
+            str(finding["sequence"]),
         )
     return table
 

@@ -14,16 +14,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from headwater.cli import render, show_failures
+from headwater.cli import failures, query
+from headwater.cli.backend.local import LocalBackend
+from headwater.cli.result import Format, write
 from headwater.cli.stack import Stack
 from headwater.cypher.driver.database import Database
 from headwater.errors import HomeInUseError, ServerError
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.write.transaction import read_checkpoint
-from headwater.lineage.questions.failure_impact import failure_impact
-from headwater.lineage.questions.failures import failed_runs
-from headwater.lineage.questions.lineage import trace
-from headwater.lineage.view import GraphView
 from headwater.settings import Settings
 
 ANSWER = "worst-carrier-2013"
@@ -46,18 +44,18 @@ def run(settings: Settings, *, bolt_port: int, serve: bool) -> None:
         _pipeline(stack.url, home)
         wait_folded(settings, stack.database)
         out.rule("[bold]3  where did this answer come from?")
-        view = GraphView(stack.database)
-        render.print_trace(trace(view, ANSWER))
+        backend = LocalBackend(lambda: stack.database)
+        write(query.ask_trace(backend, ANSWER), Format.TABLE, None)
         for answer_id in OTHER_ANSWERS:
-            sources = trace(view, answer_id).sources
+            sources = query.ask_trace(backend, answer_id).data["sources"]
             out.print(
                 f"[bold]{answer_id}[/] comes from "
                 f"{', '.join(sorted(Path(s['name']).name for s in sources))}"
             )
         out.rule("[bold]4  which run failed, and what is downstream of it?")
-        page = failed_runs(view)
-        show_failures.print_failures(page, failure_impact(view, [found.urn for found in page.runs]))
-        if not page.runs:
+        found = failures.ask_failures(backend, first=20)
+        write(found, Format.TABLE, None)
+        if not found.rows:
             raise ServerError("no failed run is in the graph", hint=f"Read {home / 'spark.log'}.")
         out.rule(f"[bold]done in {time.monotonic() - began:.0f} s")
         _next(out, stack.url, home, serve)

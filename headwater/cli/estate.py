@@ -1,371 +1,425 @@
-"""Commands about the whole estate: `freshness`, `coverage`, `unused`, `usage`, `owners`."""
+"""Commands about the whole estate: `freshness`, `quality`, `coverage`, `unused`, `usage`,
+`owners`.
+"""
 
 from __future__ import annotations
 
+import math
+from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headwater.cli.options import Home, Json, graph_view
+from headwater.cli.backend.backend import Backend
+from headwater.cli.names import resolve
+from headwater.cli.question import question
+from headwater.cli.result import Result
+from headwater.errors import QueryError
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from rich.console import Console
 
-    from headwater.lineage.pagination import Page
-    from headwater.lineage.questions.coverage import BlastRadius, CertifiedPaths, Counts
-    from headwater.lineage.questions.freshness import SourceAge
-
+Data = dict[str, Any]
 Days = Annotated[int, typer.Option(help="Number of past days.")]
 First = Annotated[int, typer.Option(help="Maximum number of results.")]
 After = Annotated[str | None, typer.Option(help="Continue after this cursor.")]
 Namespace = Annotated[str, typer.Option(help="Only this namespace.")]
+DatasetArgument = Annotated[
+    str,
+    typer.Argument(
+        help="A dataset by name or urn, for example delays or dataset:file:/data/marts/delays.",
+        metavar="DATASET",
+    ),
+]
 
 # Exit codes of the freshness gate.
 EXIT_CODES = {"FRESH": 0, "STALE": 1, "UNKNOWN": 2}
+_STATE_STYLES = {"FRESH": "bold green", "STALE": "bold red", "UNKNOWN": "bold yellow"}
+# The largest Int of GraphQL.
+_SECONDS_MAX = 2**31 - 1
+_QUALITY_COLUMNS = ("check", "column", "success", "severity", "expected", "actual", "reportedAt")
 
 
+@question
 def freshness(
-    urn: Annotated[
-        str, typer.Argument(help="A dataset, for example dataset:file:/data/marts/delays.")
-    ],
+    backend: Backend,
+    dataset: DatasetArgument,
     within: Annotated[str, typer.Option(help="Maximum age of the data: 90m, 24h, 7d.")],
-    home: Home = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Check freshness: fail if a dataset, or a source whose data went into it, is too old.
 
     The exit code is 0 if everything is fresh, 1 if something is stale, 2 if the age is unknown. The
     output names the causes.
-    """
-    from datetime import UTC, datetime
 
-    from headwater.cli import render
-    from headwater.errors import QueryError
-    from headwater.lineage.nodes import require_node
-    from headwater.lineage.questions.freshness import evaluate
-    from headwater.lineage.questions.freshness import freshness as find_freshness
+    For example: headwater freshness delays --within 24h"""
     from headwater.schema.durations import parse_duration
     from headwater.schema.urns import parse_urn
 
     length = parse_duration(within, name="--within")
+    urn = resolve(backend, dataset, ("DATASET",))
     if parse_urn(urn).kind != "dataset":
         raise QueryError(f"{urn!r} is not the urn of a dataset")
-    view = graph_view(home)
-    dataset = str(require_node(view, urn)["urn"])
-    now = datetime.now(UTC)
-    found = find_freshness(view, [dataset])[dataset]
-    verdict = evaluate(found, max_age=length, now=now)
-    if as_json:
-        render.print_json(
-            {
-                "dataset": dataset,
-                "state": verdict.state,
-                "explanation": verdict.explanation,
-                "causes": render.data_of(verdict.causes),
-                "within": within,
-                "newestAt": found.newest_at,
-                "effectiveAt": found.effective_at,
-                "exact": found.exact,
-                "sources": render.data_of(found.sources),
-                "incompleteReason": found.reason or None,
-            }
-        )
-    else:
-        style = {"FRESH": "bold green", "STALE": "bold red", "UNKNOWN": "bold yellow"}[
-            verdict.state
-        ]
-        _print_line(f"[{style}]{verdict.state}[/]", dataset, verdict.explanation)
-        for one in verdict.causes or found.sources:
-            _print_line("  ", one.dataset, _age(one, now))
-    raise typer.Exit(EXIT_CODES[verdict.state])
-
-
-def _print_line(before: str, urn: str, after: str) -> None:
-    from rich.markup import escape
-
-    from headwater.cli import render
-
-    render.console().print(f"{before} {escape(urn)}  [dim]{escape(after)}[/]", soft_wrap=True)
-
-
-def _age(reached: SourceAge, now: datetime) -> str:
-    from headwater.cli import render
-
-    if reached.newest_at is None:
-        return "age unknown"
-    age = render.age_of(now - reached.newest_at)
-    return f"{age} old" if reached.exact else f"at least {age} old: no capture time was reported"
-
-
-def coverage(
-    home: Home = None, days: Days = 30, namespace: Namespace = "", as_json: Json = False
-) -> None:
-    """Show coverage of lineage, unknown downstreams, median blast radius and certified paths."""
-    from headwater.cli import render
-    from headwater.lineage.questions import coverage as covered
-
-    view = graph_view(home)
-    found = covered.coverage(view, days=days, namespace=namespace)
-    radius = covered.blast_radius(view, namespace=namespace)
-    paths = covered.certified_paths(view, namespace=namespace)
-    if as_json:
-        by_namespace = {name: _counts(counts) for name, counts in found.namespaces.items()}
-        integrity = {
-            "integrity": paths.integrity,
-            "datasets": paths.datasets,
-            "sampleSize": paths.sample_size,
-        }
-        render.print_json(
-            {
-                "since": found.since,
-                "until": found.until,
-                "total": _counts(found.total),
-                "namespaces": by_namespace,
-                "blastRadius": {**render.data_of(radius), "sampled": radius.sampled},
-                "certifiedPaths": {**integrity, "broken": render.data_of(paths.broken)},
-            }
-        )
-        return
-    lines = _coverage_lines(found.total, radius, paths, days)
-    render.print_table(
-        ["figure", "value", "of"],
-        [dict(zip(("figure", "value", "of"), line, strict=True)) for line in lines],
+    seconds = min(math.ceil(length.total_seconds()), _SECONDS_MAX)
+    answer = backend.ask("freshness", urn=urn, maxAgeSeconds=seconds)
+    found = answer["freshness"]
+    verdict = found["verdict"]
+    causes = [_source_age(one) for one in verdict["causes"]]
+    sources = [_source_age(one) for one in found["sources"]]
+    data = {
+        "dataset": answer["dataset"]["urn"],
+        "state": verdict["state"],
+        "explanation": verdict["explanation"],
+        "causes": causes,
+        "within": within,
+        "newestAt": found["newestAt"],
+        "effectiveAt": found["effectiveAt"],
+        "exact": found["exact"],
+        "sources": sources,
+        "incompleteReason": found["incompleteReason"],
+    }
+    rows = [{"state": data["state"], **one} for one in causes or sources]
+    return Result(
+        data=data,
+        columns=("state", "dataset", "newestAt", "exact"),
+        rows=rows,
+        records=[data],
+        show=partial(_show_freshness, data=data),
+        exit_code=EXIT_CODES[verdict["state"]],
     )
-    for path in paths.broken:
-        _print_line(
-            "[red]broken[/]",
-            path.dataset,
-            ", ".join(path.ends) or "leads to hidden nodes or beyond the bounds",
-        )
 
 
-def _coverage_lines(
-    counts: Counts, radius: BlastRadius, paths: CertifiedPaths, days: int
-) -> list[tuple[str, str, str]]:
+def _source_age(one: Data) -> Data:
+    return {"dataset": one["urn"], "newestAt": one["newestAt"], "exact": one["exact"]}
+
+
+def _show_freshness(out: Console, *, data: Data) -> None:
+    from headwater.cli import render
+
+    style = _STATE_STYLES[data["state"]]
+    render.print_line(out, f"[{style}]{data['state']}[/]", data["dataset"], data["explanation"])
+    now = datetime.now(UTC)
+    for one in data["causes"] or data["sources"]:
+        render.print_line(out, "  ", one["dataset"], _age(one, now))
+
+
+def _age(source: Data, now: datetime) -> str:
+    from headwater.cli import render
+
+    if source["newestAt"] is None:
+        return "age unknown"
+    age = render.age_of(now - datetime.fromisoformat(source["newestAt"]))
+    return f"{age} old" if source["exact"] else f"at least {age} old: no capture time was reported"
+
+
+@question
+def quality(
+    backend: Backend,
+    dataset: Annotated[str, typer.Argument(help="A dataset by name or urn, or a version by urn.")],
+    first: Annotated[int, typer.Option(help="Maximum number of measurements.")] = 1,
+) -> Result:
+    """Show the newest result of each check of a dataset or version, failed ones first, and its
+    measurements.
+
+    For example: headwater quality delays --format markdown"""
+    urn = resolve(backend, dataset, ("DATASET",))
+    found = backend.ask("quality", urn=urn, first=first)["quality"]
+    rows = [{**one, "check": one["name"]} for one in found["assertions"]]
+    return Result(
+        data=found,
+        columns=_QUALITY_COLUMNS,
+        rows=rows,
+        records=found["assertions"],
+        show=partial(_show_quality, found=found, rows=rows),
+    )
+
+
+def _show_quality(out: Console, *, found: Data, rows: list[Data]) -> None:
+    from headwater.cli import render
+
+    if rows:
+        render.print_table(out, _QUALITY_COLUMNS, rows)
+    checks = render.with_noun(len(rows), "check")
+    out.print(f"[bold]{checks}[/], {found['failed']:,} failed")
+    for one in found["metrics"]:
+        counts = [
+            render.with_noun(one["rowCount"], "row") if one["rowCount"] is not None else "",
+            render.bytes_of(one["bytes"]),
+        ]
+        measured = ", ".join(filter(None, counts)) or "no totals"
+        out.print(f"measured {render.second_of(one['reportedAt'])}: {measured}")
+        if one["columns"]:
+            columns = ("column", "nullCount", "distinctCount", "count", "min", "max")
+            render.print_table(out, columns, one["columns"])
+
+
+@question
+def coverage(backend: Backend, days: Days = 30, namespace: Namespace = "") -> Result:
+    """Show coverage of lineage, unknown downstreams, median blast radius and certified paths.
+
+    For example: headwater coverage --namespace warehouse --days 7"""
+    found = backend.ask("coverage", days=days, namespace=namespace, after=None)["coverage"]
+    namespaces = _namespaces(backend, found, days, namespace)
+    radius, paths = found["blastRadius"], found["certifiedPaths"]
+    largest = radius["largestDataset"]
+    data = {
+        "since": found["since"],
+        "until": found["until"],
+        "total": found["total"],
+        "namespaces": namespaces,
+        "blastRadius": {
+            **radius,
+            "largestDataset": largest["urn"] if largest else None,
+            "sampled": radius["sampleSize"] < radius["datasets"],
+        },
+        "certifiedPaths": {
+            **paths,
+            "broken": [{"dataset": one["urn"], "ends": one["ends"]} for one in paths["broken"]],
+        },
+    }
+    rows = [dict(zip(_FIGURE, line, strict=True)) for line in _coverage_lines(data, days)]
+    return Result(data, _FIGURE, rows, show=partial(_show_coverage, data=data, rows=rows))
+
+
+_FIGURE = ("figure", "value", "of")
+
+
+def _namespaces(backend: Backend, found: Data, days: int, namespace: str) -> Data:
+    """Return the counts of every namespace, page by page."""
+    counts: Data = {}
+    while True:
+        connection = found["namespaces"]
+        counts |= {one["node"]["namespace"]: one["node"]["counts"] for one in connection["edges"]}
+        page = connection["pageInfo"]
+        if not page["hasNextPage"]:
+            return counts
+        after = page["endCursor"]
+        found = backend.ask("coverage", days=days, namespace=namespace, after=after)["coverage"]
+
+
+def _show_coverage(out: Console, *, data: Data, rows: list[Data]) -> None:
+    from headwater.cli import render
+
+    render.print_table(out, _FIGURE, rows)
+    for path in data["certifiedPaths"]["broken"]:
+        ends = ", ".join(path["ends"]) or "leads to hidden nodes or beyond the bounds"
+        render.print_line(out, "[red]broken[/]", path["dataset"], ends)
+
+
+def _coverage_lines(data: Data, days: int) -> list[tuple[str, str, str]]:
     """Return the lines of the coverage table: the name of a figure, its value, and its base."""
     from headwater.cli import render
 
-    shares = counts.shares
-    owned = counts.owned_datasets + counts.owned_jobs
-    median = "-" if radius.median is None else f"{radius.median:g}"
-    sampled = f" (of {radius.sample_size} sampled)" if radius.sampled else ""
+    counts, radius, paths = data["total"], data["blastRadius"], data["certifiedPaths"]
+    shares = {name: render.percent(share) for name, share in counts["shares"].items()}
+    datasets, jobs = counts["datasets"], counts["jobs"]
+    produced = counts["produced"]
+    owned = counts["ownedDatasets"] + counts["ownedJobs"]
+    median = "-" if radius["median"] is None else f"{radius['median']:g}"
+    sampled = f" (of {radius['sampleSize']} sampled)" if radius["sampled"] else ""
+    certified = render.with_noun(paths["datasets"], "certified dataset")
+    past = render.with_noun(days, "day")
+    nodes = f"{render.with_noun(datasets, 'dataset')}, {render.with_noun(jobs, 'job')}"
+    reach = f"datasets and jobs downstream; at most {radius['largest']}{sampled}"
+    both = counts["withInputsAndOutputs"]
+    owners = render.with_noun(owned, "dataset or job", "datasets and jobs")
     return [
-        (
-            "lineage coverage",
-            render.percent(shares.lineage),
-            (
-                f"{render.with_noun(counts.datasets, 'dataset')}, "
-                f"{render.with_noun(counts.jobs, 'job')}"
-            ),
-        ),
-        (
-            "datasets in lineage",
-            render.percent(shares.datasets),
-            f"{counts.connected} of {counts.datasets}",
-        ),
-        (
-            "jobs with inputs and outputs",
-            render.percent(shares.jobs),
-            f"{counts.with_inputs_and_outputs} of {counts.jobs}",
-        ),
-        (
-            "column lineage",
-            render.percent(shares.column_lineage),
-            f"{counts.with_column_lineage} of {counts.produced}",
-        ),
+        ("lineage coverage", shares["lineage"], nodes),
+        ("datasets in lineage", shares["datasets"], f"{counts['connected']} of {datasets}"),
+        ("jobs with inputs and outputs", shares["jobs"], f"{both} of {jobs}"),
+        ("column lineage", shares["columnLineage"], f"{counts['withColumnLineage']} of {produced}"),
         (
             "unknown downstreams",
-            str(counts.unknown_downstreams),
-            f"of {counts.produced} produced datasets, without a known reader",
+            str(counts["unknownDownstreams"]),
+            f"of {produced} produced datasets, without a known reader",
         ),
-        (
-            "median blast radius",
-            median,
-            f"datasets and jobs downstream; at most {radius.largest}{sampled}",
-        ),
-        (
-            "certified-path integrity",
-            render.percent(paths.integrity),
-            f"of {render.with_noun(paths.datasets, 'certified dataset')}",
-        ),
-        (
-            "runs that ended",
-            render.percent(shares.ended),
-            f"{counts.ended} of {counts.runs} in {render.with_noun(days, 'day')}",
-        ),
-        (
-            "with an owner",
-            render.percent(shares.owned),
-            render.with_noun(owned, "dataset or job", "datasets and jobs"),
-        ),
-        (
-            "with a description",
-            render.percent(shares.described),
-            f"{counts.described_datasets} of {counts.datasets}",
-        ),
-        (
-            "with a schema",
-            render.percent(shares.schema),
-            f"{counts.with_schema} of {counts.datasets}",
-        ),
+        ("median blast radius", median, reach),
+        ("certified-path integrity", render.percent(paths["integrity"]), f"of {certified}"),
+        ("runs that ended", shares["ended"], f"{counts['ended']} of {counts['runs']} in {past}"),
+        ("with an owner", shares["owned"], owners),
+        ("with a description", shares["described"], f"{counts['describedDatasets']} of {datasets}"),
+        ("with a schema", shares["schema"], f"{counts['withSchema']} of {datasets}"),
     ]
 
 
-def _counts(counts: Any) -> dict[str, Any]:
-    from headwater.cli import render
-
-    return {**render.data_of(counts), "shares": render.data_of(counts.shares)}
-
-
-def _with_cursors(page: Page[Any]) -> list[dict[str, Any]]:
-    from headwater.cli import render
-
-    pairs = zip(page.cursors, page.entries, strict=True)
-    return [{"cursor": cursor, **render.data_of(entry)} for cursor, entry in pairs]
-
-
+@question
 def unused(
-    home: Home = None,
+    backend: Backend,
     days: Days = 30,
     namespace: Namespace = "",
     first: First = 20,
     after: After = None,
-    as_json: Json = False,
-) -> None:
-    """List datasets without recent reads, the largest first: storage to reclaim."""
-    from headwater.cli import render
-    from headwater.lineage.questions.usage import unused as find
+) -> Result:
+    """List datasets without recent reads, the largest first: storage to reclaim.
 
-    found = find(graph_view(home), days=days, namespace=namespace, first=first, after=after)
-    if as_json:
-        totals = {
-            "totalCount": found.count,
-            "bytes": found.bytes,
-            "unknownSizeCount": found.unknown_size_count,
-        }
-        render.print_json(
-            {"datasets": _with_cursors(found.page), **totals, "hasNextPage": found.page.has_next}
-        )
-        return
+    For example: headwater unused --days 90 --format csv"""
+    from headwater.cli import render
+
+    found = backend.ask("unused", days=days, namespace=namespace, first=first, after=after)
+    found = found["unusedDatasets"]
+    datasets = [
+        {"cursor": cursor, **node, "dataset": node["dataset"]["urn"]}
+        for cursor, node in render.cursors(found)
+    ]
+    totals = {name: found[name] for name in ("totalCount", "bytes", "unknownSizeCount")}
+    has_next = found["pageInfo"]["hasNextPage"]
+    return Result(
+        data={"datasets": datasets, **totals, "hasNextPage": has_next},
+        columns=("dataset", "bytes", "lastReadAt"),
+        rows=datasets,
+        show=partial(_show_unused, found=found, datasets=datasets),
+    )
+
+
+def _show_unused(out: Console, *, found: Data, datasets: list[Data]) -> None:
+    from headwater.cli import render
+
     rows = [
         {
-            "dataset": one.dataset,
-            "size": render.bytes_of(one.bytes),
-            "lastReadAt": one.last_read_at or "never",
+            **one,
+            "size": render.bytes_of(one["bytes"]),
+            "lastReadAt": one["lastReadAt"] or "never",
         }
-        for one in found.page.entries
+        for one in datasets
     ]
-    render.print_table(["dataset", "size", "lastReadAt"], rows)
-    unknown = f"; size unknown for {found.unknown_size_count:,}" if found.unknown_size_count else ""
-    render.console().print(
-        f"[bold]{render.bytes_of(found.bytes)}[/] to reclaim in "
-        f"{render.with_noun(found.count, 'dataset')}{unknown}"
+    render.print_table(out, ("dataset", "size", "lastReadAt"), rows)
+    sizes, count = found["unknownSizeCount"], found["totalCount"]
+    unknown = f"; size unknown for {sizes:,}" if sizes else ""
+    out.print(
+        f"[bold]{render.bytes_of(found['bytes'])}[/] to reclaim in "
+        f"{render.with_noun(count, 'dataset')}{unknown}"
     )
-    render.print_more(found.page, found.count)
+    page = found["pageInfo"]
+    if page["hasNextPage"]:
+        render.print_more(out, page["endCursor"], count)
 
 
+@question
 def usage(
-    urn: Annotated[
-        str, typer.Argument(help="A dataset, for example dataset:file:/data/marts/delays.")
-    ],
-    home: Home = None,
+    backend: Backend,
+    dataset: DatasetArgument,
     days: Days = 30,
     first: First = 20,
     after: After = None,
-    as_json: Json = False,
-) -> None:
-    """Show the readers of a dataset and their cost, by job and by owner."""
-    from headwater.cli import render
-    from headwater.lineage.questions.usage import chargeback, consumers_page
-    from headwater.lineage.questions.usage import usage as find
+) -> Result:
+    """Show the readers of a dataset and their cost, by job and by owner.
 
-    found = find(graph_view(home), urn, days=days)
-    page, charges = consumers_page(found, first=first, after=after), chargeback(found.consumers)
-    if as_json:
-        render.print_json(
-            {
-                "dataset": found.dataset,
-                "since": found.since,
-                "until": found.until,
-                "consumers": _with_cursors(page),
-                "hasNextPage": page.has_next,
-                "chargeback": render.data_of(charges),
-                "answers": found.answers,
-                "truncated": found.truncated,
-            }
-        )
-        return
-    columns = ["job", "owners", "runs", "last read", "rows", "bytes", "seconds"]
+    For example: headwater usage delays --days 7"""
+    from headwater.cli import render
+
+    urn = resolve(backend, dataset, ("DATASET",))
+    answer = backend.ask("usage", urn=urn, days=days, first=first, after=after)
+    found = answer["usage"]
+    consumers = [
+        {"cursor": cursor, **node, "job": node["job"]["urn"]}
+        for cursor, node in render.cursors(found["consumers"])
+    ]
+    data = {
+        "dataset": answer["dataset"]["urn"],
+        "since": found["since"],
+        "until": found["until"],
+        "consumers": consumers,
+        "hasNextPage": found["consumers"]["pageInfo"]["hasNextPage"],
+        "chargeback": found["chargeback"],
+        "answers": render.urns(found["answers"]),
+        "truncated": found["truncated"],
+    }
+    page = found["consumers"]["pageInfo"]
+    return Result(
+        data=data,
+        columns=("job", "owners", "runs", "lastReadAt", "rows", "bytes", "seconds"),
+        rows=consumers,
+        show=partial(_show_usage, data=data, end_cursor=page["endCursor"], first=first),
+    )
+
+
+def _show_usage(out: Console, *, data: Data, end_cursor: str | None, first: int) -> None:
+    from headwater.cli import render
+
     rows = [
         {
-            **vars(one),
-            "owners": ", ".join(one.owners),
-            "last read": one.last_read_at,
-            "bytes": render.bytes_of(one.bytes),
-            "seconds": f"{one.seconds:,.1f}",
+            **one,
+            "last read": one["lastReadAt"],
+            "bytes": render.bytes_of(one["bytes"]),
+            "seconds": f"{one['seconds']:,.1f}",
         }
-        for one in page.entries
+        for one in data["consumers"]
     ]
-    render.print_table(columns, rows)
-    render.print_more(page, len(found.consumers))
-    for charge in charges:
-        _print_line(
-            f"[bold]{charge.seconds:,.1f}[/] s",
-            charge.owner or "(no owner)",
-            render.with_noun(charge.jobs, "job"),
+    columns = ("job", "owners", "runs", "last read", "rows", "bytes", "seconds")
+    render.print_table(out, columns, rows)
+    if data["hasNextPage"]:
+        render.print_more(out, end_cursor)
+    for charge in data["chargeback"]:
+        render.print_line(
+            out,
+            f"[bold]{charge['seconds']:,.1f}[/] s",
+            charge["owner"] or "(no owner)",
+            render.with_noun(charge["jobs"], "job"),
         )
-    for answer in found.answers[:first]:
-        _print_line("[cyan]cited by[/]", answer, "")
+    for answer in data["answers"][:first]:
+        render.print_line(out, "[cyan]cited by[/]", answer, "")
 
 
+@question
 def owners(
+    backend: Backend,
     owner: Annotated[
         str | None,
         typer.Argument(help="List the nodes of this owner; '' for nodes without an owner."),
     ] = None,
-    home: Home = None,
     first: First = 20,
     after: After = None,
-    as_json: Json = False,
-) -> None:
-    """List owners with the number of their nodes, or the nodes of one owner."""
-    from headwater.cli import render
-    from headwater.lineage.questions import owners as owning
+) -> Result:
+    """List owners with the number of their nodes, or the nodes of one owner.
 
+    For example: headwater owners team:insight"""
     if owner is not None:
-        nodes = owning.nodes_of_owner(graph_view(home), owner, first=first, after=after)
-        if as_json:
-            render.print_json({"owned": _with_cursors(nodes), "hasNextPage": nodes.has_next})
-            return
-        render.print_table(
-            ["kind", "namespace", "name", "urn"], [vars(node) for node in nodes.entries]
-        )
-        if nodes.has_next:
-            render.console().print(f"[dim]continue with --after {nodes.cursors[-1]}[/]")
-        return
-    found = owning.owners(graph_view(home), first=first, after=after)
-    if as_json:
-        unowned = {"unownedDatasets": found.unowned_datasets, "unownedJobs": found.unowned_jobs}
-        render.print_json(
-            {
-                "owners": _with_cursors(found.page),
-                "totalCount": found.count,
-                **unowned,
-                "hasNextPage": found.page.has_next,
-            }
-        )
-        return
-    render.print_table(["name", "datasets", "jobs"], [vars(one) for one in found.page.entries])
-    datasets, jobs = (
-        render.with_noun(found.unowned_datasets, "dataset"),
-        render.with_noun(found.unowned_jobs, "job"),
+        return _owned(backend, owner, first, after)
+    from headwater.cli import render
+
+    found = backend.ask("owners", first=first, after=after)["owners"]
+    listed = [{"cursor": cursor, **node} for cursor, node in render.cursors(found)]
+    counts = {name: found[name] for name in ("totalCount", "unownedDatasets", "unownedJobs")}
+    has_next = found["pageInfo"]["hasNextPage"]
+    return Result(
+        data={"owners": listed, **counts, "hasNextPage": has_next},
+        columns=("name", "datasets", "jobs"),
+        rows=listed,
+        show=partial(_show_owners, found=found, listed=listed),
     )
-    render.console().print(f"without an owner: [bold]{datasets}[/] and [bold]{jobs}[/]")
-    render.print_more(found.page, found.count)
+
+
+def _show_owners(out: Console, *, found: Data, listed: list[Data]) -> None:
+    from headwater.cli import render
+
+    render.print_table(out, ("name", "datasets", "jobs"), listed)
+    datasets = render.with_noun(found["unownedDatasets"], "dataset")
+    jobs = render.with_noun(found["unownedJobs"], "job")
+    out.print(f"without an owner: [bold]{datasets}[/] and [bold]{jobs}[/]")
+    page = found["pageInfo"]
+    if page["hasNextPage"]:
+        render.print_more(out, page["endCursor"], found["totalCount"])
+
+
+def _owned(backend: Backend, owner: str, first: int, after: str | None) -> Result:
+    from headwater.cli import render
+
+    found = backend.ask("owned_by", owner=owner, first=first, after=after)["ownedBy"]
+    owned = [{"cursor": cursor, **node} for cursor, node in render.cursors(found)]
+    page = found["pageInfo"]
+    columns = ("kind", "namespace", "name", "urn")
+
+    def show(out: Console) -> None:
+        render.print_table(out, columns, owned)
+        if page["hasNextPage"]:
+            render.print_more(out, page["endCursor"])
+
+    return Result({"owned": owned, "hasNextPage": page["hasNextPage"]}, columns, owned, show=show)
 
 
 COMMANDS = {
     "freshness": freshness,
+    "quality": quality,
     "coverage": coverage,
     "unused": unused,
     "usage": usage,

@@ -8,22 +8,28 @@ import hashlib
 import json
 import os
 import re
-from contextlib import closing, suppress
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from headwater.cli.options import Home, Json, existing, graph_view
+from headwater.cli.backend.choice import open_backend
+from headwater.cli.names import resolve
+from headwater.cli.options import Home, Json, Profile, Url, existing
+from headwater.cli.times import instant_of
 from headwater.errors import HeadwaterError, QueryError
 
 NAME_CHARACTERS_MAX = 60
 
 
 def evidence(
-    urn: Annotated[
-        str | None, typer.Argument(help="A urn, for example dataset:file:/data/marts/delays.")
+    node: Annotated[
+        str | None,
+        typer.Argument(
+            help="A name or a urn, for example delays or dataset:file:/data/marts/delays."
+        ),
     ] = None,
     out: Annotated[
         str,
@@ -33,7 +39,8 @@ def evidence(
         ),
     ] = ".",
     at: Annotated[
-        str | None, typer.Option(help="Instant of the pack (ISO 8601).", show_default="now")
+        str | None,
+        typer.Option(help="Instant of the pack: 2h, yesterday, ISO 8601.", show_default="now"),
     ] = None,
     depth: Annotated[
         int, typer.Option(help="Number of jobs or runs to cross in each direction.")
@@ -45,6 +52,8 @@ def evidence(
         str,
         typer.Option("--hash", help="With --verify: the hash recorded when the pack was written."),
     ] = "",
+    url: Url = None,
+    profile: Profile = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -53,26 +62,22 @@ def evidence(
 
     With --verify, exit code 1 means that a pack was changed after it was written; the output lists
     the differences.
+
+    For example: headwater evidence delays --out evidence/
     """
-    if (urn is None) == (verify is None):
-        raise QueryError("expected either a urn, or a file with --verify")
+    if (node is None) == (verify is None):
+        raise QueryError("expected either a name or urn, or a file with --verify")
     if verify is not None:
         _verify(verify, expected_hash, as_json=as_json)
-    elif urn is not None:
-        _write_pack(urn, out, at, depth, home, as_json=as_json)
+    elif node is not None:
+        instant = instant_of("--at", at) or datetime.now(UTC)
+        with open_backend(url, profile, home) as backend:
+            urn = resolve(backend, node)
+            document = backend.evidence(urn, at=instant, depth=depth)
+        _write_pack(urn, document, out, as_json=as_json)
 
 
-def _write_pack(
-    urn: str, out: str, at: str | None, depth: int, home: str | None, *, as_json: bool
-) -> None:
-    from headwater.cli.query import time_of
-    from headwater.evidence.digest import add_digest
-    from headwater.evidence.pack import build_pack
-
-    instant = time_of("--at", at) or datetime.now(UTC)
-    view = graph_view(home)
-    with closing(view.database):
-        document = add_digest(build_pack(view, urn, at=instant, depth=depth))
+def _write_pack(urn: str, document: dict[str, Any], out: str, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(document, indent=2, sort_keys=True))
         if out == ".":

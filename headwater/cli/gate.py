@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwater.cli.options import Home, Json, Url, api_url
+from headwater.cli.options import Home, Json, Profile, Url, api_address
 from headwater.errors import HeadwaterError, QueryError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def gate(
     ] = ".",
     home: Home = None,
     url: Url = None,
+    profile: Profile = None,
     manifest: Annotated[
         str | None,
         typer.Option(
@@ -63,8 +64,8 @@ def gate(
     Exit code 0: nothing downstream breaks. 1: something breaks, too many assets are affected, or
     a certified one is. 2: the impact cannot be assessed.
 
-    The key is read from HEADWATER_API_KEY. In a GitHub workflow the report is also the summary of
-    the step, and its findings are annotations."""
+    The key is read from HEADWATER_API_KEY or the profile. In a GitHub workflow the report is also
+    the summary of the step, and its findings are annotations."""
     from headwater.code_analysis.dbt.manifest import read_full_names
     from headwater.gate.client import GateClient
     from headwater.gate.resolve_datasets import ResolutionOptions, parse_map_options
@@ -77,7 +78,8 @@ def gate(
             read_full_names(Path(manifest)) if manifest else {},
             parse_map_options(mapped or ()),
         )
-        api = GateClient(api_url(home, url))
+        address = api_address(home, url, profile)
+        api = GateClient(address.url, api_key=address.api_key)
     except HeadwaterError as error:
         raise QueryError(error.message, hint=error.hint) from error
     request = GateRequest(Path(repository), base, dialect, options, max_downstream, allow.strip())

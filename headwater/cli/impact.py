@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headwater.cli.options import Home, Json, existing, graph_view
+from headwater.cli.backend.backend import Backend
+from headwater.cli.names import resolve
+from headwater.cli.options import existing
+from headwater.cli.question import question
+from headwater.cli.result import Result
 from headwater.errors import QueryError
 
 if TYPE_CHECKING:
-    from headwater.impact.report import Affected, Evidence, Report
+    from rich.console import Console
 
+Data = dict[str, Any]
 Values = list[str] | None
 _STYLES = {
     "breaking": "bold red",
@@ -21,12 +27,20 @@ _STYLES = {
     "low": "green",
 }
 _EVIDENCE_SHOWN = 3
+_COLUMNS = (
+    "severity", "kind", "asset", "asset_type", "affected_references", "owners", "certified", "urn",
+)  # fmt: skip
 
 
+@question
 def impact(
-    urn: Annotated[
+    backend: Backend,
+    node: Annotated[
         str,
-        typer.Argument(help="The dataset or job that changes, for example dataset:db:raw.orders."),
+        typer.Argument(
+            help="The dataset or job that changes, by name or urn: raw.orders, "
+            "dataset:db:raw.orders.",
+        ),
     ],
     rename: Annotated[Values, typer.Option(help="Rename a column.", metavar="FROM:TO")] = None,
     drop: Annotated[Values, typer.Option(help="Drop a column.", metavar="COLUMN")] = None,
@@ -54,16 +68,12 @@ def impact(
     include_stale: Annotated[
         bool, typer.Option(help="Include jobs that no longer read the dataset.")
     ] = False,
-    home: Home = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Assess planned changes: the affected assets, the severity and the evidence.
 
-    Change options are repeatable."""
-    from headwater.impact.assess import assess
-    from headwater.impact.changes import parse_changes
-    from headwater.impact.report import report_json
+    Change options are repeatable.
 
+    For example: headwater impact raw.orders --rename order_total:total_amount"""
     changes = [
         *_renames(rename),
         *_column_changes("column_drop", drop),
@@ -85,19 +95,21 @@ def impact(
     files = {
         path: existing(path).read_text(encoding="utf-8", errors="replace") for path in file or ()
     }
-    report = assess(
-        graph_view(home),
-        parse_changes(changes, urn),
+    found = backend.assess(
+        resolve(backend, node, ("DATASET", "JOB")),
+        changes,
         files=files,
         dialect=dialect,
         include_stale=include_stale,
     )
-    if as_json:
-        from headwater.cli import render as show
-
-        show.print_json(report_json(report))
-    else:
-        _print_report(report)
+    rows = [{**one, "asset": one["name"]} for one in found["affected_assets"]]
+    return Result(
+        data=found,
+        columns=_COLUMNS,
+        rows=rows,
+        records=found["affected_assets"],
+        show=partial(_print_report, report=found),
+    )
 
 
 def _column_changes(kind: str, columns: Values, **fields: Any) -> list[dict[str, Any]]:
@@ -126,53 +138,52 @@ def _split_pairs(option: str, form: str, pairs: Values) -> list[tuple[str, str]]
     return halves
 
 
-def _print_report(report: Report) -> None:
-    from rich.markup import escape
+def _print_report(out: Console, *, report: Data) -> None:
     from rich.table import Table
 
-    from headwater.cli import render as show
+    from headwater.cli.render import escape, with_noun
 
-    out = show.console()
-    level = report.risk_level
-    counts = f"{report.affected_count} affected, {report.breaking_count} breaking"
-    counts += ", " + show.with_noun(report.warning_count, "warning")
+    level = report["risk_level"]
+    counts = f"{report['affected_count']} affected, {report['breaking_count']} breaking"
+    counts += ", " + with_noun(report["warning_count"], "warning")
     out.print(f"risk [{_STYLES[level]}]{level}[/]  {counts}")
     headers = ("severity", "asset", "type", "references", "evidence", "owners")
     table = Table(*headers, box=None, header_style="bold", pad_edge=False)
-    for one in report.affected:
-        severity = f"[{_STYLES[one.severity]}]{one.severity}[/]"
-        name = escape(one.name) + (" [cyan]certified[/]" if one.certified else "")
-        cells = [one.asset_type, ", ".join(one.references), _evidence(one), ", ".join(one.owners)]
-        table.add_row(severity, name, *map(escape, cells))
-    if report.affected:
+    for one in report["affected_assets"]:
+        severity = f"[{_STYLES[one['severity']]}]{one['severity']}[/]"
+        name = escape(one["name"]) + (" [cyan]certified[/]" if one["certified"] else "")
+        evidence = "\n".join(map(escape, _evidence_lines(one)))
+        references, owners = ", ".join(one["affected_references"]), ", ".join(one["owners"])
+        table.add_row(
+            severity, name, escape(one["asset_type"]), escape(references), evidence, escape(owners)
+        )
+    if report["affected_assets"]:
         out.print(table)
-    if report.owners:
-        out.print(f"notify {escape(', '.join(report.owners))}")
-    for note in report.notes:
+    if report["owners"]:
+        out.print(f"notify {escape(', '.join(report['owners']))}")
+    for note in report["notes"]:
         out.print(f"[yellow]{escape(note)}[/]")
-    if report.hidden_affected:
+    if report["hidden_affected"]:
         out.print("[yellow]an asset that you may not see is affected too[/]")
-    if report.truncated:
-        out.print(f"[yellow]cut off at the bound on {report.truncated}: there is more[/]")
+    if report["truncated"]:
+        out.print(f"[yellow]cut off at the bound on {report['truncated']}: there is more[/]")
 
 
-def _evidence(one: Affected) -> str:
+def _evidence_lines(one: Data) -> list[str]:
     """Return the strongest evidence of an asset, one line each."""
-    lines = [_evidence_line(evidence) for evidence in one.evidence[:_EVIDENCE_SHOWN]]
-    more = len(one.evidence) - len(lines)
-    if more > 0:
-        lines.append(f"and {more} more")
-    return "\n".join(lines)
+    lines = [_evidence_line(evidence) for evidence in one["evidence"][:_EVIDENCE_SHOWN]]
+    more = len(one["evidence"]) - len(lines)
+    return [*lines, f"and {more} more"] if more > 0 else lines
 
 
-def _evidence_line(evidence: Evidence) -> str:
+def _evidence_line(evidence: Data) -> str:
     from headwater.schema.urns import parse_urn
 
-    if evidence.kind == "SQL_LINE":
-        return f"{evidence.file or 'its code'} line {evidence.line}: {evidence.text}"
-    if evidence.kind == "COLUMN_PATH":
-        return " → ".join(".".join(parse_urn(urn).parts[1:] or (urn,)) for urn in evidence.path)
-    unknown = "; ".join(evidence.unknown)
+    if evidence["kind"] == "SQL_LINE":
+        return f"{evidence['file'] or 'its code'} line {evidence['line']}: {evidence['text']}"
+    if evidence["kind"] == "COLUMN_PATH":
+        return " → ".join(".".join(parse_urn(urn).parts[1:] or (urn,)) for urn in evidence["path"])
+    unknown = "; ".join(evidence["unknown"])
     return f"reads it ({unknown})" if unknown else "reads it"
 
 

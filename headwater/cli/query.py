@@ -3,38 +3,131 @@
 from __future__ import annotations
 
 import sys
-from datetime import datetime
-from typing import Annotated
+from collections.abc import Iterable
+from enum import StrEnum
+from functools import partial
+from typing import Annotated, Any
 
 import typer
 
-from headwater.cli.options import Home, Json, graph, graph_view
-from headwater.errors import EventError, QueryError
+from headwater.cli.backend.backend import Backend
+from headwater.cli.names import answer_id_of, resolve
+from headwater.cli.question import picture_question, question
+from headwater.cli.result import Result
+from headwater.cli.times import instant_of
+from headwater.errors import QueryError
+
+NodeArgument = typer.Argument(
+    help="Names or urns, for example delays or dataset:file:/data/marts/delays.", metavar="NODE"
+)
+_NODE_COLUMNS = ("kind", "namespace", "name", "urn")
 
 
+class Direction(StrEnum):
+    """The direction of a traversal."""
+
+    UPSTREAM = "upstream"
+    DOWNSTREAM = "downstream"
+    BOTH = "both"
+
+
+class Kind(StrEnum):
+    """The kinds of nodes that a search finds."""
+
+    DATASET = "dataset"
+    JOB = "job"
+    ANSWER = "answer"
+    PIPELINE_RUN = "pipeline_run"
+    SOURCE = "source"
+    ARTIFACT = "artifact"
+    COLUMN = "column"
+
+
+@picture_question
 def trace(
-    answer_id: Annotated[str, typer.Argument(help="The answer's id.")],
-    home: Home = None,
-    as_json: Json = False,
-) -> None:
-    """Trace an answer back to its sources, with every run and version on the way."""
-    from headwater.cli import render
-    from headwater.lineage.questions.lineage import trace as traced
-
-    found = traced(graph_view(home), answer_id)
-    if as_json:
-        render.print_json(render.trace_data(found))
-    else:
-        render.print_trace(found)
-
-
-def lineage(
-    urns: Annotated[
-        list[str],
-        typer.Argument(help="Urns, for example dataset:file:/data/marts/delays.", metavar="URN"),
+    backend: Backend,
+    answer: Annotated[
+        str, typer.Argument(help="The answer's id, or its urn.", metavar="ANSWER_ID")
     ],
-    home: Home = None,
-    direction: Annotated[str, typer.Option(help="upstream, downstream or both.")] = "both",
+) -> Result:
+    """Trace an answer back to its sources, with every run and version on the way.
+
+    For example: headwater trace churn-q1 --format svg --output churn.svg"""
+    return ask_trace(backend, answer_id_of(backend, answer))
+
+
+def ask_trace(backend: Backend, answer_id: str) -> Result:
+    """Return the trace of an answer, given by its id."""
+    from headwater.cli import render
+
+    found = backend.ask("trace", answerId=answer_id)["trace"]
+    found["stale"] = render.stale_data(found)
+    rows = _trace_rows(found)
+    return Result(
+        data=found,
+        columns=("kind", "namespace", "name", "status", "at", "rowCount", "urn"),
+        rows=rows,
+        show=partial(render.print_trace, found=found),
+        picture=_picture(rows, found["edges"], found["answer"]["urn"]),
+    )
+
+
+def _trace_rows(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the nodes of a trace as rows: the answer, then each kind, nearest first."""
+    rows = []
+    for kind, nodes in (
+        ("ANSWER", [found["answer"], *found["answers"]]),
+        ("ARTIFACT", found["artifacts"]),
+        ("PIPELINE_RUN", found["runs"]),
+        ("SOURCE", found["sources"]),
+        ("COLUMN", found["columns"]),
+    ):
+        rows += [_trace_row(kind, node) for node in nodes]
+    return rows
+
+
+def _trace_row(kind: str, node: dict[str, Any]) -> dict[str, Any]:
+    names = ("answerId", "pipelineName", "runId", "name")
+    times = ("generatedAt", "createdAt", "startedAt", "capturedAt")
+    return {
+        "kind": kind,
+        "namespace": node.get("namespace"),
+        "name": _first(node, ("name", *names)) or node["urn"],
+        "status": node.get("status"),
+        "at": _first(node, times),
+        "rowCount": node.get("rowCount"),
+        "urn": node["urn"],
+    }
+
+
+def _first(node: dict[str, Any], keys: Iterable[str]) -> Any:
+    return next((node[key] for key in keys if node.get(key)), None)
+
+
+def _picture(nodes: Iterable[dict[str, Any]], edges: Iterable[dict[str, Any]], subject: str) -> Any:
+    from headwater.cli.output.pictures import Picture, PictureNode
+
+    return Picture(
+        [
+            PictureNode(node["urn"], node["kind"], node["name"], node.get("status") == "FAIL")
+            for node in nodes
+        ],
+        [
+            (edge["source"], edge["target"])
+            for edge in edges
+            if edge["type"] in {"FEEDS", "PRODUCED", "CITED_BY"}
+        ],
+        subject,
+    )
+
+
+@picture_question
+def lineage(
+    backend: Backend,
+    nodes: Annotated[list[str], NodeArgument],
+    direction: Annotated[
+        Direction, typer.Option(help="Direction of the traversal.")
+    ] = Direction.BOTH,
     depth: Annotated[int, typer.Option(help="Number of jobs or runs to cross.")] = 10,
     level: Annotated[
         str,
@@ -46,7 +139,7 @@ def lineage(
         ),
     ] = "",
     as_of: Annotated[
-        str | None, typer.Option(help="Show the lineage graph of this time (ISO 8601).")
+        str | None, typer.Option(help="Show the lineage graph of this time: yesterday, ISO 8601.")
     ] = None,
     between: Annotated[
         tuple[str, str] | None,
@@ -62,7 +155,8 @@ def lineage(
     owner: Annotated[list[str] | None, typer.Option(help="Only datasets of this owner.")] = None,
     job_type: Annotated[list[str] | None, typer.Option(help="Only jobs of this type.")] = None,
     since: Annotated[
-        str | None, typer.Option(help="Only nodes and runs seen at this time or later.")
+        str | None,
+        typer.Option(help="Only nodes and runs seen at this time or later: 2h, yesterday, ISO."),
     ] = None,
     until: Annotated[
         str | None, typer.Option(help="Only nodes and runs seen at this time or earlier.")
@@ -70,157 +164,171 @@ def lineage(
     after: Annotated[
         str | None, typer.Option(help="Continue after this cursor of continuations in the JSON.")
     ] = None,
-    as_json: Json = False,
-) -> None:
-    """Show the lineage upstream and downstream of datasets, jobs, runs, versions or columns."""
+) -> Result:
+    """Show the lineage upstream and downstream of datasets, jobs, runs, versions or columns.
+
+    For example: headwater lineage delays --direction upstream --format mermaid"""
     from headwater.cli import render
-    from headwater.lineage.questions.lineage import lineage as found_lineage
-    from headwater.lineage.traversal.filters import Filter
-    from headwater.lineage.traversal.request import LineageRequest
 
-    filter_ = Filter(
-        namespaces=tuple(namespace or ()),
-        tags=tuple(tag or ()),
-        owners=tuple(owner or ()),
-        job_types=tuple(job_type or ()),
-        since=time_of("--since", since),
-        until=time_of("--until", until),
+    filter_ = {
+        "namespaces": namespace,
+        "tags": tag,
+        "owners": owner,
+        "jobTypes": job_type,
+        "since": _iso("--since", since),
+        "until": _iso("--until", until),
+    }
+    found = backend.ask(
+        "lineage",
+        urns=[resolve(backend, node) for node in nodes],
+        direction=direction.upper(),
+        depth=depth,
+        level=level,
+        asOf=_iso("--as-of", as_of),
+        between=_times("--between", between),
+        filter={key: value for key, value in filter_.items() if value},
+        after=after,
+    )["lineage"]
+    difference = found["difference"]
+    if difference is None:
+        del found["difference"]
+    return Result(
+        data=found,
+        columns=(*_NODE_COLUMNS, "distance"),
+        rows=found["nodes"],
+        show=partial(render.print_difference, found=difference)
+        if difference
+        else partial(render.print_lineage, found=found),
+        picture=_picture(found["nodes"], found["edges"], next(iter(found["starts"]), "")),
     )
-    found = found_lineage(
-        graph_view(home),
-        LineageRequest(
-            tuple(urns),
-            direction=direction.upper(),
-            depth=depth,
-            level=level,
-            as_of=time_of("--as-of", as_of),
-            between=_times("--between", between),
-            filter=filter_,
-            after=after,
-        ),
-    )
-    if as_json:
-        render.print_json(render.lineage_data(found))
-    elif found.difference:
-        render.print_difference(found.difference)
-    else:
-        render.print_lineage(found)
 
 
-def _times(option: str, pair: tuple[str, str] | None) -> tuple[datetime, datetime] | None:
+def _iso(option: str, text: str | None) -> str | None:
+    instant = instant_of(option, text)
+    return instant.isoformat() if instant else None
+
+
+def _times(option: str, pair: tuple[str, str] | None) -> dict[str, str] | None:
     if pair is None:
         return None
-    since, until = (time_of(option, text) for text in pair)
+    since, until = (_iso(option, text) for text in pair)
     if since is None or until is None:
         raise QueryError(f"{option} expects two times")
-    return since, until
+    return {"from": since, "to": until}
 
 
+@question
 def search(
+    backend: Backend,
     text: Annotated[
         str, typer.Argument(help="A word of a name, a description, a column or a tag.")
     ],
-    home: Home = None,
-    kind: Annotated[str, typer.Option(help="Only this kind: dataset, job, answer, ...")] = "",
+    kind: Annotated[Kind | None, typer.Option(help="Only this kind.")] = None,
     namespace: Annotated[str, typer.Option(help="Only this namespace.")] = "",
     tag: Annotated[str, typer.Option(help="Only with this tag: key=value, or key.")] = "",
     owner: Annotated[str, typer.Option(help="Only this owner.")] = "",
     first: Annotated[int, typer.Option(help="Maximum number of results.")] = 20,
     after: Annotated[str | None, typer.Option(help="Continue after this cursor.")] = None,
-    as_json: Json = False,
-) -> None:
-    """Find datasets, jobs and answers by words."""
+) -> Result:
+    """Find datasets, jobs and answers by words.
+
+    For example: headwater search delays --kind dataset"""
     from headwater.cli import render
-    from headwater.lineage.questions.search import SearchFilters
-    from headwater.lineage.questions.search import search as find
 
-    filters = SearchFilters(kind.upper(), namespace, tag, owner)
-    found = find(graph_view(home), text, filters=filters, first=first, after=after)
-    nodes = [hit.node for hit in found.page.entries]
-    rows = [
-        {"kind": node.kind, "namespace": node.namespace, "name": node.name, "urn": node.urn}
-        for node in nodes
-    ]
-    if as_json:
-        counts = {
-            name: list(map(vars, getattr(found, name))) for name in ("kinds", "namespaces", "tags")
-        }
-        hits = [
-            {"cursor": cursor, **row} for cursor, row in zip(found.page.cursors, rows, strict=True)
-        ]
-        more = {
-            "totalCount": found.count,
-            "truncated": found.truncated,
-            "hasNextPage": found.page.has_next,
-        }
-        render.print_json({"hits": hits, **more, **counts})
-    else:
-        render.print_rows(["kind", "namespace", "name", "urn"], rows, as_json=False)
-        render.print_more(found.page, found.count)
+    found = backend.ask(
+        "search",
+        text=text,
+        kind=kind.upper() if kind else None,
+        namespace=namespace,
+        tag=tag,
+        owner=owner,
+        first=first,
+        after=after,
+    )["search"]
+    hits = [{"cursor": cursor, **node} for cursor, node in render.cursors(found)]
+    page, count = found["pageInfo"], found["totalCount"]
+
+    def show(out: Any) -> None:
+        render.print_table(out, _NODE_COLUMNS, hits)
+        out.print(f"[dim]{render.with_noun(len(hits), 'row')}[/]")
+        if page["hasNextPage"]:
+            render.print_more(out, page["endCursor"], count)
+
+    counts = {name: found[name] for name in ("kinds", "namespaces", "tags")}
+    more = {"truncated": found["truncated"], "hasNextPage": page["hasNextPage"]}
+    return Result(
+        data={"hits": hits, "totalCount": count, **more, **counts},
+        columns=_NODE_COLUMNS,
+        rows=hits,
+        show=show,
+    )
 
 
+@question
 def cypher(
+    backend: Backend,
     name: Annotated[
         str | None, typer.Argument(help="A query of the library; - reads Cypher from stdin.")
     ] = None,
     param: Annotated[
         list[str] | None, typer.Option(help="A parameter as name=value; repeatable.")
     ] = None,
-    home: Home = None,
     source: Annotated[
         bool, typer.Option("--source", help="Print the query instead of running it.")
     ] = False,
-    as_json: Json = False,
-) -> None:
-    """Run an audit query, read-only; without a name, list the library."""
+) -> Result:
+    """Run an audit query, read-only; without a name, list the library.
+
+    For example: headwater cypher column_origins --param namespace=file --format csv"""
     from headwater.cli import render
-    from headwater.cypher.query_catalog import find_query, load_queries
     from headwater.cypher.sandbox.parameters import json_or_text
-    from headwater.cypher.sandbox.run import run_audit, run_text
 
     if name is None:
-        audits = [one for key, one in load_queries().items() if key.startswith("audit/")]
-        listed = [
-            {
-                "name": one.name.removeprefix("audit/"),
-                "parameters": ", ".join(
-                    f"{p.name} {p.type}" + ("" if p.required else f" = {p.default}")
-                    for p in one.parameters
-                ),
-                "purpose": one.purpose,
-            }
-            for one in audits
-        ]
-        render.print_rows(["name", "parameters", "purpose"], listed, as_json=as_json)
-        return
+        return _library(backend)
     if source and name != "-":
-        print(find_query(name).text, end="")
-        return
+        return _source(name)
     parameters = _parameters(param or [])
     if name == "-":
-        found = run_text(
-            graph(home),
-            sys.stdin.read(),
-            {key: json_or_text(value) for key, value in parameters.items()},
-        )
+        values = {key: json_or_text(value) for key, value in parameters.items()}
+        found = backend.run_statement(sys.stdin.read(), values)
     else:
-        found = run_audit(graph(home), name, parameters)
-    render.print_rows(found.columns, found.rows, as_json=as_json)
-    if found.truncated:
-        print(
-            f"headwater: {render.with_noun(len(found.rows), 'row')} shown; more rows exist",
-            file=sys.stderr,
-        )
+        found = backend.run_audit(name, parameters)
+    count = render.with_noun(len(found.rows), "row")
+    return Result(
+        data=found.rows,
+        columns=found.columns,
+        rows=found.rows,
+        note=f"{count} shown; more rows exist" if found.truncated else "",
+    )
 
 
-def time_of(option: str, text: str | None) -> datetime | None:
-    """Parse a time given as an option. Raise QueryError if it is no time."""
-    from headwater.schema.events import parse_instant, to_datetime
+def _library(backend: Backend) -> Result:
+    rows = [
+        {
+            "name": one["name"],
+            "parameters": ", ".join(map(_parameter_text, one["parameters"])),
+            "purpose": one["purpose"],
+        }
+        for one in backend.list_audits()
+    ]
+    return Result(rows, ("name", "parameters", "purpose"), rows, prose=frozenset({"purpose"}))
 
-    try:
-        return to_datetime(parse_instant(text, field=option)) if text else None
-    except EventError as error:
-        raise QueryError(error.message, hint=error.hint) from error
+
+def _parameter_text(one: dict[str, Any]) -> str:
+    default = "" if one["required"] else f" = {one['default']}"
+    return f"{one['name']} {one['type']}{default}"
+
+
+def _source(name: str) -> Result:
+    from headwater.cypher.query_catalog import find_query
+
+    text = find_query(name).text
+    row = {"name": name, "query": text}
+
+    def show(out: Any) -> None:
+        out.print(text, end="", markup=False)
+
+    return Result(row, ("name", "query"), [row], show=show)
 
 
 def _parameters(pairs: list[str]) -> dict[str, str]:

@@ -1,51 +1,60 @@
-"""Render answers: rich trees and tables for people, JSON for programs, from the same data."""
+"""Render answers for people: rich trees and tables, from the JSON that programs get.
+
+Nothing here cuts or wraps a urn. A line that is wider than the terminal is left to the terminal,
+so that a copied urn is whole. Piped output is not wrapped at all.
+"""
 
 from __future__ import annotations
 
+import io
 import json
-import os
+import shutil
+import sys
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import timedelta
+from itertools import zip_longest
+from textwrap import wrap
+from typing import Any
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+from rich.markup import escape as escape_markup
+from rich.text import Text
 from rich.tree import Tree
 
+from headwater.cli.output.cells import json_value, one_line, text_of, without_controls
+from headwater.errors import QueryError
 from headwater.schema.urns import parse_urn
 
-if TYPE_CHECKING:
-    # These modules load Neo4j's driver; a command that only counts need not wait for it.
-    from headwater.lineage.hidden_nodes import Edge
-    from headwater.lineage.node_names import NodeName
-    from headwater.lineage.pagination import Page
-    from headwater.lineage.questions.lineage import Difference, Lineage, Trace
-
-# Piped output has no screen width to be cut to.
-_PLAIN_WIDTH = 240
+# Wider than any line, so that rich neither wraps nor cuts one.
+_WIDTH = 1_000_000
+_PROSE_WIDTH_MIN = 24
+_PROSE_WIDTH_MAX = 100
 _STATUS_STYLES = {"COMPLETE": "green", "FAIL": "bold red", "ABORT": "red", "RUNNING": "yellow"}
+_SECOND = len("2026-01-31T12:00:00")
 
 Data = dict[str, Any]
 
 
 def console() -> Console:
-    found = Console(highlight=False)
-    if not found.is_terminal and "COLUMNS" not in os.environ:
-        found = Console(highlight=False, width=_PLAIN_WIDTH)
-    return found
+    """Return the console of standard output, without a limit on its lines."""
+    return Console(highlight=False, width=_WIDTH, soft_wrap=True)
+
+
+def captured_console() -> tuple[Console, io.StringIO]:
+    """Return a console without colours, and what it prints."""
+    stream = io.StringIO()
+    return Console(file=stream, highlight=False, width=_WIDTH, soft_wrap=True), stream
+
+
+def escape(text: object) -> str:
+    """Return a text of events on one line, safe for rich and for a terminal."""
+    return escape_markup(one_line(str(text)))
 
 
 def print_json(data: Any) -> None:
-    print(json.dumps(data, indent=2, default=_json_value, ensure_ascii=False))
-
-
-def _json_value(value: Any) -> str:
-    if isinstance(value, datetime):
-        return value.isoformat().replace("+00:00", "Z")
-    return str(value)
+    print(json.dumps(data, indent=2, default=json_value, ensure_ascii=False))
 
 
 def print_rows(
@@ -55,35 +64,74 @@ def print_rows(
     if as_json:
         print_json([dict(row) for row in found])
         return
-    print_table(columns, found)
-    console().print(f"[dim]{with_noun(len(found), 'row')}[/]")
+    out = console()
+    print_table(out, columns, found)
+    out.print(f"[dim]{with_noun(len(found), 'row')}[/]")
 
 
-def print_table(columns: Sequence[str], found: Sequence[Mapping[str, Any]]) -> None:
-    shown = Table(*columns, box=None, header_style="bold", pad_edge=False)
-    for row in found:
-        shown.add_row(*(escape(text_of(row.get(column))) for column in columns))
-    console().print(shown)
+def print_table(
+    out: Console,
+    columns: Sequence[str],
+    found: Sequence[Mapping[str, Any]],
+    *,
+    prose: Collection[str] = (),
+) -> None:
+    """Print rows as a table. On a terminal the columns of prose are folded to its width."""
+    texts = [[without_controls(text_of(row.get(column))) for column in columns] for row in found]
+    fold = _prose_width(out, columns, texts, prose)
+    folds = [fold if column in prose else None for column in columns]
+    rows = [_cells(row, folds) for row in ([*columns], *texts)]
+    widths = [_width(row[index] for row in rows) for index in range(len(columns))]
+    for number, row in enumerate(rows):
+        for cells in zip_longest(*row, fillvalue=""):
+            line = "  ".join(
+                set_cell_size(cell, width) for cell, width in zip(cells, widths, strict=True)
+            ).rstrip()
+            out.print(Text(line, "bold" if number == 0 else ""))
 
 
-def data_of(value: Any) -> Any:
-    """Convert a dataclass to JSON values, with GraphQL's names."""
-    if is_dataclass(value):
-        return {_camel(one.name): data_of(getattr(value, one.name)) for one in fields(value)}
-    if isinstance(value, list | tuple):
-        return [data_of(one) for one in value]
-    return value
+def _cells(texts: Sequence[str], folds: Sequence[int | None]) -> list[list[str]]:
+    """Return the cells of a row, each as its lines."""
+    return [_cell_lines(text, width) for text, width in zip(texts, folds, strict=True)]
 
 
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
+def _width(cells: Iterable[Sequence[str]]) -> int:
+    """Return the width of the widest line of a column."""
+    return max((cell_len(line) for cell in cells for line in cell), default=0)
 
 
-def print_more(page: Page[Any], count: int) -> None:
+def _cell_lines(text: str, width: int | None) -> list[str]:
+    """Return the lines of a cell; a width folds them between words."""
+    lines = text.splitlines() or [""]
+    if width is None:
+        return lines
+    folded: list[str] = []
+    for line in lines:
+        folded += wrap(line, width, break_long_words=False, break_on_hyphens=False) or [""]
+    return folded
+
+
+def _prose_width(
+    out: Console,
+    columns: Sequence[str],
+    texts: Sequence[Sequence[str]],
+    prose: Collection[str],
+) -> int | None:
+    """Return the width of a column of prose; None without a terminal to fit."""
+    if not out.is_terminal or not prose:
+        return None
+    named = [index for index, column in enumerate(columns) if column not in prose]
+    taken = sum(
+        2 + max(map(cell_len, (columns[index], *(row[index] for row in texts)))) for index in named
+    )
+    room = shutil.get_terminal_size().columns - taken
+    return max(_PROSE_WIDTH_MIN, min(_PROSE_WIDTH_MAX, room // len(prose)))
+
+
+def print_more(out: Console, end_cursor: str | None, count: int | None = None) -> None:
     """Print that more pages follow, and the option to read them."""
-    if page.has_next:
-        console().print(f"[dim]of {count:,} in all; continue with --after {page.cursors[-1]}[/]")
+    total = "" if count is None else f"of {count:,} in all; "
+    out.print(f"[dim]{total}continue with --after {end_cursor}[/]")
 
 
 def with_noun(number: int, word: str, several: str = "") -> str:
@@ -114,105 +162,67 @@ def age_of(length: timedelta) -> str:
     return f"{hours}h {left}m" if hours else f"{left}m"
 
 
-def text_of(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, datetime):
-        return str(_json_value(value))
-    return (
-        value
-        if isinstance(value, str)
-        else json.dumps(value, default=_json_value, ensure_ascii=False)
-    )
+def second_of(instant: str | None) -> str:
+    """Return an instant without its fraction of a second."""
+    return (instant or "")[:_SECOND]
 
 
-def _edges(edges: Iterable[Edge]) -> list[Data]:
-    return [{"source": edge.source, "target": edge.target, "type": edge.type} for edge in edges]
+def plain_urn(urn: str) -> str:
+    """Return the parts of a urn without its kind and its encoding."""
+    try:
+        parts = parse_urn(urn).parts
+    except QueryError:
+        return urn
+    return "  ".join(parts) if parts else urn
 
 
-def trace_data(found: Trace) -> Data:
-    return {
-        "answer": found.answer,
-        "sources": found.sources,
-        "artifacts": found.artifacts,
-        "runs": found.runs,
-        "answers": found.answers,
-        "columns": found.columns,
-        "edges": _edges(found.edges),
-        "truncated": found.truncated,
-    }
-
-
-def lineage_data(found: Lineage) -> Data:
-    data: Data = {
-        "nodes": [{**_node(node), "distance": found.distances[node.urn]} for node in found.nodes],
-        "edges": _edges(found.edges),
-        "truncated": found.truncated,
-        "omittedCount": found.omitted_count,
-        "continuations": [
-            {"urn": one.urn, "cursor": one.cursor, "omittedCount": one.omitted_count}
-            for one in found.continuations
-        ],
-    }
-    if found.difference:
-        data["difference"] = {
-            "addedNodes": [_node(node) for node in found.difference.added_nodes],
-            "removedNodes": [_node(node) for node in found.difference.removed_nodes],
-            "addedEdges": _edges(found.difference.added_edges),
-            "removedEdges": _edges(found.difference.removed_edges),
-        }
-    return data
-
-
-def _node(node: NodeName) -> Data:
-    return {"urn": node.urn, "kind": node.kind, "namespace": node.namespace, "name": node.name}
-
-
-def print_difference(found: Difference) -> None:
+def print_difference(out: Console, found: Data) -> None:
     """Print added nodes and edges with a plus, removed ones with a minus: nodes, then edges."""
-    out = console()
-    for sign, style, nodes in (
-        ("+", "green", found.added_nodes),
-        ("-", "red", found.removed_nodes),
-    ):
-        for node in nodes:
-            out.print(f"[{style}]{sign}[/] [dim]{node.kind.lower()}[/] {escape(node.name)}")
-    for sign, style, edges in (
-        ("+", "green", found.added_edges),
-        ("-", "red", found.removed_edges),
-    ):
-        for edge in edges:
+    signs = (("+", "green", "added"), ("-", "red", "removed"))
+    for sign, style, word in signs:
+        for node in found[f"{word}Nodes"]:
+            out.print(f"[{style}]{sign}[/] [dim]{node['kind'].lower()}[/] {escape(node['name'])}")
+    for sign, style, word in signs:
+        for edge in found[f"{word}Edges"]:
             out.print(
-                f"[{style}]{sign}[/] {escape(edge.source)} [dim]{edge.type}[/] "
-                f"{escape(edge.target)}"
+                f"[{style}]{sign}[/] {escape(edge['source'])} [dim]{edge['type']}[/] "
+                f"{escape(edge['target'])}"
             )
-    added = len(found.added_nodes) + len(found.added_edges)
-    out.print(
-        f"[dim]{added} added, {len(found.removed_nodes) + len(found.removed_edges)} removed[/]"
-    )
+    added = len(found["addedNodes"]) + len(found["addedEdges"])
+    removed = len(found["removedNodes"]) + len(found["removedEdges"])
+    out.print(f"[dim]{added} added, {removed} removed[/]")
 
 
-def print_trace(found: Trace) -> None:
+def print_trace(out: Console, found: Data) -> None:
     """Print the answer with its inputs below it; a node that was printed before is only named
     again.
     """
     nodes: dict[str, Data] = {}
     for kind in ("artifacts", "runs", "sources", "answers", "columns"):
-        nodes |= {row["urn"]: row for row in getattr(found, kind)}
+        nodes |= {row["urn"]: row for row in found[kind]}
     upstream: dict[str, list[str]] = defaultdict(list)
-    for edge in found.edges:
-        if edge.type in {"FEEDS", "PRODUCED", "CITED_BY"}:
-            upstream[edge.target].append(edge.source)
-    answer = found.answer
+    for edge in found["edges"]:
+        if edge["type"] in {"FEEDS", "PRODUCED", "CITED_BY"}:
+            upstream[edge["target"]].append(edge["source"])
+    answer = found["answer"]
     title = f"[bold cyan]answer[/] [bold]{escape(answer['answerId'])}[/]"
-    tree = Tree(f"{title}  {escape(str(answer.get('content') or ''))}")
+    tree = Tree(f"{title}  {escape(answer.get('content') or '')}")
     _add_upstream(tree, answer["urn"], upstream, nodes, set())
-    out = console()
     out.print(tree)
-    out.print(f"[bold]{with_noun(len(found.sources), 'source')}[/]")
-    for row in found.sources:
+    out.print(f"[bold]{with_noun(len(found['sources']), 'source')}[/]")
+    for row in found["sources"]:
         out.print(f"  [green]{escape(row['namespace'])}[/] {escape(row['name'])}")
-    print_truncated(out, found.truncated)
+    print_stale(out, found["stale"])
+    print_truncated(out, found)
+
+
+def print_stale(out: Console, stale: Sequence[Data]) -> None:
+    """Print what is out of date, where to look, and whom to tell."""
+    for one in stale:
+        look = one["failedRun"] or one["newerVersion"]
+        tell = f"; tell [bold]{escape(', '.join(one['owners']))}[/]" if one["owners"] else ""
+        out.print(f"[yellow]stale[/] {second_of(one['at'])}  {escape(one['reason'])}{tell}")
+        out.print(f"  [dim]{escape(look or one['dataset'])}[/]")
 
 
 def _add_upstream(
@@ -232,15 +242,14 @@ def _add_upstream(
 
 
 def _label(urn: str, row: Data) -> str:
-    kind = parse_urn(urn).kind
-    name = escape(str(row.get("pipelineName") or row.get("answerId") or row.get("name") or urn))
+    kind = urn.partition(":")[0]
+    name = escape(row.get("pipelineName") or row.get("answerId") or row.get("name") or urn)
     if kind == "run":
         status = str(row.get("status") or "RUNNING")
         style = _STATUS_STYLES.get(status, "yellow")
-        when = text_of(row.get("startedAt"))[:19]
         return (
             f"[blue]run[/] {name}  [{style}]{status}[/]  "
-            f"[dim]{escape(str(row.get('runId')))}  {when}[/]"
+            f"[dim]{escape(row.get('runId'))}  {second_of(row.get('startedAt'))}[/]"
         )
     size = (
         f"  [dim]{with_noun(row['rowCount'], 'row')}[/]"
@@ -251,24 +260,25 @@ def _label(urn: str, row: Data) -> str:
     return f"[{colour}]{kind}[/] {name}{size}"
 
 
-def print_lineage(found: Lineage) -> None:
+def print_lineage(out: Console, found: Data) -> None:
     """Print upstream and downstream of every start, each as a tree."""
-    names = {node.urn: f"[dim]{node.kind.lower()}[/] {escape(node.name)}" for node in found.nodes}
-    out = console()
+    names = {
+        node["urn"]: f"[dim]{node['kind'].lower()}[/] {escape(node['name'])}"
+        for node in found["nodes"]
+    }
     for title, near, far in (("upstream", "target", "source"), ("downstream", "source", "target")):
         onward: dict[str, list[str]] = defaultdict(list)
-        for edge in found.edges:
-            if edge.type != "DERIVED_FROM":
-                onward[getattr(edge, near)].append(getattr(edge, far))
-        for urn in found.starts:
+        for edge in found["edges"]:
+            if edge["type"] != "DERIVED_FROM":
+                onward[edge[near]].append(edge[far])
+        for urn in found["starts"]:
             if urn in onward:
                 tree = Tree(f"[bold]{title}[/] of {names.get(urn, escape(urn))}")
                 _add_neighbours(tree, urn, onward, names, {urn})
                 out.print(tree)
-    out.print(
-        f"[dim]{with_noun(len(found.nodes), 'node')}, {with_noun(len(found.edges), 'edge')}[/]"
-    )
-    print_truncated(out, found.truncated)
+    nodes, edges = len(found["nodes"]), len(found["edges"])
+    out.print(f"[dim]{with_noun(nodes, 'node')}, {with_noun(edges, 'edge')}[/]")
+    print_truncated(out, found)
 
 
 def _add_neighbours(
@@ -286,8 +296,38 @@ def _add_neighbours(
         _add_neighbours(branch.add(names.get(other, escape(other))), other, onward, names, shown)
 
 
-def print_truncated(out: Console, truncated: bool) -> None:
-    if truncated:
+def print_truncated(out: Console, found: Mapping[str, Any]) -> None:
+    """Print that an answer is not complete, if it is not."""
+    if found.get("truncated"):
         out.print(
             "[yellow]Truncated: the traversal reached its bound on depth, nodes, edges or time.[/]"
         )
+
+
+def print_line(out: Console, before: str, name: str, after: str) -> None:
+    """Print a name between our own words; `before` may hold styles."""
+    out.print(f"{before} {escape(name)}  [dim]{escape(after)}[/]")
+
+
+def warn(text: str) -> None:
+    """Print a line to standard error."""
+    print(f"headwater: {text}", file=sys.stderr)
+
+
+def cursors(connection: Data) -> Iterable[tuple[str, Data]]:
+    """Return the cursor and the node of each edge of a connection."""
+    return [(edge["cursor"], edge["node"]) for edge in connection["edges"]]
+
+
+def stale_data(found: Data) -> list[Data]:
+    """Return what is out of date with urns in place of nodes."""
+    names = ("dataset", "usedVersion", "newerVersion", "failedRun")
+    return [
+        {**one, **{name: one[name] and one[name]["urn"] for name in names}}
+        for one in found["stale"]
+    ]
+
+
+def urns(nodes: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the urns of nodes."""
+    return [node["urn"] for node in nodes]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import os
 import sys
 import time
 from collections.abc import Iterator
@@ -15,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headwater.backoff import Backoff
-from headwater.cli.options import Home, Json, Url, api_url, existing, settings_of
+from headwater.cli.backend.address import Address
+from headwater.cli.options import Home, Json, Profile, Url, api_address, existing, settings_of
 from headwater.errors import EventError, UnauthorizedError, UnavailableError
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def ingest(
     ],
     home: Home = None,
     url: Url = None,
+    profile: Profile = None,
     as_json: Json = False,
 ) -> None:
     """Send OpenLineage events from files. Exit code 4 means that some were refused; the others are
@@ -44,7 +45,7 @@ def ingest(
     """
     from headwater.cli import render
 
-    address = api_url(home, url)
+    address = api_address(home, url, profile)
     accepted = 0
     refused: list[dict[str, Any]] = []
     with _bar(as_json) as bar:
@@ -162,7 +163,7 @@ def _opened(file: str) -> Iterator[io.BufferedIOBase]:
             yield unpacked
 
 
-def _post(url: str, lines: list[bytes]) -> dict[str, Any]:
+def _post(address: Address, lines: list[bytes]) -> dict[str, Any]:
     """Send one batch, and retry while the API is down or full.
 
     Raises UnavailableError, UnauthorizedError, or EventError for a refused batch.
@@ -170,8 +171,9 @@ def _post(url: str, lines: list[bytes]) -> dict[str, Any]:
     from headwater.client import API_KEY
     from headwater.transport import HttpSender, bearer_headers
 
+    url = address.url
     sender = HttpSender(timeout_seconds=60, pauses=BACKOFF.pauses(TRIES - 1))
-    headers = bearer_headers(os.environ.get(API_KEY), "application/x-ndjson")
+    headers = bearer_headers(address.api_key, "application/x-ndjson")
     headers["Content-Encoding"] = "gzip"
     packed = gzip.compress(b"\n".join(lines), 1)
     try:

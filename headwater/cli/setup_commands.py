@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from headwater.cli.options import Home, Json, Url, api_url, settings_of
+from headwater.cli.options import Home, Json, Profile, Url, api_address, settings_of
 from headwater.errors import ServerError
 
 
@@ -37,6 +37,7 @@ def doctor(home: Home = None, as_json: Json = False) -> None:
 def spark_conf(
     home: Home = None,
     url: Url = None,
+    profile: Profile = None,
     api_key: Annotated[str | None, typer.Option(help="Key to send as a bearer token.")] = None,
     namespace: Annotated[str | None, typer.Option(help="Namespace of the cluster's jobs.")] = None,
     spark: Annotated[
@@ -59,8 +60,9 @@ def spark_conf(
     from headwater.spark_hooks.listener import as_defaults_conf, as_submit_flags
     from headwater.spark_hooks.listener import spark_conf as conf_of
 
+    address = api_address(home, url, profile)
     conf = conf_of(
-        api_url(home, url), api_key, namespace, headwater_jar=headwater_jar, spark_version=spark
+        address.url, api_key, namespace, headwater_jar=headwater_jar, spark_version=spark
     )
     if as_json:
         print(json.dumps(conf, indent=2))

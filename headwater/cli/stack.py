@@ -27,7 +27,7 @@ from typing import IO
 from rich.console import Console
 from rich.markup import escape
 
-from headwater.cli.options import API_FILE
+from headwater.cli.backend.address import API_FILE
 from headwater.cypher.driver.database import Database
 from headwater.errors import HeadwaterError, HomeInUseError, ServerError
 from headwater.local.neo4j import LocalNeo4j, Running

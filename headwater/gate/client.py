@@ -35,11 +35,11 @@ _IMPACT = """query ($changes: [ChangeInput!]!) { impact(changes: $changes) {
 
 
 class GateClient:
-    """A Headwater at `url`, with the key of the environment if there is one."""
+    """A Headwater at `url`, with a key or that of the environment, if there is one."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, api_key: str | None = None) -> None:
         self.url = url
-        self._client = Headwater(url, timeout_seconds=TIMEOUT_SECONDS)
+        self._client = Headwater(url, api_key=api_key, timeout_seconds=TIMEOUT_SECONDS)
 
     def search_datasets(self, text: str) -> tuple[list[SearchHit], bool]:
         """Return the datasets whose names have the words of a text, and whether there are more."""

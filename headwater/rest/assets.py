@@ -101,6 +101,7 @@ class ImpactRequest(msgspec.Struct, kw_only=True):
     proposed_changes: Annotated[list[dict[str, Any]], Meta(min_length=1, max_length=CHANGES_MAX)]
     files: Annotated[dict[str, str], Meta(max_length=FILES_MAX)] = {}
     dialect: Annotated[str, Meta(max_length=40)] = ""
+    include_stale: Annotated[bool, Meta(description="Include former readers.")] = False
 
 
 class AffectedAsset(msgspec.Struct, kw_only=True):
@@ -108,10 +109,13 @@ class AffectedAsset(msgspec.Struct, kw_only=True):
 
     Its severity is `breaking` if `evidence` shows a reference to a changed element. It is `warning`
     if the asset reads the changed dataset and no evidence shows or excludes a reference. `id` is
-    null for a file.
+    null for a file. `urn` and `kind` are those of the node in the graph, `outputs` the datasets
+    that it writes.
     """
 
     id: str | None
+    urn: str | None
+    kind: str
     name: str
     namespace: str | None
     asset_type: str
@@ -121,6 +125,7 @@ class AffectedAsset(msgspec.Struct, kw_only=True):
     distance: int
     owners: list[str]
     certified: bool
+    outputs: list[str]
 
 
 class Impact(msgspec.Struct, kw_only=True):
@@ -218,7 +223,13 @@ class Assets:
             changes = parse_changes([_with_urn(change, urn) for change in params.proposed_changes])
         except QueryError as error:
             raise ArgumentError(f"proposed_{error.message}", hint=error.hint) from error
-        report = assess(request.view, changes, files=params.files, dialect=params.dialect)
+        report = assess(
+            request.view,
+            changes,
+            files=params.files,
+            dialect=params.dialect,
+            include_stale=params.include_stale,
+        )
         return Impact(
             risk_level=report.risk_level,
             affected_count=report.affected_count,
@@ -259,6 +270,8 @@ def _affected(asset: Affected) -> AffectedAsset:
         urn = twin if twin in asset.outputs else urn
     return AffectedAsset(
         id=asset_id(urn) if urn else None,
+        urn=asset.urn,
+        kind=asset.kind,
         name=asset.name,
         namespace=asset.namespace,
         asset_type=asset.asset_type,
@@ -268,6 +281,7 @@ def _affected(asset: Affected) -> AffectedAsset:
         distance=asset.distance,
         owners=list(asset.owners),
         certified=asset.certified,
+        outputs=list(asset.outputs),
     )
 
 

@@ -49,10 +49,7 @@ def routes(view_of: ViewOf, record: Record) -> list[Route]:
     threads = anyio.CapacityLimiter(THREADS_MAX)
 
     async def list_queries(_: Request) -> Response:
-        audits = [
-            query for key, query in sorted(load_queries().items()) if key.startswith("audit/")
-        ]
-        return json_response({"queries": [_description(query) for query in audits]})
+        return json_response({"queries": describe_audits()})
 
     async def run_query(request: Request) -> Response:
         body = await read_body(request, BODY_BYTES_MAX)
@@ -88,6 +85,12 @@ def routes(view_of: ViewOf, record: Record) -> list[Route]:
         Route("/cypher", _with_errors(run_statement), methods=["POST"]),
         Route("/cypher/{name}", _with_errors(run_query), methods=["POST"]),
     ]
+
+
+def describe_audits() -> list[dict[str, Any]]:
+    """Return the audit queries by name: purpose, parameters and columns of each."""
+    audits = [one for key, one in sorted(load_queries().items()) if key.startswith("audit/")]
+    return [_description(one) for one in audits]
 
 
 def _with_errors(

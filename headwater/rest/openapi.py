@@ -7,7 +7,8 @@ for events and Cypher are described by hand, since they have no such types.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -147,7 +148,7 @@ def _json(schema: Json) -> Json:
 
 
 def _untyped_paths() -> dict[str, Json]:
-    """Return the routes of events and of auditors' Cypher, which are described by hand."""
+    """Return the routes of events, Cypher and evidence packs, which are described by hand."""
     event = {"type": "object", "description": "A run, job or dataset event of OpenLineage 2-0-2."}
     accepted = {
         "type": "object",
@@ -178,7 +179,28 @@ def _untyped_paths() -> dict[str, Json]:
         "required": ["queries"],
     }
     name = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
+    pack = {
+        "type": "object",
+        "properties": {"pack": {"type": "object"}, "digest": {"type": "object"}},
+        "required": ["pack", "digest"],
+    }
     return {
+        "/api/v1/evidence": {
+            "get": {
+                **_untyped(
+                    "get_evidence",
+                    "The evidence pack of a node",
+                    pack,
+                    refusals={400: "A parameter is malformed.", 404: "There is no such node."},
+                ),
+                "tags": ["Evidence"],
+                "parameters": [
+                    _query_parameter("urn", {"type": "string"}, required=True),
+                    _query_parameter("at", {"type": "string", "format": "date-time"}),
+                    _query_parameter("depth", {"type": "integer"}),
+                ],
+            }
+        },
         "/api/v1/lineage": {
             "post": _untyped("send_event", "Send one event", accepted, body=event, status="201")
         },
@@ -200,11 +222,21 @@ def _untyped_paths() -> dict[str, Json]:
     }
 
 
+def _query_parameter(name: str, schema: Json, *, required: bool = False) -> Json:
+    return {"name": name, "in": "query", "required": required, "schema": schema}
+
+
 def _untyped(
-    id: str, summary: str, answer: Json, *, body: Json | None = None, status: str = "200"
+    id: str,
+    summary: str,
+    answer: Json,
+    *,
+    body: Json | None = None,
+    status: str = "200",
+    refusals: Mapping[int, str] = MappingProxyType({}),
 ) -> Json:
     problem = _json({"$ref": _REFS.format(name="Problem")})
-    errors = {**_EVERYWHERE, 503: _UNAVAILABLE}
+    errors = {**_EVERYWHERE, 503: _UNAVAILABLE, **refusals}
     if body is not None:
         errors |= {
             400: "The body cannot be read, or the statement cannot run.",

@@ -16,10 +16,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from headwater.errors import QueryError, UnavailableError
+from headwater.errors import AmbiguousError, QueryError, UnavailableError
 from headwater.lineage.nodes import read_nodes
 from headwater.lineage.questions.assets import (
-    AmbiguousError,
     asset_id,
     assets_by_name,
     registered_urn,

@@ -10,27 +10,20 @@ from typer.testing import CliRunner
 
 from headwater.cli import app
 from headwater.cypher.driver.database import Database
-from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets
 from tests.canonical import empty
-from tests.conftest import Neo4jServer
 from tests.run_builders import at, run, write_events
 
-pytestmark = pytest.mark.neo4j
+pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("settings_of_tests")]
 
 
 @pytest.fixture(autouse=True)
-def graph(
-    neo4j_server: Neo4jServer, database: Database, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[None]:
+def graph(database: Database) -> Iterator[None]:
     """Write a dataset `t` that is also named `u`, merged by hand at 00:09."""
     empty(database)
     names = {"namespace": "db", "name": "t"}, [{"namespace": "db", "name": "u"}]
     merged = headwater_facets.symlinks_event(names[0], same=names[1], event_time=at(9))
     write_events(database, run("w", "write", [], ["t"]), [merged])
-    server = (neo4j_server.uri, neo4j_server.user, neo4j_server.password)
-    # The command closes the database that it opens.
-    monkeypatch.setattr("headwater.cli.aliases.graph_view", lambda _: GraphView(Database(*server)))
     yield
     empty(database)
 

@@ -11,10 +11,9 @@ from headwater.cli import app
 from headwater.cypher.driver.database import Database
 from headwater.ingest.producer_stats import count_event
 from headwater.ingest.producer_stats_writer import write_producer_stats
-from headwater.lineage.view import GraphView
 from headwater.schema.events import parse
 
-pytestmark = pytest.mark.neo4j
+pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("settings_of_tests")]
 
 BODY = (
     b'{"eventTime": "2026-01-31T12:00:00Z", "job": {"namespace": "etl", "name": '
@@ -24,7 +23,7 @@ RECEIVED = 1_769_860_803_000_000
 
 
 @pytest.fixture(autouse=True)
-def counted(database: Database, clean_graph: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def counted(database: Database, clean_graph: object) -> None:
     """Count one event, and let the command ask the tests' own graph."""
     del clean_graph
     with database.write() as transaction:
@@ -32,7 +31,6 @@ def counted(database: Database, clean_graph: object, monkeypatch: pytest.MonkeyP
             transaction,
             count_event(RECEIVED, 4, BODY, parse(BODY, received=RECEIVED), future_seconds=60),
         )
-    monkeypatch.setattr("headwater.cli.conformance.graph_view", lambda _: GraphView(database))
 
 
 def run(*arguments: str) -> str:

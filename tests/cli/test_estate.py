@@ -17,7 +17,6 @@ from headwater.cli import app
 from headwater.cli import render as show
 from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
-from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
 from tests.canonical import empty
 from tests.event_builders import dataset, dataset_event, run_event
@@ -67,10 +66,8 @@ def estate(database: Database) -> Iterator[Database]:
 
 
 @pytest.fixture(autouse=True)
-def own_graph(estate: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_graph(estate: Database, settings_of_tests: None) -> None:
     """Let the commands ask the tests' own graph."""
-    monkeypatch.setattr("headwater.cli.estate.graph_view", lambda _: GraphView(estate))
-    monkeypatch.setattr("headwater.cli.query.graph_view", lambda _: GraphView(estate))
 
 
 def run(*arguments: str, ends_with: int = 0) -> str:

@@ -32,7 +32,13 @@ def shown(*words: str) -> str:
         ("lineage", "Folder of the spool and the local Neo4j. [default: (~/.headwater)]"),
         ("pipeline backfill", "with their reasons. [default: (`dead` in the home)]"),
         ("pipeline stream", "cannot be folded. [default: (TOPIC-dead, CHECKPOINT-dead)]"),
-        ("ingest", "Address of the API. [default: (the one `up` runs in the home)]"),
+        (
+            "ingest",
+            (
+                "Address of the API; its key is read from HEADWATER_API_KEY. "
+                "[default: (HEADWATER_URL, or the home)]"
+            ),
+        ),
         ("lineage", "Number of jobs or runs to cross. [default: 10]"),
     ],
 )

@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 from headwater.cli import app
 from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
-from headwater.lineage.view import GraphView
 from tests.conftest import erase
 from tests.event_builders import dataset, run_event, schema, write_batch
 from tests.run_builders import ds
@@ -40,9 +39,8 @@ def shop(database: Database, graph_driver: Driver) -> Database:
 
 
 @pytest.fixture(autouse=True)
-def own_graph(shop: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the command ask the graph of the tests."""
-    monkeypatch.setattr("headwater.cli.impact.graph_view", lambda _: GraphView(shop))
+def own_graph(shop: Database, settings_of_tests: None) -> None:
+    """Let the commands ask the tests' own graph."""
 
 
 def run(*arguments: str) -> str:

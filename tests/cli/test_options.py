@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from headwater.cli.options import API_FILE, api_url, existing, settings_of
+from headwater.cli.options import existing, settings_of
 
 
 @pytest.fixture(autouse=True)
@@ -22,16 +22,6 @@ def test_an_option_wins_over_the_environment(
     monkeypatch.setenv("HEADWATER_PORT", "8123")
     assert settings_of(str(tmp_path)).port == 8123
     assert settings_of(str(tmp_path), port=9000).port == 9000
-
-
-def test_the_address_is_the_given_one_the_written_one_or_that_of_the_settings(
-    tmp_path: Path,
-) -> None:
-    home = str(tmp_path)
-    assert api_url(home, None) == "http://127.0.0.1:8000"
-    (tmp_path / API_FILE).write_text("http://127.0.0.1:4711\n", encoding="utf-8")
-    assert api_url(home, None) == "http://127.0.0.1:4711"
-    assert api_url(home, "http://elsewhere:1/") == "http://elsewhere:1"
 
 
 def test_a_file_must_exist_and_be_no_folder(tmp_path: Path) -> None:

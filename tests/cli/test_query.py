@@ -14,7 +14,6 @@ from typer.testing import CliRunner
 from headwater.cli import app
 from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
-from headwater.lineage.view import GraphView
 from tests.canonical import empty
 from tests.run_builders import answer, ds, job, run, write_events
 
@@ -36,9 +35,8 @@ def chain(database: Database) -> Iterator[Database]:
 
 
 @pytest.fixture(autouse=True)
-def own_graph(chain: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_graph(chain: Database, settings_of_tests: None) -> None:
     """Let the commands ask the tests' own graph."""
-    monkeypatch.setattr("headwater.cli.query.graph_view", lambda _: GraphView(chain))
 
 
 def printed(*arguments: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.cli import show_failures
+from headwater.cli import render
 
 
 @pytest.mark.parametrize(
@@ -16,4 +16,4 @@ from headwater.cli import show_failures
     ],
 )
 def test_urns_are_shown_without_their_encoding(urn: str, shown: str) -> None:
-    assert show_failures._plain_urn(urn) == shown
+    assert render.plain_urn(urn) == shown

@@ -54,7 +54,7 @@ def wait_for(condition: Callable[[], Any], seconds: float = WAIT_SECONDS_MAX) ->
         time.sleep(0.05)
 
 
-def _answers(url: str) -> bool:
+def answers_at(url: str) -> bool:
     try:
         with urllib.request.urlopen(url, timeout=2) as answer:
             return bool(answer.status == 200)
@@ -84,7 +84,7 @@ def started(neo4j_server: Neo4jServer, database: Database, home: Path) -> Iterat
         ]
     url = f"http://127.0.0.1:{port}"
     try:
-        wait_for(lambda: _answers(f"{url}/readyz"))
+        wait_for(lambda: answers_at(f"{url}/readyz"))
         yield Running(url, home, database)
     finally:
         for process in processes:

@@ -34,6 +34,7 @@ from headwater.graphql.types.scalars import ID, Long, long_or_none
 from headwater.lineage.nodes import require_node
 from headwater.lineage.pagination import PAGE_DEFAULT
 from headwater.lineage.questions import coverage as covered
+from headwater.lineage.questions import names as naming
 from headwater.lineage.questions import owners as owning
 from headwater.lineage.questions import search as searching
 from headwater.lineage.questions import usage as using
@@ -253,6 +254,30 @@ def _require_dataset_urn(urn: str) -> str:
 
 @strawberry.type
 class EstateQueries:
+    @resolver(
+        "Datasets, jobs, answers and runs by name: those with this whole name or id; or else with"
+        " this namespace and name, joined by `:` or `/`; or else whose name ends so behind a"
+        " `/`, `.` or `:`. Sorted by urn."
+    )
+    async def nodes_by_name(
+        self,
+        info: Info,
+        name: str,
+        kinds: Annotated[
+            list[NodeKind] | None,
+            strawberry.argument(description="DATASET, JOB, ANSWER or PIPELINE_RUN; null for all."),
+        ] = None,
+        first: First = None,
+    ) -> list[LineageNode] | None:
+        found = await info.context.run_in_thread(
+            naming.nodes_by_name,
+            info.context.view,
+            name,
+            kinds=[kind.value for kind in kinds] if kinds else naming.KINDS,
+            first=page_length(first, limit=naming.NODES_MAX),
+        )
+        return [LineageNode.of(node) for node in found]
+
     @resolver(
         "Find datasets, jobs and answers by words in names, descriptions, columns, tags and "
         "owners. "

@@ -15,6 +15,7 @@ from headwater.graphql.types.fields import resolver
 from headwater.graphql.types.nodes import Answer, Artifact, Column, PipelineRun, Source
 from headwater.graphql.types.results import TRUNCATED_BY, LineageNode
 from headwater.graphql.types.scalars import ID, Long
+from headwater.graphql.types.stale import StaleInput
 from headwater.lineage.hidden_nodes import Edge
 from headwater.lineage.node_names import node_names_of
 from headwater.lineage.pagination import require_between
@@ -23,6 +24,7 @@ from headwater.lineage.questions import lineage
 from headwater.lineage.questions.lineage import Difference
 from headwater.lineage.questions.lineage import Lineage as LineageResult
 from headwater.lineage.questions.lineage import Trace as TraceResult
+from headwater.lineage.questions.stale_inputs import stale_inputs_of_trace
 from headwater.lineage.questions.trace_tree import Branch, trace_tree
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
 from headwater.lineage.traversal.request import DEPTH_DEFAULT, LineageRequest
@@ -216,6 +218,12 @@ class Trace:
     truncated: bool
     truncated_by: str | None = strawberry.field(description=TRUNCATED_BY)
     result: strawberry.Private[TraceResult]
+
+    @resolver("What is out of date behind the answer, the cited datasets first.")
+    async def stale(self, info: Info) -> list[StaleInput]:
+        view = info.context.view
+        found = await info.context.run_in_thread(stale_inputs_of_trace, view, self.result)
+        return StaleInput.all(found)
 
     @resolver(
         "The same as a tree in preorder, with the answer as its root. The branches below a "

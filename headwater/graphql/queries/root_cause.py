@@ -12,11 +12,13 @@ from headwater.graphql.types.fields import resolver
 from headwater.graphql.types.nodes import Answer, Artifact, Dataset, Job, PipelineRun
 from headwater.graphql.types.results import TRUNCATED_BY
 from headwater.graphql.types.scalars import ID
+from headwater.graphql.types.stale import StaleInput
 from headwater.lineage.questions.candidates import Candidate
 from headwater.lineage.questions.measure_changes import MeasureChange as FoundChange
 from headwater.lineage.questions.replay import Input, Output, Rerun
 from headwater.lineage.questions.replay import ReplayPlan as FoundPlan
 from headwater.lineage.questions.root_cause import RootCause as FoundCause
+from headwater.lineage.questions.stale_inputs import stale_inputs_of
 
 
 @strawberry.type(description="A measure of a column that left the baseline of earlier versions.")
@@ -106,6 +108,12 @@ class RootCause:
     omitted_count: int = strawberry.field(description="The number of further candidates.")
     truncated: bool
     truncated_by: str | None = strawberry.field(description=TRUNCATED_BY)
+
+    @resolver("What is out of date behind the starts: refreshes that failed, newer versions.")
+    async def stale(self, info: Info) -> list[StaleInput]:
+        view = info.context.view
+        found = await info.context.run_in_thread(stale_inputs_of, view, self.starts)
+        return StaleInput.all(found)
 
     @classmethod
     def of(cls, found: FoundCause) -> RootCause:

@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from headwater.errors import NotFoundError, QueryError
+from headwater.errors import AmbiguousError, NotFoundError, QueryError
 from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.nodes import resolve_urn
 from headwater.lineage.view import GraphView
@@ -23,12 +23,6 @@ _ID = re.compile(r"asset_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})")
 _ASSET_KINDS = ("dataset", "job")
 # How many assets of one name are read.
 NAMESAKES_MAX = 20
-
-
-class AmbiguousError(QueryError):
-    """Several assets have the name."""
-
-    status = 409
 
 
 def asset_id(urn: str) -> str:

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.errors import NotFoundError
+from headwater.errors import AmbiguousError, NotFoundError
 from headwater.lineage.questions.assets import (
-    AmbiguousError,
     asset_id,
     assets_by_name,
     find_asset,

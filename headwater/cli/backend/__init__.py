@@ -1,0 +1,1 @@
+"""How a command reaches the questions: an API at an address, or the graph of a home."""

@@ -1,0 +1,148 @@
+"""The address of an API with its key, from options, the environment or a profile.
+
+| first that is given | leads to |
+|---|---|
+| `--url` | that API, with the key in `HEADWATER_API_KEY` |
+| `--profile` | the API of the profile, with its key; without one, that in `HEADWATER_API_KEY` |
+| `--home` | this home, and never another server |
+| `HEADWATER_URL` | that API, with the key in `HEADWATER_API_KEY` |
+| `HEADWATER_PROFILE` | as `--profile` |
+| none of them | the home of the settings |
+"""
+
+from __future__ import annotations
+
+import fcntl
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from headwater.cli.backend.profiles import config_path, find_profile, key_of
+from headwater.errors import QueryError, SettingsError, UnavailableError
+from headwater.settings import Settings
+
+API_KEY = "HEADWATER_API_KEY"
+URL = "HEADWATER_URL"
+PROFILE = "HEADWATER_PROFILE"
+# Files that `headwater up` keeps in its home.
+API_FILE = "api.url"
+UP_LOCK = "up.lock"
+# A header value of printable ASCII characters without a space.
+_KEY = re.compile(r"[\x21-\x7e]+")
+
+
+@dataclass(frozen=True)
+class Address:
+    """An API: its URL, the key to send or "", and the option or setting that named it."""
+
+    url: str
+    api_key: str = field(default="", repr=False)
+    named_by: str = ""
+
+
+def choose_address(
+    url: str | None, profile: str | None, home: str | None, environment: Mapping[str, str]
+) -> Address | None:
+    """Return the API that a command asks, or None for the home.
+
+    Raises QueryError for options that exclude each other, SettingsError for a bad URL, key or
+    profile.
+    """
+    given = [
+        name for name, value in (("--url", url), ("--profile", profile), ("--home", home)) if value
+    ]
+    if len(given) > 1:
+        raise QueryError(f"{' and '.join(given)} exclude each other", hint="Give one of them.")
+    if url:
+        return _address(url, environment.get(API_KEY, ""), "--url")
+    if profile:
+        return _of_profile(profile, environment, "--profile")
+    if home:
+        return None
+    if environment.get(URL):
+        return _address(environment[URL], environment.get(API_KEY, ""), URL)
+    if environment.get(PROFILE):
+        return _of_profile(environment[PROFILE], environment, PROFILE)
+    return None
+
+
+def address_of_home(
+    settings: Settings, home: str | None, environment: Mapping[str, str]
+) -> Address:
+    """Return the API that `headwater up` runs in a home.
+
+    Without `--home` and without such an API, it is the address of the settings, for
+    `headwater serve`. Raises UnavailableError if nothing runs in the home that `--home` names.
+    """
+    key = environment.get(API_KEY, "")
+    folder = settings.home_path
+    written = folder / API_FILE
+    if written.is_file() and is_up(folder):
+        return _address(written.read_text(encoding="utf-8").strip(), key, str(written))
+    if home:
+        raise nothing_runs(folder)
+    return _address(f"http://{settings.host}:{settings.port}", key, "the settings")
+
+
+def is_up(folder: Path) -> bool:
+    """Return True if a `headwater up` holds the lock of a home."""
+    try:
+        with (folder / UP_LOCK).open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
+def nothing_runs(folder: Path) -> UnavailableError:
+    """Return the error for a home in which no server runs."""
+    return UnavailableError(
+        f"nothing runs in {folder}",
+        hint=f"Start it with `headwater up --home {folder}`, or name an API with --url or "
+        "--profile.",
+    )
+
+
+def _of_profile(name: str, environment: Mapping[str, str], named_by: str) -> Address:
+    path = config_path()
+    profile = find_profile(path, name)
+    key = key_of(path, name, profile, environment) or environment.get(API_KEY, "")
+    return _address(profile.url, key, f"{named_by} {name}")
+
+
+def _address(url: str, api_key: str, named_by: str) -> Address:
+    key = api_key.strip()
+    if key and not _KEY.fullmatch(key):
+        raise SettingsError(
+            f"the API key for {named_by} is malformed: it must be one word of printable ASCII",
+            hint="Copy it again as `headwater keys create` printed it.",
+        )
+    return Address(_check_url(url.strip(), named_by), key, named_by)
+
+
+def _check_url(url: str, named_by: str) -> str:
+    """Return a URL without a slash at its end. Raises SettingsError."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise SettingsError(f"{named_by}: the address is malformed: {error}") from error
+    if parts.username is not None or parts.password is not None:
+        raise SettingsError(
+            f"{named_by}: the address must not hold a user or a password",
+            hint=f"Set the key in {API_KEY} or in a profile.",
+        )
+    if parts.scheme not in ("http", "https") or not host:
+        raise SettingsError(
+            f"{named_by} {url!r} is no address of an API",
+            hint="Write for example https://headwater.example.com or http://127.0.0.1:8000.",
+        )
+    if parts.query or parts.fragment or not url.isprintable() or " " in url:
+        raise SettingsError(
+            f"{named_by} {url!r} must be an address without a query, a fragment or spaces"
+        )
+    return url.rstrip("/")

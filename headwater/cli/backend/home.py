@@ -1,0 +1,122 @@
+"""The settings of a command, and the graph that they or a home hold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from headwater.cli.backend.address import API_FILE, is_up, nothing_runs
+from headwater.errors import HeadwaterError
+from headwater.settings import Settings, load
+
+Check = dict[str, Any]
+
+if TYPE_CHECKING:
+    from headwater.cypher.driver.database import Database
+
+
+def settings_of(home: str | None = None, **overrides: object) -> Settings:
+    """Return the settings of the environment and of the given options."""
+    return load(os.environ, home=home, **overrides)
+
+
+def with_local_neo4j(settings: Settings) -> Settings:
+    """Return the settings; without a set password, use the Neo4j that runs in the home, if any."""
+    if settings.neo4j_password or settings.neo4j_password_file:
+        return settings
+    return _of_running_neo4j(settings) or settings
+
+
+def graph(home: str | None) -> Database:
+    """Return the graph that the settings name, or else the one that runs in the home.
+
+    With `--home`, only the one in that home. Raises UnavailableError if none runs there.
+    """
+    settings = settings_of(home)
+    is_set = settings.neo4j_password or settings.neo4j_password_file
+    if home is None and (is_set or settings.neo4j_uri != Settings().neo4j_uri):
+        return connect(settings)
+    running = _of_running_neo4j(settings)
+    if running is None:
+        raise nothing_runs(settings.home_path)
+    return connect(running)
+
+
+def _of_running_neo4j(settings: Settings) -> Settings | None:
+    """Return the settings of the Neo4j that runs in the home; None if none runs."""
+    from headwater.local.neo4j import LocalNeo4j
+
+    local = LocalNeo4j(settings.home_path)
+    status = local.status()
+    if not status.running:
+        return None
+    return msgspec.structs.replace(
+        settings,
+        neo4j_uri=status.uri,
+        neo4j_user="neo4j",
+        neo4j_password=local.home.password() or "",
+        neo4j_password_file="",
+    )
+
+
+def connect(settings: Settings) -> Database:
+    """Return the graph that the settings name; it connects with the first query."""
+    from headwater.cypher.driver.database import Database
+
+    return Database(
+        settings.neo4j_uri,
+        settings.neo4j_user,
+        settings.password(),
+        database=settings.neo4j_database,
+    )
+
+
+def home_status(home: str | None) -> tuple[str, dict[str, Check]]:
+    """Return the folder of a home, and the state of the API, Neo4j and the events in it."""
+    settings = settings_of(home)
+    folder = settings.home_path
+    api: Check = {"ok": False, "reason": "`headwater up` does not run in this home"}
+    if is_up(folder):
+        written = folder / API_FILE
+        url = written.read_text(encoding="utf-8").strip() if written.is_file() else "starting"
+        api = {"ok": True, "address": url}
+    checks = {"api": api, "neo4j": _checked(lambda: _check_neo4j(home))}
+    if settings.spool_path.is_file():
+        checks["events"] = _checked(lambda: _check_events(settings, home))
+    return str(folder), checks
+
+
+def _checked(check: Callable[[], Check]) -> Check:
+    try:
+        return {"ok": True, **check()}
+    except HeadwaterError as error:
+        return {"ok": False, "reason": error.message, "hint": error.hint}
+
+
+def _check_neo4j(home: str | None) -> Check:
+    from headwater.cypher.migrate import pending
+
+    with closing(graph(home)) as database:
+        missing = len(pending(database))
+        if missing:
+            raise HeadwaterError(
+                f"{missing} migrations are not applied", hint="Start a worker; it applies them."
+            )
+        return {"address": database.uri}
+
+
+def _check_events(settings: Settings, home: str | None) -> Check:
+    from headwater.ingest.spool.spool import Spool
+    from headwater.ingest.write.transaction import read_checkpoint
+
+    with (
+        closing(graph(home)) as database,
+        closing(Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)) as spool,
+    ):
+        done, received = read_checkpoint(database, spool.id), spool.last()
+        waiting = received - done.position
+        return {"received": received, "folded": done.folded, "waiting": waiting, "dead": done.dead}

@@ -1,0 +1,1 @@
+"""The formats in which a command prints an answer: for people, programs, spreadsheets, pictures."""
