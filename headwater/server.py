@@ -81,7 +81,12 @@ class Components:
         )
         key = settings.redaction_key.encode() or load_key(settings.redaction_key_path)
         naming = load_naming(settings.naming_path)
-        self.acceptor = EventAcceptor(Redactor(key), naming, self.committer)
+        self.acceptor = EventAcceptor(
+            Redactor(key),
+            naming,
+            self.committer,
+            allow_missing_event_time=settings.allow_missing_event_time,
+        )
         self.database = connect(settings)
         cache = CacheRefresher(self.database) if settings.lineage_cache else None
         self.view = GraphView(self.database, cache=cache)

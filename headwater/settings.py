@@ -65,8 +65,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     naming_file: str = ""
     # A run without an end is abandoned if no event of it arrives for this long.
     heartbeat_timeout_seconds: int = 86_400
-    # An event dated this much after its receipt counts as one from the future.
+    # An event dated this much after its receipt counts as one from the future: it is ordered by its
+    # receipt.
     future_seconds: int = 60
+    # Accept events without an event time, ordered by their receipt.
+    allow_missing_event_time: bool = False
     # Hold the lineage graph in memory (docs/decisions/0013).
     lineage_cache: bool = True
     # Maximum number of values in the response to a GraphQL query.

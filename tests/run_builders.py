@@ -18,6 +18,8 @@ from headwater.schema.urns import artifact_urn, dataset_urn, job_urn, run_urn
 Event = dict[str, Any]
 FACET = {"_producer": "https://example.com/p", "_schemaURL": "https://example.com/s"}
 SPOOL = "stories"
+# The receipt of events in tests, in microseconds since 1970: later than the times of the events.
+RECEIVED = 1_790_000_000_000_000
 
 
 def at(minute: int) -> str:

@@ -171,4 +171,5 @@ def _rules(settings: Settings) -> MessageRules:
         naming=load_naming(settings.naming_path),
         event_bytes_max=settings.event_bytes_max,
         future_seconds=settings.future_seconds,
+        allow_missing_event_time=settings.allow_missing_event_time,
     )

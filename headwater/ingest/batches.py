@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+
 import msgspec
 
 from headwater.errors import EventError
-from headwater.ingest.fold import fold
+from headwater.ingest.fold.undated_events import NO_INSTANTS, fold_received
 from headwater.ingest.producer_stats import ProducerStats, count_event
 from headwater.ingest.spool.spool import Record
 from headwater.schema.events import Event, parse
@@ -50,13 +52,25 @@ def parse_record(record: Record) -> ParsedRecord:
         return ParsedRecord(record, None, reason)
 
 
-def fold_batch(records: list[ParsedRecord], naming: Naming, *, future_seconds: int) -> Batch:
+def fold_batch(
+    records: list[ParsedRecord],
+    naming: Naming,
+    *,
+    future_seconds: int,
+    future_instants: AbstractSet[int] = NO_INSTANTS,
+) -> Batch:
     """Return the batch of these records, folded.
 
-    Events dated more than `future_seconds` after their receipt count as events from the future.
+    Events dated more than `future_seconds` after their receipt count as events from the future, and
+    so do copies of events at `future_instants`.
     """
     try:
-        delta = fold((parsed.event for parsed in records if parsed.event is not None), naming)
+        delta = fold_received(
+            ((parsed.event, parsed.record.body) for parsed in records if parsed.event is not None),
+            naming,
+            future_seconds=future_seconds,
+            future_instants=future_instants,
+        )
         return Batch(records, delta, _producer_stats(records, future_seconds))
     except Exception as error:  # any event may break it; the others must still be folded
         return Batch(records, error=error)

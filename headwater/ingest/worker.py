@@ -36,7 +36,6 @@ from headwater.cypher.driver.warmup import is_fold_query, warm_up
 from headwater.cypher.migrate import migrate
 from headwater.errors import HeadwaterError, SpoolFullError, UnavailableError
 from headwater.ingest.batches import Batch, ParsedRecord, fold_batch, parse_record
-from headwater.ingest.fold import fold
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.write.cache import WriteCache
 from headwater.ingest.write.containment import abandon_lost_heartbeats
@@ -49,6 +48,7 @@ from headwater.ingest.write.transaction import (
     send,
     write,
 )
+from headwater.ingest.write.undated_events import read_future_instants
 from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming, load_naming
 
@@ -132,6 +132,8 @@ class Worker:
         self._batch_starts: deque[tuple[float, int]] = deque()
         # The events after the checkpoint that an earlier worker dead-lettered.
         self._earlier_dead: set[int] = set()
+        # The times of events that were dated in the future when they came.
+        self._future_instants: set[int] = set()
         self._needs_warm_up = False
         self._pending: deque[_PendingBatch] = deque()
         self.stop = threading.Event()
@@ -208,6 +210,7 @@ class Worker:
             self._needs_warm_up = False
         self._cache = WriteCache()  # the graph may be another one than before
         self._earlier_dead = self._spool.dead_after(checkpoint.position)
+        self._future_instants = read_future_instants(self._database)
         return self._refold_deferred(checkpoint)
 
     def _refold_deferred(self, checkpoint: Checkpoint) -> Checkpoint:
@@ -218,11 +221,12 @@ class Worker:
             records = [record for record in read if record.seq <= checkpoint.position]
             last = records[-1].seq if records else checkpoint.position
             try:
-                events = [
-                    parse_record(record).event for record in records if record.seq not in skipped
-                ]
-                delta = fold((event for event in events if event is not None), self._naming)
-                checkpoint = self._save_deferred(checkpoint, last, delta)
+                batch = self._fold(
+                    [parse_record(record) for record in records if record.seq not in skipped]
+                )
+                if batch.error is not None:
+                    raise batch.error
+                checkpoint = self._save_deferred(checkpoint, last, batch.delta)
             except _RETRIABLE:
                 raise
             except Exception:  # any event may break it; the others must still be folded
@@ -311,7 +315,16 @@ class Worker:
         return self._fold([parse_record(record) for record in records])
 
     def _fold(self, records: list[ParsedRecord]) -> Batch:
-        return fold_batch(records, self._naming, future_seconds=self._future_seconds)
+        batch = fold_batch(
+            records,
+            self._naming,
+            future_seconds=self._future_seconds,
+            future_instants=self._future_instants,
+        )
+        for event in batch.delta.undated.values():
+            if event.event_instant is not None:
+                self._future_instants.add(event.event_instant)
+        return batch
 
     def _write_batch(self, batch: Batch) -> None:
         """Send a batch while Neo4j commits earlier ones, then wait for the earliest of those."""

@@ -144,12 +144,11 @@ def backfill(
             dead=letters.of_spools[spool],
             producer_stats=producer_stats,
         )
-    folded = totals.events + counts.undated
     return msgspec.structs.replace(
         done,
         events=counts.events,
-        folded=folded,
-        duplicates=counts.events - counts.refused - folded,
+        folded=totals.events,
+        duplicates=counts.events - counts.refused - totals.events,
         refused=counts.refused,
         facts=totals.facts,
         resumed=writer.resumed,
@@ -164,8 +163,10 @@ def backfill_name(files: Sequence[File], rules: FoldRules) -> str:
     """Return the name under which a backfill stores its position; it depends on files and rules."""
     key = hashlib.sha256(rules.redaction_key).hexdigest()
     naming = rules.naming.__reduce__()[1]
+    times = (rules.future_seconds, rules.allow_missing_event_time)
     identity = msgspec.json.encode(
-        (version("headwater"), list(files), naming, key, rules.event_bytes_max), order="sorted"
+        (version("headwater"), list(files), naming, key, *times, rules.event_bytes_max),
+        order="sorted",
     )
     return f"backfill:{hashlib.sha256(identity).hexdigest()[:16]}"
 

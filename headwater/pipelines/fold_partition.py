@@ -22,13 +22,15 @@ import pyarrow.compute as pc
 
 from headwater.errors import EventError
 from headwater.ingest.fold import fold
+from headwater.ingest.fold.undated_events import add_undated, is_undated
 from headwater.ingest.producer_stats import ProducerStats, count_event
 from headwater.ingest.receive.redaction_key import load_key
 from headwater.pipelines import worker_cache
 from headwater.pipelines.lake import spool_of
 from headwater.pipelines.rows import Counts, Kind, Row, delta_to_rows, digest_rows, encode, pack
 from headwater.pipelines.shuffle import assign_buckets, bundle_rows, gather_buckets
-from headwater.schema.events import Event, parse
+from headwater.schema.events import Event, parse, require_event_time
+from headwater.schema.facts import UndatedEvent
 from headwater.schema.naming import Naming, load_naming
 from headwater.settings import Settings
 
@@ -53,13 +55,15 @@ class FoldRules(msgspec.Struct, frozen=True):
     """The rules by which events are read.
 
     They are the naming, the key for hashes of personal data, the maximum size of an event in bytes,
-    and the tolerance in seconds for events from the future.
+    the tolerance in seconds for events from the future, and whether files may have events without
+    an event time.
     """
 
     naming: Naming
     redaction_key: bytes
     event_bytes_max: int
     future_seconds: int = 60
+    allow_missing_event_time: bool = False
 
 
 def read_rules(settings: Settings) -> FoldRules:
@@ -70,6 +74,7 @@ def read_rules(settings: Settings) -> FoldRules:
         key,
         settings.event_bytes_max,
         settings.future_seconds,
+        settings.allow_missing_event_time,
     )
 
 
@@ -102,7 +107,7 @@ def fold_batches(
     for batch in batches:
         with _no_collection():
             folder.add(batch)
-        if len(folder.events) >= EVENTS_PER_FOLD:
+        if folder.size >= EVENTS_PER_FOLD:
             yield _bucket_batch(folder, buckets)
     yield _bucket_batch(folder, buckets)
     worker_cache.freeze()
@@ -154,6 +159,8 @@ class PartitionFolder:
         self._redact = worker_cache.redactor(rules.redaction_key).redact
         self._naming = worker_cache.naming(rules.naming)
         self._digests: set[bytes] = set()
+        self._undated: dict[str, UndatedEvent] = {}
+        self._undated_digests: set[bytes] = set()
         self._lines = _LineNumbers()
         self.events: list[Event] = []
         self._refused: list[RefusedEvent] = []
@@ -178,6 +185,11 @@ class PartitionFolder:
                     file, seq = batch.column("file")[index].as_py(), number(index)
                     self._counter.add(file, seq, received[index], body, event, refused)
 
+    @property
+    def size(self) -> int:
+        """Return the number of collected events."""
+        return len(self.events) + len(self._undated)
+
     def _parse(self, body: bytes, received: int, checksum: int | None) -> Event | None:
         """Parse an event; return None for a copy of an earlier one. Raises EventError."""
         self._counts.events += 1
@@ -188,15 +200,18 @@ class PartitionFolder:
         elif zlib.crc32(body) != checksum:
             raise EventError("the event is damaged: its checksum differs from the accepted one")
         digest = hashlib.sha1(body, usedforsecurity=False).digest()
-        if digest in self._digests:
+        # A copy of an undated event may have an earlier receipt.
+        if digest in self._digests and digest not in self._undated_digests:
             return None
         event = parse(body, received=received)
-        # Without an event time, the time of receipt counts: equal bytes may be two events.
-        if event.event_time:
-            self._digests.add(digest)
+        if checksum is None:
+            require_event_time(event, allow_missing=self._rules.allow_missing_event_time)
+        self._digests.add(digest)
+        if is_undated(event, self._rules.future_seconds):
+            self._undated_digests.add(digest)
+            add_undated(self._undated, event, body, self._rules.future_seconds)
         else:
-            self._counts.undated += 1
-        self.events.append(event)
+            self.events.append(event)
         return event
 
     def _refuse(
@@ -223,8 +238,11 @@ class PartitionFolder:
         for spool, producer_stats in self._counter.drain().items():
             yield Row(Kind.PRODUCER_STATS, 0, spool.encode(), encode(producer_stats))
         yield Row(Kind.COUNTS, 0, b"", encode(self._counts))
-        yield from delta_to_rows(fold(self.events, self._naming))
+        delta = fold(self.events, self._naming)
+        delta.undated = self._undated
+        yield from delta_to_rows(delta)
         self._refused, self._digests, self._counts, self.events = [], set(), Counts(), []
+        self._undated, self._undated_digests = {}, set()
 
 
 class _ReceiptCounter:

@@ -4,7 +4,8 @@
 |---|---|
 | kind | the kind of the fact (`Kind`); rows are written in the order of kinds |
 | at | the start of a run in microseconds since 1970, which orders versions by creation |
-| key | the urn; of edges, the output and its job, so that all edges into one output are one row |
+| key | the urn; of edges, the output and its job, so that all edges into one output are one row; |
+| | of undated events, their digest |
 | fact | the fact, in MessagePack |
 
 A delta of many events is written in chunks, and a fact may refer to a fact in another chunk. So the
@@ -36,11 +37,13 @@ from headwater.schema.facts import (
     JobFacts,
     Name,
     RunFacts,
+    UndatedEvent,
     join_answers,
     join_datasets,
     join_derivations,
     join_jobs,
     join_runs,
+    join_undated,
 )
 from headwater.schema.urns import dataset_urn
 
@@ -69,6 +72,7 @@ class Kind(IntEnum):
     JOB = 13
     RUN = 14
     ANSWER = 15
+    UNDATED = 16
 
 
 class Row(NamedTuple):
@@ -98,11 +102,10 @@ class NamedDataset(msgspec.Struct, array_like=True):
 
 
 class Counts(msgspec.Struct, array_like=True):
-    """The number of events read, of refused ones, and of those without an event time."""
+    """The number of events read, and of refused ones."""
 
     events: int = 0
     refused: int = 0
-    undated: int = 0
 
 
 def _join_heartbeats(a: RunWithHeartbeat, b: RunWithHeartbeat) -> RunWithHeartbeat:
@@ -123,7 +126,7 @@ def _join_named(a: NamedDataset, b: NamedDataset) -> NamedDataset:
 
 def join_counts(a: Counts, b: Counts) -> Counts:
     """Return the sums of both."""
-    return Counts(a.events + b.events, a.refused + b.refused, a.undated + b.undated)
+    return Counts(a.events + b.events, a.refused + b.refused)
 
 
 def join_totals(a: Totals, b: Totals) -> Totals:
@@ -169,6 +172,7 @@ _CODECS: dict[int, _Codec] = {
     Kind.JOB: _JOBS,
     Kind.RUN: _RUNS,
     Kind.ANSWER: _ANSWERS,
+    Kind.UNDATED: _codec(UndatedEvent, join_undated),
 }
 encode = msgspec.msgpack.Encoder().encode
 _NEVER = 2**62
@@ -200,6 +204,8 @@ def delta_to_rows(delta: GraphDelta) -> Iterator[Row]:
         )
     for urn, answer in delta.answers.items():
         yield Row(Kind.ANSWER, 0, urn.encode(), encode(answer))
+    for digest, undated in delta.undated.items():
+        yield Row(Kind.UNDATED, undated.instant, digest.encode(), encode(undated))
 
 
 def _group_edges(
@@ -333,6 +339,7 @@ _DELTA_FIELDS: dict[int, str] = {
     Kind.JOB: "jobs",
     Kind.RUN: "runs",
     Kind.ANSWER: "answers",
+    Kind.UNDATED: "undated",
 }
 
 

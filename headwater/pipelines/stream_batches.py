@@ -36,7 +36,6 @@ from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.warmup import is_fold_query, warm_up
 from headwater.cypher.migrate import migrate
 from headwater.errors import HeadwaterError, UnavailableError
-from headwater.ingest.fold import fold
 from headwater.ingest.producer_stats import ProducerStats, absorb
 from headwater.ingest.worker import BACKOFF_SECONDS_MAX, BACKOFF_SECONDS_MIN, CommitReport
 from headwater.ingest.write.cache import WriteCache
@@ -47,6 +46,7 @@ from headwater.ingest.write.transaction import (
     read_checkpoint,
     write,
 )
+from headwater.ingest.write.undated_events import read_future_instants
 from headwater.pipelines.stream_chunks import (
     CHUNK_SCHEMA,
     Chunk,
@@ -163,11 +163,16 @@ class BatchWriter:
             log.info("batch_skipped batch=%d reason=already_committed", number)
             return
         sync_plan(self._checkpoint_folder, number)
-        batch = _Batch(frame, number, self._rules)
+        batch = _Batch(frame, number, self._retry(self._current_rules))
         self._retry(lambda: self._write(batch))
         if not batch.events:
             # An empty first batch is the time to let Neo4j plan its queries, before events come.
             self._retry(lambda: warm_up(self._database, is_fold_query, stop=self.stop.is_set))
+
+    def _current_rules(self) -> MessageRules:
+        """Return the rules with the events that the graph knows as dated in the future."""
+        future_instants = frozenset(read_future_instants(self._database))
+        return msgspec.structs.replace(self._rules, future_instants=future_instants)
 
     def _checkpoint(self) -> Checkpoint:
         if not self._migrated:
@@ -251,11 +256,12 @@ class BatchWriter:
             batch.refuse(parts[0], self._find_refused(batch.events_of(parts[0]), checkpoint))
 
     def _find_refused(
-        self, events: Sequence[tuple[int, Event]], checkpoint: Checkpoint
+        self, events: Sequence[tuple[int, Event, bytes]], checkpoint: Checkpoint
     ) -> dict[int, str]:
         """Write these messages of a part; return the reasons for refused ones, by index."""
         try:
-            self._write_facts(fold((event for _, event in events), self._rules.naming), checkpoint)
+            delta = self._rules.fold((event, body) for _, event, body in events)
+            self._write_facts(delta, checkpoint)
         except (UnavailableError, CheckpointMovedError):
             raise
         except Exception as error:  # one bad event must not stop the others
@@ -351,10 +357,14 @@ class _Batch:
             absorb(producer_stats, part.chunk.producer_stats)
         return producer_stats
 
-    def events_of(self, part: TaskChunk) -> list[tuple[int, Event]]:
-        """Return the events of a part with the index of their message, without dead ones."""
+    def events_of(self, part: TaskChunk) -> list[tuple[int, Event, bytes]]:
+        """Return the index, event and redacted body of the messages of a part that are not dead."""
         parsed = enumerate(self._rules.parse(self._messages(part)))
-        return [(index, message.event) for index, message in parsed if message.event is not None]
+        return [
+            (index, parsed_message.event, parsed_message.message.body)
+            for index, parsed_message in parsed
+            if parsed_message.event is not None
+        ]
 
     def refuse(self, part: TaskChunk, refused: dict[int, str]) -> None:
         """Make these messages of a part dead letters; `refused` has their reasons by index."""

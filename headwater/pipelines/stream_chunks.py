@@ -16,10 +16,10 @@ import msgspec
 from msgspec.structs import replace
 
 from headwater.errors import EventError
-from headwater.ingest.fold import fold
+from headwater.ingest.fold.undated_events import NO_INSTANTS, fold_received
 from headwater.ingest.producer_stats import ProducerStats, absorb, count_event
 from headwater.pipelines import worker_cache
-from headwater.schema.events import Event, parse
+from headwater.schema.events import Event, parse, require_event_time
 from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming
 
@@ -84,6 +84,9 @@ class MessageRules(msgspec.Struct, frozen=True):
     naming: Naming
     event_bytes_max: int
     future_seconds: int
+    allow_missing_event_time: bool = False
+    # The times of events in the graph that were dated in the future when they came.
+    future_instants: frozenset[int] = NO_INSTANTS
 
     def chunk(
         self, messages: Iterable[Message], refused: Mapping[int, str] = MappingProxyType({})
@@ -93,7 +96,7 @@ class MessageRules(msgspec.Struct, frozen=True):
         `refused` has the reasons for messages that Neo4j refused, by index.
         """
         chunk = Chunk(GraphDelta(), ProducerStats(), [], [])
-        events: list[Event] = []
+        received: list[tuple[Event, bytes]] = []
         for index, parsed in enumerate(self.parse(messages)):
             reason = refused.get(index, parsed.reason)
             event = None if reason else parsed.event
@@ -102,9 +105,18 @@ class MessageRules(msgspec.Struct, frozen=True):
             if event is None:
                 chunk.dead.append(DeadMessage(parsed.message, reason[:REASON_LENGTH_MAX]))
             else:
-                events.append(event)
-        chunk.delta = fold(events, worker_cache.naming(self.naming))
+                received.append((event, parsed.message.body))
+        chunk.delta = self.fold(received)
         return chunk
+
+    def fold(self, received: Iterable[tuple[Event, bytes]]) -> GraphDelta:
+        """Fold events, each with its redacted body."""
+        return fold_received(
+            received,
+            worker_cache.naming(self.naming),
+            future_seconds=self.future_seconds,
+            future_instants=self.future_instants,
+        )
 
     def parse(self, messages: Iterable[Message]) -> Iterator[ParsedMessage]:
         """Redact and parse each message by itself."""
@@ -121,7 +133,9 @@ class MessageRules(msgspec.Struct, frozen=True):
                 continue
             message = replace(message, body=redactor.redact(message.body))
             try:
-                yield ParsedMessage(message, parse(message.body, received=message.received))
+                event = parse(message.body, received=message.received)
+                require_event_time(event, allow_missing=self.allow_missing_event_time)
+                yield ParsedMessage(message, event)
             except EventError as error:
                 yield ParsedMessage(
                     message,

@@ -107,7 +107,8 @@ class KafkaSource(msgspec.Struct, frozen=True):
             "topic",
             "partition",
             "offset AS start",
-            "unix_micros(timestamp) AS received",
+            # Kafka counts milliseconds; the offset orders the messages within one.
+            "unix_micros(timestamp) + offset % 1000 AS received",
             "key",
             "value",
         )

@@ -40,7 +40,7 @@ RULES: dict[str, Rule] = {
     ),
     "missing-event-time": Rule(
         "error",
-        "The event has no time; the time of its receipt is used.",
+        "The event has no time; the time of its first receipt is used.",
         "Send `eventTime`, ISO 8601 with a zone.",
     ),
     "naive-event-time": Rule(
@@ -50,7 +50,8 @@ RULES: dict[str, Rule] = {
     ),
     "event-from-the-future": Rule(
         "error",
-        "The event is dated after its receipt: the sender's clock is ahead, or its zone is wrong.",
+        "The event is dated after its receipt, which orders it instead: the sender's clock is "
+        "ahead, or its zone is wrong.",
         "Keep the sender's clock in step (NTP), and send times in UTC.",
     ),
     "missing-event-type": Rule(

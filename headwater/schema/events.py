@@ -3,8 +3,11 @@
 `parse` returns an `Event` with valid names, times and type, or raises an `EventError` that names
 the field. It is strict about meaning: a run event has a run and a job, and 30 February is no day.
 It is lenient about form: it accepts a run id that is no UUID, a time without a zone (read as UTC),
-a missing time (the time of receipt), an event type in lower case, a null for an absent list or
-object, a lone surrogate (replaced by U+FFFD), and unknown facets and fields.
+an event type in lower case, a null for an absent list or object, a lone surrogate (replaced by
+U+FFFD), and unknown facets and fields.
+
+A spool may hold events of earlier versions without a time, or with a date alone. `parse` reads
+them, and `require_event_time` keeps further ones out.
 
 The facets of a dataset or a job repeat from run to run. Events with the same bytes share one
 `Facets`, which serves as a key of memos.
@@ -34,6 +37,12 @@ RANKS = {"START": 0, "": 1, "RUNNING": 1, "OTHER": 1, "COMPLETE": 2, "ABORT": 2,
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _ZONE_NAME = re.compile(r"\[[\w/+-]*\]$")
+_TIME_OF_DAY = re.compile(r"\s*[\dW-]+[Tt ]\d\d")
+# ISO 8601 has 24:00, the end of a day, and second 60. `datetime` has neither.
+_HOUR_24 = re.compile(r"(?<=[T ])24(?=(?::?00){0,2}(?:[.,]0+)?(?:[Z+-]|$))")
+_SECOND_60 = re.compile(r"(?<=[T ]\d\d:[0-5]\d:)60|(?<=[T ]\d\d[0-5]\d)60")
+_TIME_HINT = "Send an ISO 8601 time with a zone, for example 2026-01-31T12:00:00Z."
+_DAY, _SECOND = timedelta(days=1), timedelta(seconds=1)
 
 
 class Facets(dict[str, msgspec.Raw]):
@@ -138,22 +147,61 @@ _facets_by_bytes: Memo[bytes, Facets] = Memo(
 def parse_instant(text: str, *, field: str = "eventTime") -> int:
     """Parse an ISO 8601 time to microseconds since 1970, UTC; without a zone it is read as UTC.
 
-    Raises EventError if it is no time or lies outside the years 1 to 9999.
+    Further digits of the seconds are cut. Raises EventError if it is no time or lies outside the
+    years 1 to 9999.
     """
     try:
         # RFC 3339 allows t and z; Java's ZonedDateTime adds the zone's name in brackets.
-        moment = datetime.fromisoformat(_ZONE_NAME.sub("", text.strip()).upper())
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
-        instant = (moment - _EPOCH) // _MICROSECOND
+        instant = (_moment(_ZONE_NAME.sub("", text.strip()).upper()) - _EPOCH) // _MICROSECOND
         to_datetime(instant)
     except (ValueError, OverflowError) as error:
         raise EventError(
             f"{field} {text[:80]!r} is not a time",
             field=field,
-            hint="Send an ISO 8601 time with a zone, for example 2026-01-31T12:00:00Z.",
+            hint=_TIME_HINT,
         ) from error
     return instant
+
+
+def _moment(text: str) -> datetime:
+    try:
+        return _in_zone(datetime.fromisoformat(text))
+    except ValueError:
+        return _carried(text)
+
+
+def _carried(text: str) -> datetime:
+    """Return the moment of a text with hour 24 or a leap second. Raises ValueError."""
+    midnight = _HOUR_24.sub("00", text)
+    if midnight != text:
+        return _in_zone(datetime.fromisoformat(midnight)) + _DAY
+    moment = _in_zone(datetime.fromisoformat(_SECOND_60.sub("59", text))) + _SECOND
+    utc = moment.astimezone(UTC)
+    if (utc.hour, utc.minute, utc.second) != (0, 0, 0):
+        raise ValueError("a leap second ends a day in UTC")
+    return moment
+
+
+def _in_zone(moment: datetime) -> datetime:
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+def require_event_time(event: Event, *, allow_missing: bool = False) -> None:
+    """Raise EventError unless `eventTime` is given, with a time of day."""
+    if not event.event_time:
+        if allow_missing:
+            return
+        raise EventError(
+            "eventTime is missing",
+            field="eventTime",
+            hint=f"{_TIME_HINT} HEADWATER_ALLOW_MISSING_EVENT_TIME=true accepts events without it.",
+        )
+    if not _TIME_OF_DAY.match(event.event_time):
+        raise EventError(
+            f"eventTime {event.event_time[:80]!r} is not a date with a time of day",
+            field="eventTime",
+            hint=_TIME_HINT,
+        )
 
 
 def to_datetime(instant: int) -> datetime:

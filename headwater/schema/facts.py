@@ -195,8 +195,25 @@ class DerivationKey(
     job: str
 
 
+class UndatedEvent(msgspec.Struct, array_like=True, frozen=True, gc=False):
+    """A received event that is ordered by its first receipt, since its own time cannot order it.
+
+    `event_instant` is that time, None without one; it lies in the future of the first receipt.
+    `instant` is the earliest known receipt, `received` the latest. All are in microseconds since
+    1970. `body` is the redacted event.
+    """
+
+    instant: int
+    event_instant: int | None
+    received: int
+    body: bytes
+
+
 class GraphDelta(msgspec.Struct):
-    """The facts of a set of events, by urn: the only input of a write to the graph."""
+    """The facts of a set of events, by urn: the only input of a write to the graph.
+
+    `undated` has the events, by digest, that the writer folds at the receipts the graph keeps.
+    """
 
     runs: dict[str, RunFacts] = {}
     jobs: dict[str, JobFacts] = {}
@@ -208,6 +225,7 @@ class GraphDelta(msgspec.Struct):
     schemas: dict[str, str] = {}
     # Last receipt of an event of each run: a run without any for too long is abandoned.
     last_heartbeats: dict[str, int] = {}
+    undated: dict[str, UndatedEvent] = {}
 
 
 def _merged(a: dict[K, V], b: dict[K, V], join: Callable[[V, V], V]) -> dict[K, V]:
@@ -349,6 +367,16 @@ def join_derivations(a: Derivation, b: Derivation) -> Derivation:
     return Derivation(min(a.first, b.first), a.kinds | b.kinds)
 
 
+def join_undated(a: UndatedEvent, b: UndatedEvent) -> UndatedEvent:
+    return UndatedEvent(
+        min(a.instant, b.instant),
+        a.event_instant,
+        max(a.received, b.received),
+        # Copies may differ in spaces.
+        min(a.body, b.body),
+    )
+
+
 def join(a: GraphDelta, b: GraphDelta) -> GraphDelta:
     """Join two deltas. An empty GraphDelta changes nothing."""
     joined = GraphDelta(
@@ -360,6 +388,7 @@ def join(a: GraphDelta, b: GraphDelta) -> GraphDelta:
         derivations=dict(a.derivations),
         schemas=dict(a.schemas),
         last_heartbeats=dict(a.last_heartbeats),
+        undated=dict(a.undated),
     )
     absorb(joined, b)
     return joined
@@ -375,6 +404,7 @@ def absorb(into: GraphDelta, delta: GraphDelta) -> None:
     _absorb(into.derivations, delta.derivations, join_derivations)
     _absorb(into.schemas, delta.schemas, _smaller)
     _absorb(into.last_heartbeats, delta.last_heartbeats, max)
+    _absorb(into.undated, delta.undated, join_undated)
 
 
 def _absorb(into: dict[K, V], values: Mapping[K, V], join: Callable[[V, V], V]) -> None:

@@ -55,6 +55,13 @@ Outside lineage, with `statistics` (JSON) instead of `facts`, the counts of the 
 | Finding | producer, rule, field, count, first, last, sequence (of an example in the spool), |
 | | example, detail |
 
+Outside lineage too, one node for each event without an event time or dated in the future:
+
+| label | properties |
+|---|---|
+| Receipt | receivedAt (the first receipt of the event, which orders it), eventTime (its own |
+| | time); its urn has the digest of the event |
+
 One node is the write lock: (WriteLock {name: "graph"}) with holder, graph (an id), revision (every
 write transaction adds one), erasing (true during an erasure) and erasedAt (the revision of the last
 erasure). Dataset, Symlink and Job have lineageRevision: the revision that last changed their edges

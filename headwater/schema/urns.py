@@ -143,6 +143,10 @@ def schema_urn(hash: str) -> str:
     return _urn_cached("schema", hash)
 
 
+def receipt_urn(digest: str) -> str:
+    return f"receipt:{digest}"
+
+
 def guid_of(urn: str) -> str:
     """Return the UUID (version 5) of a urn, for Atlas clients; a urn always has the same one."""
     return str(uuid.uuid5(_GUIDS, urn))

@@ -19,6 +19,7 @@ from tests.faults.disks import FailingDisk
 from tests.faults.history import counted, expected, history
 from tests.faults.oracle import folded_at_once
 from tests.faults.processes import wait_for
+from tests.run_builders import RECEIVED
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
 
@@ -30,7 +31,7 @@ def spool(tmp_path: Path) -> Iterator[Spool]:
     """Yield a spool with a run history and one malformed body in its middle."""
     with closing(Spool(tmp_path / "spool.db")) as spool:
         bodies = history(RUNS)
-        spool.append([*bodies[:200], b"poison", *bodies[200:]], received=1)
+        spool.append([*bodies[:200], b"poison", *bodies[200:]], received=RECEIVED)
         yield spool
 
 

@@ -78,6 +78,17 @@ WRONG: dict[str, tuple[str, tuple[Any, ...]]] = {
             "2026\x00-01-01",
             "٢٠٢٦-٠١-٠١T00:00:00Z",
             " ",
+            "",
+            None,
+            "2026-01-01",
+            "20260101",
+            "2026-W01-4",
+            "2026-001T00:00:00Z",
+            "2026-01-01x00:00:00Z",
+            "2026-01-01T24:00:01Z",
+            "2026-01-01T12:59:60Z",
+            "0000-01-01T00:00:00Z",
+            "+10000-01-01T00:00:00Z",
         ),
     ),
     "eventType": (
@@ -105,6 +116,7 @@ WRONG: dict[str, tuple[str, tuple[Any, ...]]] = {
     "outputs.0.outputFacets": ("outputs[0].outputFacets", NOT_OBJECT),
 }
 MISSING = {
+    "eventTime": "eventTime",
     "run": "run",
     "run.runId": "run.runId",
     "job": "job",
@@ -117,7 +129,18 @@ MISSING = {
 }
 # Values that are accepted, because they are optional or unused.
 OPTIONAL: dict[str, tuple[Any, ...]] = {
-    "eventTime": (None, ""),
+    "eventTime": (
+        "2026-01-01T00:00:00",
+        "2026-01-01t00:00:00z",
+        "2026-01-01 00:00:00+00:00",
+        "20260101T000000Z",
+        "2026-W01-4T00:00:00Z",
+        "2025-12-31T24:00:00Z",
+        "2016-12-31T23:59:60Z",
+        "2026-01-01T00:00:00,123Z",
+        "2026-01-01T00:00:00.123456789Z",
+        "2026-01-01T01:00:00+01:00[Europe/Paris]",
+    ),
     "eventType": (None, "", " ", "complete", " Fail "),
     "producer": (None, 5, [], "not a url"),
     "schemaURL": (None, 5, {}, "x" * 5_000),
@@ -141,8 +164,8 @@ KINDS = {
     "a time alone": (b'{"eventTime":"2026-01-01T00:00:00Z"}', 422, "run"),
     "a run with a dataset": (
         changed(RUN_EVENT, "dataset", {"namespace": "a", "name": "b"}),
-        422,
-        "dataset",
+        201,
+        "",
     ),
     "a job with a dataset": (
         changed(JOB_EVENT, "dataset", {"namespace": "a", "name": "b"}),

@@ -60,7 +60,10 @@ def child_of(run_id: str, job: str = "above", of: str = "") -> bytes:
 def answer(**fields: Any) -> bytes:
     facets = {"headwater_answer": {**FACET, **fields}}
     return json.dumps(
-        {"dataset": {"namespace": "answers", "name": "nasty", "facets": facets}}
+        {
+            "eventTime": "2026-01-01T00:00:00Z",
+            "dataset": {"namespace": "answers", "name": "nasty", "facets": facets},
+        }
     ).encode()
 
 
@@ -146,20 +149,25 @@ ACCEPTED: dict[str, bytes] = {
     ),
     "made in the year 1": json.dumps(
         {
+            "eventTime": "2026-01-01T00:00:00Z",
             "dataset": dataset(
                 "t", {"headwater_artifact": {"runId": "n", "createdAt": "0001-01-01T00:00:00Z"}}
-            )
+            ),
         }
     ).encode(),
     "made in the year 10000": json.dumps(
         {
+            "eventTime": "2026-01-01T00:00:00Z",
             "dataset": dataset(
                 "t", {"headwater_artifact": {"runId": "n", "createdAt": "10000-01-01T00:00:00Z"}}
-            )
+            ),
         }
     ).encode(),
     "made by nobody": json.dumps(
-        {"dataset": dataset("t", {"headwater_artifact": {"runId": " "}})}
+        {
+            "eventTime": "2026-01-01T00:00:00Z",
+            "dataset": dataset("t", {"headwater_artifact": {"runId": " "}}),
+        }
     ).encode(),
     "pinned to nobody": event(
         inputs=[dataset("t", inputFacets={"headwater_artifact": {"runId": ""}})]

@@ -7,6 +7,7 @@ import json
 from headwater.ingest.batches import fold_batch, parse_record
 from headwater.ingest.spool.spool import Record
 from headwater.schema.naming import load_naming
+from tests.run_builders import RECEIVED
 
 EVENT = json.dumps(
     {
@@ -32,8 +33,8 @@ def test_a_record_holds_an_event_or_a_reason() -> None:
 
 def test_a_batch_folds_its_events_and_names_its_dead() -> None:
     records = [
-        parse_record(Record(1, 1_000_000, EVENT, intact=True)),
-        parse_record(Record(2, 1_000_000, EVENT, intact=False)),
+        parse_record(Record(1, RECEIVED, EVENT, intact=True)),
+        parse_record(Record(2, RECEIVED, EVENT, intact=False)),
     ]
     batch = fold_batch(records, load_naming(), future_seconds=60)
     assert list(batch.delta.runs) == ["run:r"]

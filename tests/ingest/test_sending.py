@@ -33,7 +33,7 @@ from headwater.schema.events import parse
 from headwater.schema.naming import load_naming
 from tests.canonical import Graph, canonical, empty
 from tests.event_builders import run_event, write_batch
-from tests.run_builders import SPOOL
+from tests.run_builders import RECEIVED, SPOOL
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 Event = dict[str, Any]
@@ -60,7 +60,7 @@ def send_events(
     return send(
         database,
         WriteRequest(
-            fold([parse(json.dumps(event).encode(), received=0) for event in events]),
+            fold([parse(json.dumps(event).encode(), received=RECEIVED) for event in events]),
             spool=SPOOL,
             before=before,
             after=after or Checkpoint(count, count, 0),
@@ -110,7 +110,7 @@ def test_another_writer_writes_between_two_transactions(database: Database) -> N
     cache = WriteCache()
     send_events(database, START, cache, begun(1)).wait()
     own = Checkpoint(1, 1, 0)
-    foreign = fold([parse(json.dumps(done(1)).encode(), received=0)])
+    foreign = fold([parse(json.dumps(done(1)).encode(), received=RECEIVED)])
     write(database, WriteRequest(foreign, spool="b", before=START, after=own, holder="b"))
     send_events(database, own, cache, begun(2)).wait()
     graph = canonical(database)
@@ -170,7 +170,7 @@ def test_a_worker_dead_letters_a_failed_batch_after_the_next_is_sent(
             RefusingDatabase(neo4j_server.uri, neo4j_server.user, neo4j_server.password)
         ) as refusing,
     ):
-        spool.append([json.dumps(event).encode() for event in all_events], received=1)
+        spool.append([json.dumps(event).encode() for event in all_events], received=RECEIVED)
         batch_sizes: list[int] = []
         worker = Worker(
             refusing,

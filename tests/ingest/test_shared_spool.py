@@ -25,7 +25,7 @@ NOWHERE = Neo4jServer("bolt://127.0.0.1:1", "neo4j", "nobody")
 
 def event(number: int) -> bytes:
     return (
-        b'{"eventType":"START","run":{"runId":"r%d"},'
+        b'{"eventTime":"2026-01-01T00:00:00Z","eventType":"START","run":{"runId":"r%d"},'
         b'"job":{"namespace":"n","name":"j"},"producer":"p"}' % number
     )
 

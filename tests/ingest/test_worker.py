@@ -14,6 +14,7 @@ from headwater.cypher.driver.database import Database
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import CommitReport, Worker
 from headwater.ingest.write.transaction import Checkpoint, read_checkpoint
+from tests.run_builders import RECEIVED
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -36,11 +37,14 @@ def spool(tmp_path: Path) -> Iterator[Spool]:
 
 
 def test_a_step_folds_one_batch_and_reports_it(database: Database, spool: Spool) -> None:
-    spool.append([body(1), body(2), b"malformed", body(3)], received=7)
+    spool.append([body(1), body(2), b"malformed", body(3)], received=RECEIVED)
     reports: list[CommitReport] = []
     worker = Worker(database, spool, events_max=3, max_in_flight=0, on_commit=reports.append)
     assert [worker.step(), worker.step(), worker.step()] == [3, 1, 0]
-    assert [(report.received, report.dead) for report in reports] == [((7, 7, 7), 1), ((7,), 0)]
+    assert [(report.received, report.dead) for report in reports] == [
+        ((RECEIVED, RECEIVED + 1, RECEIVED + 2), 1),
+        ((RECEIVED + 3,), 0),
+    ]
     assert all(report.seconds >= 0 for report in reports)
     assert read_checkpoint(database, spool.id) == Checkpoint(4, 3, 1)
     assert [dead.seq for dead in spool.dead_letters()] == [3]
@@ -49,7 +53,7 @@ def test_a_step_folds_one_batch_and_reports_it(database: Database, spool: Spool)
 def test_a_run_until_done_folds_everything_and_ends(
     database: Database, spool: Spool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    spool.append([body(number) for number in range(10)], received=7)
+    spool.append([body(number) for number in range(10)], received=RECEIVED)
     with caplog.at_level(logging.INFO, "headwater.worker"):
         Worker(database, spool, events_max=4).run(until_done=True)
     assert read_checkpoint(database, spool.id).complete_position == 10
@@ -59,7 +63,7 @@ def test_a_run_until_done_folds_everything_and_ends(
 
 
 def test_a_dead_letter_of_an_earlier_worker_is_revived(database: Database, spool: Spool) -> None:
-    spool.append([body(1), body(2)], received=7)
+    spool.append([body(1), body(2)], received=RECEIVED)
     spool.dead_letter([(1, "an earlier worker could not fold it")])
     Worker(database, spool).run(until_done=True)
     assert spool.dead_letters() == []
@@ -67,7 +71,7 @@ def test_a_dead_letter_of_an_earlier_worker_is_revived(database: Database, spool
 
 
 def test_events_cut_from_the_spool_make_the_worker_wait(database: Database, spool: Spool) -> None:
-    spool.append([body(1), body(2), body(3)], received=7)
+    spool.append([body(1), body(2), body(3)], received=RECEIVED)
     spool.cut(2, lake="/lake", events_max=10)
     worker = Worker(database, spool)
     with pytest.raises(Exception, match="events 1 to 2 of the spool are in the lake only"):

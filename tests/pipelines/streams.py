@@ -30,6 +30,7 @@ from headwater.ingest.worker import Worker
 from headwater.ingest.write.transaction import Checkpoint, read_checkpoint
 from tests.canonical import Graph, canonical, empty
 from tests.conftest import Neo4jServer
+from tests.run_builders import RECEIVED
 
 PRODUCER = "https://example.com/etl"
 KEY = "0123456789abcdef-tests"
@@ -118,7 +119,7 @@ def by_the_worker(database: Database, folder: Path, sent: list[bytes]) -> Graph:
     empty(database)
     redactor = Redactor(KEY.encode())
     with closing(Spool(folder / "spool.db")) as spool:
-        spool.append([redactor.redact(body) for body in sent], received=1)
+        spool.append([redactor.redact(body) for body in sent], received=RECEIVED)
         Worker(database, spool, events_max=500).run(until_done=True)
     return canonical(database)
 

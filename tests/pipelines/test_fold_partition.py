@@ -21,7 +21,7 @@ from headwater.pipelines.rows import Counts, Kind, Row, Totals, rows_to_delta, u
 from headwater.pipelines.shuffle import merge_bundles
 from headwater.schema.events import parse
 from headwater.schema.naming import load_naming
-from tests.run_builders import run
+from tests.run_builders import RECEIVED, run
 
 RULES = FoldRules(load_naming(), b"a key of the tests", 100_000)
 READ = pa.schema(
@@ -38,7 +38,7 @@ READ = pa.schema(
 
 def batch(bodies: Iterable[bytes], start: int = 0, file: str = "/f.jsonl") -> pa.RecordBatch:
     rows = [
-        {"body": body, "received": 1, "file": file, "start": start, "number": None}
+        {"body": body, "received": RECEIVED, "file": file, "start": start, "number": None}
         for body in bodies
     ]
     return pa.RecordBatch.from_pylist(rows, schema=READ)
@@ -77,7 +77,7 @@ def test_the_rows_are_the_delta_of_the_events() -> None:
     bodies = events()
     rows = joined(batch([*bodies, b"", b"  "]))
     facts = [row for row in rows if row.kind > Kind.REFUSED]
-    assert rows_to_delta(facts) == fold(parse(body, received=1) for body in bodies)
+    assert rows_to_delta(facts) == fold(parse(body, received=RECEIVED) for body in bodies)
     assert counts(rows)[0] == Counts(events=len(bodies))
 
 
@@ -85,7 +85,7 @@ def test_copies_are_counted_and_folded_once() -> None:
     bodies = events()
     rows = joined(batch(bodies + bodies))
     facts = [row for row in rows if row.kind > Kind.REFUSED]
-    assert rows_to_delta(facts) == fold(parse(body, received=1) for body in bodies)
+    assert rows_to_delta(facts) == fold(parse(body, received=RECEIVED) for body in bodies)
     assert counts(rows)[0].events == 2 * len(bodies)
 
 
@@ -107,7 +107,7 @@ def test_a_refused_event_has_its_reason_and_line() -> None:
 def test_a_damaged_event_of_a_lake_is_refused() -> None:
     good, bad = events()[:2]
     rows = [
-        {"body": body, "received": 1, "file": "/x.parquet", "start": 0, "number": 7}
+        {"body": body, "received": RECEIVED, "file": "/x.parquet", "start": 0, "number": 7}
         | {"checksum": zlib.crc32(good)}
         for body in (good, bad)
     ]

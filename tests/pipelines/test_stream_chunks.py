@@ -9,12 +9,12 @@ from headwater.ingest.fold import fold
 from headwater.pipelines.stream_chunks import Message, MessageRules
 from headwater.schema.events import parse
 from headwater.schema.naming import load_naming
-from tests.run_builders import run
+from tests.run_builders import RECEIVED, run
 
 RULES = MessageRules(b"a key of the tests", load_naming(), 100_000, 60)
 
 
-def message(body: bytes, start: int = 0, received: int = 1) -> Message:
+def message(body: bytes, start: int = 0, received: int = RECEIVED) -> Message:
     return Message("topic", 0, start, received, None, body)
 
 
@@ -28,7 +28,7 @@ def events(*names: str) -> list[bytes]:
 def test_a_chunk_is_the_fold_of_its_messages() -> None:
     bodies = events("r1", "r2")
     chunk = RULES.chunk(message(body, start) for start, body in enumerate(bodies))
-    assert chunk.delta == fold(parse(body, received=1) for body in bodies)
+    assert chunk.delta == fold(parse(body, received=RECEIVED) for body in bodies)
     assert (chunk.events, chunk.dead) == (len(bodies), [])
 
 
@@ -37,7 +37,7 @@ def test_bad_messages_are_dead_and_do_not_stop_the_others() -> None:
     large = json.dumps({"producer": "x" * 100_000}).encode()
     bodies = [b"{", *good, large, b'{"mail": "jane.doe@example.com"}']
     chunk = RULES.chunk(message(body, start) for start, body in enumerate(bodies))
-    assert chunk.delta == fold(parse(body, received=1) for body in good)
+    assert chunk.delta == fold(parse(body, received=RECEIVED) for body in good)
     first, second, third = chunk.dead
     assert [one.message.start for one in chunk.dead] == [0, len(good) + 1, len(good) + 2]
     assert "JSON" in first.reason
@@ -49,7 +49,7 @@ def test_a_message_that_neo4j_refused_is_dead() -> None:
     bodies = events("r1")
     chunk = RULES.chunk(map(message, bodies), {0: "refused by Neo4j"})
     assert [one.reason for one in chunk.dead] == ["refused by Neo4j"]
-    assert chunk.delta == fold(parse(body, received=1) for body in bodies[1:])
+    assert chunk.delta == fold(parse(body, received=RECEIVED) for body in bodies[1:])
 
 
 def test_a_time_of_receipt_in_the_future_is_now() -> None:

@@ -19,6 +19,7 @@ from headwater.ingest.write.transaction import Checkpoint, WriteRequest, read_ch
 from headwater.schema.events import parse
 from tests.canonical import canonical, empty
 from tests.histories import histories
+from tests.run_builders import RECEIVED
 
 
 @pytest.mark.neo4j
@@ -38,7 +39,7 @@ def test_a_pipelined_worker_writes_the_same_graph(
         tempfile.TemporaryDirectory() as folder,
         closing(Spool(Path(folder) / "spool.db")) as spool,
     ):
-        spool.append(shuffled, received=0)
+        spool.append(shuffled, received=RECEIVED)
         Worker(database, spool, events_max=chance.choice([1, 2, 3])).run(until_done=True)
         assert read_checkpoint(database, spool.id) == Checkpoint(len(shuffled), len(shuffled), 0)
     pipelined = canonical(database)

@@ -13,7 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.errors import EventError
-from headwater.schema.events import RANKS, Event, parse, parse_instant, to_datetime
+from headwater.schema.events import (
+    RANKS,
+    Event,
+    parse,
+    parse_instant,
+    require_event_time,
+    to_datetime,
+)
 
 CAPTURE = Path(__file__).parent.parent / "captures" / "spark_flights.jsonl"
 RECEIVED = 1_700_000_000_000_000
@@ -183,6 +190,54 @@ def test_insignificant_differences_are_accepted(event: dict[str, Any]) -> None:
     read(event)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2025-12-31T24:00:01Z",
+        "2025-12-31T24:01:00Z",
+        "2025-12-31T12:59:60Z",
+        "2025-12-31T23:59:61Z",
+        "2025-12-31T23:59:60+05:30",
+        "9999-12-31T24:00:00Z",
+        "9999-12-31T23:59:60Z",
+        "2025-366T00:00:00Z",
+        "0000-12-31T00:00:00Z",
+        "10000-01-01T00:00:00Z",
+    ],
+)
+def test_a_text_that_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(EventError, match="is not a time"):
+        parse_instant(text)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    ["2026-01-01", " 2026-01-01 ", "20260101", "2026-W01", "2026-W01-4", "2026-01-01x00:00Z"],
+)
+def test_a_date_is_no_event_time(sent: str) -> None:
+    """A stored event keeps its date, read as midnight; a further one is refused."""
+    event = read(run_event(eventTime=sent))
+    with pytest.raises(EventError, match="not a date with a time of day") as refusal:
+        require_event_time(event, allow_missing=True)
+    assert (refusal.value.field, refusal.value.status) == ("eventTime", 422)
+    assert "2026-01-31T12:00:00Z" in refusal.value.hint
+
+
+def test_a_missing_event_time_is_refused_unless_it_is_allowed() -> None:
+    for missing in (None, ""):
+        event = read(run_event(eventTime=missing))
+        with pytest.raises(EventError, match="eventTime is missing") as refusal:
+            require_event_time(event)
+        assert refusal.value.field == "eventTime"
+        assert "HEADWATER_ALLOW_MISSING_EVENT_TIME" in refusal.value.hint
+        require_event_time(event, allow_missing=True)
+
+
+def test_a_time_of_day_is_enough() -> None:
+    for sent in ("2026-01-01T00", "2026-01-01 00:00", "2026-01-01t00:00:00z", "20260101T000000Z"):
+        require_event_time(read(run_event(eventTime=sent)))
+
+
 def test_a_missing_time_is_when_it_was_received() -> None:
     event = run_event()
     for missing in (None, ""):
@@ -226,6 +281,15 @@ MIDNIGHT = 1_767_225_600_000_000  # 2026-01-01T00:00:00Z
         ("2026-01-01T00:00:00", 0),
         (" 2026-01-01T00:00:00Z ", 0),
         ("2026-01-01", 0),
+        ("20260101T000000Z", 0),
+        ("2026-W01-4T00:00:00Z", 0),
+        ("2025-12-31T24:00:00Z", 0),
+        ("2025-12-31T24:00", 0),
+        ("2025-12-31 24:00:00.0Z", 0),
+        ("2025-12-31T23:59:60Z", 0),
+        ("2025-12-31T23:59:60.5Z", 500_000),
+        ("2026-01-01T05:29:60+05:30", 0),
+        ("2026-01-01T00:00:00,5Z", 500_000),
         ("2026-01-01T00:00Z", 0),
         ("2026-01-01T01:00:00+01:00", 0),
         ("2025-12-31T19:00:00-0500", 0),

@@ -17,17 +17,25 @@ from headwater.access.events import authorize_event
 from headwater.access.principal import Principal
 from headwater.ingest.receive.redact import Redactor
 from headwater.ingest.spool.group_commit import GroupCommitter
-from headwater.schema.events import parse
+from headwater.schema.events import parse, require_event_time
 from headwater.schema.naming import Naming
 
 
 class EventAcceptor:
     """The one way into the spool. Safe to share between threads."""
 
-    def __init__(self, redactor: Redactor, naming: Naming, committer: GroupCommitter) -> None:
+    def __init__(
+        self,
+        redactor: Redactor,
+        naming: Naming,
+        committer: GroupCommitter,
+        *,
+        allow_missing_event_time: bool = False,
+    ) -> None:
         self._redactor = redactor
         self._naming = naming
         self._committer = committer
+        self._allow_missing_event_time = allow_missing_event_time
 
     def accept(self, principal: Principal, body: bytes, received: int) -> bytes:
         """Return the event as the spool stores it: without secrets.
@@ -36,6 +44,7 @@ class EventAcceptor:
         ForeignEventError for an event that the principal may not send.
         """
         event = parse(body, received=received)
+        require_event_time(event, allow_missing=self._allow_missing_event_time)
         redacted = self._redactor.redact(body)
         # The parsed event stands for the redacted bytes only if redaction changed nothing.
         authorize_event(principal, redacted, self._naming, event if redacted is body else None)

@@ -98,13 +98,18 @@ class Spool:
     def append(self, bodies: Sequence[bytes], *, received: int) -> int:
         """Append events in one synced transaction; return the seq of the last.
 
+        The first is received at `received`, each further event a microsecond later, so that their
+        order can be read from their receipts.
         Raises SpoolFullError if they are not all on disk; none of them then counts as accepted.
         """
         with self._writing() as connection:
             with connection:
                 connection.executemany(
                     "INSERT INTO event(received, checksum, body) VALUES(?, ?, ?)",
-                    ((received, zlib.crc32(body), body) for body in bodies),
+                    (
+                        (received + index, zlib.crc32(body), body)
+                        for index, body in enumerate(bodies)
+                    ),
                 )
             return connection.last_insert_rowid()
 

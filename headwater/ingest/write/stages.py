@@ -2,7 +2,8 @@
 
 The reasons for the order:
 
-1. Late events of rolled-up runs leave the delta first: no later stage may write them.
+1. Undated events join the delta first, as every later stage needs their facts. Then late events of
+   rolled-up runs leave it: no later stage may write them.
 2. Aliases come before all facts: every later stage refers to datasets by their canonical urns. When
    names are joined or split, the facts of the affected entities are written again.
 3. Nodes come before edges: datasets and jobs, then runs with their versions, then answers.
@@ -56,6 +57,7 @@ from headwater.ingest.write.lineage_edges import (
 from headwater.ingest.write.rows import read_facts, write_rows
 from headwater.ingest.write.runs import write_runs
 from headwater.ingest.write.schema_versions import recompute_drift, write_schemas
+from headwater.ingest.write.undated_events import with_undated_events
 from headwater.ingest.write.version_links import link_consumers, named_datasets, update_timelines
 from headwater.schema.facts import (
     AnswerFacts,
@@ -69,6 +71,11 @@ from headwater.schema.facts import (
 
 F = TypeVar("F", RunFacts, JobFacts, AnswerFacts)
 Stage = Callable[[WriteContext], None]
+
+
+def join_undated_events(context: WriteContext) -> None:
+    """Fold the undated events of the delta at their first receipts."""
+    context.delta = with_undated_events(context.transaction, context.delta, context.naming)
 
 
 def drop_rolled_up_runs(context: WriteContext) -> None:
@@ -314,6 +321,7 @@ def update_current_edges(context: WriteContext) -> None:
 
 
 STAGES: tuple[Stage, ...] = (
+    join_undated_events,
     drop_rolled_up_runs,
     resolve_datasets,
     join_facts,

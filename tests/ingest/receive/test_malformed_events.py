@@ -20,6 +20,7 @@ from tests.canonical import canonical, empty
 from tests.ingest.conftest import Api
 from tests.ingest.malformed_envelopes import CASES, Case
 from tests.ingest.malformed_events import answer, dataset, event, job_named, output
+from tests.run_builders import RECEIVED
 
 MEGABYTE = "m" * 2**20
 MEGABYTES = [
@@ -117,7 +118,7 @@ def test_every_accepted_event_is_folded_without_dead_letters(
         assert api.post(case.body).status == case.status
     assert api.post(event("neighbour")).status == 201
     # Too large for the API of these tests, which has a lower limit than the default.
-    spool.append([*api.stored(before), *MEGABYTES], received=1)
+    spool.append([*api.stored(before), *MEGABYTES], received=RECEIVED)
     assert fold_all(database, spool, 1_000) == []
     batch = canonical(database)
     rows = database.ask("MATCH (r:PipelineRun {runId: 'neighbour'}) RETURN r.status AS status", {})
@@ -139,7 +140,7 @@ def test_an_event_that_neo4j_refuses_is_dead_lettered_alone_with_the_reason(
         "huge",
         outputs=[{"namespace": "db", "name": "wide", "facets": {"schema": {"fields": columns}}}],
     )
-    spool.append([event("before"), huge, event("after")], received=1)
+    spool.append([event("before"), huge, event("after")], received=RECEIVED)
     dead = fold_all(database, spool, 2)
     assert [one.seq for one in dead] == [2]
     assert "needs too much memory" in dead[0].reason

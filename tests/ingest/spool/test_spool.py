@@ -33,7 +33,7 @@ def test_appended_events_are_read_back_in_order(spool: Spool) -> None:
     assert spool.append([b"four"], received=8) == 4
     assert spool.last() == 4
     assert spool.read(2, events_max=9, bytes_max=999) == [
-        Record(3, 7, b"\x00\xff", True),
+        Record(3, 9, b"\x00\xff", True),
         Record(4, 8, b"four", True),
     ]
     assert read(spool) == [b"one", b"", b"\x00\xff", b"four"]

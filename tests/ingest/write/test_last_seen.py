@@ -32,7 +32,7 @@ from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming
 from tests.canonical import Graph, canonical, empty
 from tests.event_builders import dataset, edge, node, run_event, symlinks, write_batch
-from tests.run_builders import SPOOL
+from tests.run_builders import RECEIVED, SPOOL
 
 pytestmark = pytest.mark.neo4j
 
@@ -111,7 +111,7 @@ def test_the_oldest_deferred_updates_are_written_first(database: Database) -> No
     write_batch(database, night(3), cache, defer=True)
     before = read_checkpoint(database, SPOOL)
     assert (before.position, before.settled) == (8, 3)
-    delta = fold(parse(json.dumps(event).encode(), received=0) for event in night(4))
+    delta = fold(parse(json.dumps(event).encode(), received=RECEIVED) for event in night(4))
     after = Checkpoint(10, 10, 0)
     write(
         database,
@@ -166,7 +166,7 @@ def test_a_writer_without_its_deferred_updates_must_not_continue(database: Datab
     checkpoint = read_checkpoint(database, SPOOL)
     assert checkpoint == Checkpoint(4, 4, 0, settled=2)
     # Events from the last complete position are folded once more, and are not counted.
-    delta = fold(parse(json.dumps(event).encode(), received=0) for event in night(2))
+    delta = fold(parse(json.dumps(event).encode(), received=RECEIVED) for event in night(2))
     saved = write(
         database,
         WriteRequest(
@@ -185,7 +185,7 @@ def test_a_writer_without_its_deferred_updates_must_not_continue(database: Datab
 
 def filled(spool: Spool, nights: int) -> list[dict[str, Any]]:
     events = list(chain.from_iterable(night(number) for number in range(1, nights + 1)))
-    spool.append([json.dumps(event).encode() for event in events], received=1)
+    spool.append([json.dumps(event).encode() for event in events], received=RECEIVED)
     return events
 
 
@@ -232,7 +232,7 @@ def test_events_of_updates_deferred_by_a_killed_worker_are_folded_again(
     database: Database, spool: Spool
 ) -> None:
     events = filled(spool, 5)
-    spool.append([b"{}"], received=1)
+    spool.append([b"{}"], received=RECEIVED)
     killed = Worker(database, spool, events_max=2, max_in_flight=0)
     for _ in range(4):
         killed.step()
@@ -273,7 +273,9 @@ def test_deferred_updates_may_come_from_a_backfill(database: Database) -> None:
     write_batch(database, night(2), cache, defer=True)
     before = read_checkpoint(database, SPOOL)
     assert before.complete_position == 2
-    delta = fold(parse(json.dumps(event).encode(), received=0) for event in (*night(1), *night(2)))
+    delta = fold(
+        parse(json.dumps(event).encode(), received=RECEIVED) for event in (*night(1), *night(2))
+    )
     one = Checkpoint(1, 1, 0)
     write(
         database,

@@ -28,6 +28,9 @@ UNION ALL
 CALL () { MATCH (n:Producer) RETURN count(n) AS nodes }
 RETURN 'Producer' AS label, nodes, 0 AS edges
 UNION ALL
+CALL () { MATCH (n:Receipt) RETURN count(n) AS nodes }
+RETURN 'Receipt' AS label, nodes, 0 AS edges
+UNION ALL
 CALL () { MATCH (n:RunSummary) RETURN count(n) AS nodes }
 RETURN 'RunSummary' AS label, nodes, 0 AS edges
 UNION ALL

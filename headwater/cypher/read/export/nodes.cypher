@@ -40,6 +40,10 @@ CALL (label, after) {
   MATCH (n:Producer) WHERE n.urn > after
   RETURN n ORDER BY n.urn LIMIT $limit
   UNION ALL
+  WITH label, after WHERE label = 'Receipt'
+  MATCH (n:Receipt) WHERE n.urn > after
+  RETURN n ORDER BY n.urn LIMIT $limit
+  UNION ALL
   WITH label, after WHERE label = 'RunSummary'
   MATCH (n:RunSummary) WHERE n.urn > after
   RETURN n ORDER BY n.urn LIMIT $limit

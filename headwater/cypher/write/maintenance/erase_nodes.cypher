@@ -4,8 +4,8 @@
 // returns: erased
 // example: run by `headwater rebuild --erase`
 CALL () {
-  MATCH (n:Analysis|Answer|Artifact|Column|Dataset|Finding|Job|PipelineRun|Producer|Retention|
-    RunSummary|SchemaVersion|Source|Symlink)
+  MATCH (n:Analysis|Answer|Artifact|Column|Dataset|Finding|Job|PipelineRun|Producer|Receipt|
+    Retention|RunSummary|SchemaVersion|Source|Symlink)
   WITH n LIMIT $limit
   DETACH DELETE n
   RETURN count(n) AS erased
