@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 from hypothesis import given
@@ -70,11 +69,10 @@ def test_json_without_hidden_entries() -> None:
     assert UNRESTRICTED.prune(document) == document
 
 
+@pytest.mark.timeout(60)
 def test_a_pattern_of_many_stars_takes_no_longer_to_fail() -> None:
     """The pattern comes from the caller, in the filter of a lineage, and Python runs nothing else
-    while it matches.
+    while it matches. With backtracking, 20 stars over 4,000 characters would never end.
     """
-    began = time.monotonic()
     assert not Visibility(("*a" * 20 + "*b",)).includes("a" * 4_000)
     assert Visibility(("*a" * 20 + "*b*",)).includes("a" * 4_000 + "bc")
-    assert time.monotonic() - began < 1.0

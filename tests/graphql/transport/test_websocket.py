@@ -66,9 +66,7 @@ def test_a_key_that_ends_cuts_its_connections(keyed: Served, monkeypatch: Patch)
     ):
         subscribe(first)
         keyed.keys.revoke("gone")
-        began = time.monotonic()
         assert closed_with(first) == 4401
-        assert time.monotonic() - began < 2
         assert closed_with(second) == 4401
         send(third, type="ping")
         assert receive(third) == {"type": "pong"}

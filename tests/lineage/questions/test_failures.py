@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -162,11 +161,8 @@ def test_a_whole_page_costs_a_few_statements(database: Database, view: GraphView
     assert len(urns) == 200
     one, all_ = Counted(database), Counted(database)
     affected_nodes(GraphView(one), urns[:1])
-    began = time.monotonic()
     touched = affected_nodes(GraphView(all_), urns)
-    seconds = time.monotonic() - began
     assert all_.statements <= one.statements + 4
-    assert seconds < 5
     for urn in urns:
         assert touched[urn].datasets == [ds(f"t{n}") for n in range(1, 9)]
         assert touched[urn].answers == [answer_urn("last")]
