@@ -161,7 +161,12 @@ def answered(c: Canaries) -> dict[str, Any]:
         "cites": [{"namespace": "db", "name": "t"}],
     }
     return {
-        "dataset": {"namespace": "answers", "name": "canary", "facets": {"headwater_answer": facet}}
+        "eventTime": "2026-01-01T00:00:00Z",
+        "dataset": {
+            "namespace": "answers",
+            "name": "canary",
+            "facets": {"headwater_answer": facet},
+        },
     }
 
 
@@ -190,7 +195,7 @@ def broken_fold(monkeypatch: pytest.MonkeyPatch) -> None:
                 )
         return fold(batch, naming)
 
-    monkeypatch.setattr("headwater.ingest.batches.fold", breaking)
+    monkeypatch.setattr("headwater.ingest.fold.undated_events.fold", breaking)
 
 
 @pytest.mark.usefixtures("broken_fold")
