@@ -261,7 +261,7 @@ def test_an_event_that_fails_the_second_fold_does_not_stop_the_others(
             raise RuntimeError("broken")
         return fold(batch, naming)
 
-    monkeypatch.setattr(worker_module, "fold", broken)
+    monkeypatch.setattr("headwater.ingest.fold.undated_events.fold", broken)
     Worker(database, spool, events_max=4, max_in_flight=0).step()
     assert read_checkpoint(database, spool.id) == Checkpoint(10, 10, 0)
     assert last_seen(database) == (minute(55),) * 5
