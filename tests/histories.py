@@ -133,12 +133,17 @@ def datasets(draw: st.DrawFn, *, output: bool) -> dict[str, Any]:
     return dataset
 
 
+job_types = st.sampled_from([{}, {}, {"jobType": {**FACET, "jobType": "RDD_JOB"}}])
+
+
 @st.composite
 def run_events(draw: st.DrawFn) -> dict[str, Any]:
     run_id = draw(st.sampled_from(list(RUNS)))
     facets: dict[str, Any] = {}
     if draw(st.integers(0, 3)) == 0:
-        parent = {"run": {"runId": "run-9"}, "job": {"namespace": "etl", "name": "nightly"}}
+        above = draw(st.sampled_from(["run-9", "run-5"]))
+        job = {"namespace": "etl", "name": RUNS.get(above, "nightly")}
+        parent = {"run": {"runId": above}, "job": job}
         facets["parent"] = {**FACET, **parent}
         if draw(st.booleans()):
             facets["parent"]["root"] = {
@@ -157,7 +162,7 @@ def run_events(draw: st.DrawFn) -> dict[str, Any]:
     event: dict[str, Any] = {
         "eventTime": instant(draw(second)),
         "run": {"runId": run_id, "facets": facets},
-        "job": {"namespace": "etl", "name": RUNS[run_id]},
+        "job": {"namespace": "etl", "name": RUNS[run_id], "facets": draw(job_types)},
         "inputs": draw(st.lists(datasets(output=False), max_size=2)),
         "outputs": draw(st.lists(datasets(output=True), max_size=2)),
     }
