@@ -20,8 +20,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as fn
 
 from headwater.errors import HeadwaterError
-from headwater.spark_hooks import cite, configure
-from headwater.spark_hooks.listener import LISTENERS, PACKAGES
+from headwater.spark_hooks import cite, configure, report_failures, spark_conf
+from headwater.spark_hooks.listener import JARS, LISTENER_CLASS, LISTENERS, PACKAGES
 from tests.spark_hooks.servers import recorder
 
 API_KEY = "key-of-the-test"
@@ -170,6 +170,24 @@ def late(url: str, folder: Path) -> dict[str, Any]:
     }
 
 
+def joins(url: str, folder: Path) -> dict[str, Any]:
+    """Report failures in a session that others set up, without the jar of Headwater."""
+    builder = plain(folder)
+    for key, value in spark_conf(url).items():
+        if key != JARS:
+            builder = builder.config(key, LISTENER_CLASS if key == LISTENERS else value)
+    session = builder.getOrCreate()
+    session.range(10).write.parquet(str(folder / "plain"))
+    installed = [report_failures(session), report_failures(session)]
+    error = ""
+    try:
+        session.range(10).write.parquet(str(folder / "plain"))
+    except PySparkException as refusal:
+        error = str(refusal)
+    session.stop()
+    return {"installed": installed, "error": error}
+
+
 def merges(url: str, folder: Path) -> dict[str, Any]:
     """Merge the settings of the job's builder with the added ones."""
     builder = plain(folder).config(LISTENERS, "org.apache.spark.scheduler.StatsReportListener")
@@ -202,6 +220,7 @@ PROGRAMS: dict[str, Any] = {
     "small": small,
     "full": full,
     "late": late,
+    "joins": joins,
     "merges": merges,
     "returns": returns,
 }

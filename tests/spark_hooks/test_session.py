@@ -189,6 +189,18 @@ def test_a_java_that_runs_already_goes_on_without_the_listener(tmp_path: Path) -
     assert any("sends no lineage" in message for message in facts["warnings"])
 
 
+def test_failures_are_reported_in_a_session_that_others_set_up(tmp_path: Path) -> None:
+    with recorder(201) as server:
+        facts = run("joins", server.url, tmp_path)
+    assert facts["installed"] == [True, True]
+    assert "PATH_ALREADY_EXISTS" in facts["error"]
+    writes = {event["run"]["runId"] for event in server.events if event["outputs"]}
+    failed = [event for event in server.events if event["eventType"] == "FAIL"]
+    assert len(writes) == 2
+    assert len(failed) == 1, "the listener is there once"
+    assert "PATH_ALREADY_EXISTS" in failed[0]["run"]["facets"]["spark.exception"]["message"]
+
+
 def test_settings_of_the_job_stay(tmp_path: Path) -> None:
     with recorder(201) as server:
         facts = run("merges", server.url, tmp_path)
