@@ -111,7 +111,7 @@ last observation. `reportedUrns` has the urns of both ends as the events reporte
 a space, if they are other names of the ends; otherwise it is empty:
 
     (Dataset)-[:FEEDS {declared}]->(Job)
-    (Job)-[:PRODUCED {declared, assertedByDataset, explicit}]->(Dataset)
+    (Job)-[:PRODUCED {declared, assertedByDataset, explicit, fromAllInputs}]->(Dataset)
     (Dataset)-[:FEEDS]->(Dataset), (Job)-[:FEEDS]->(Job)      no known job or dataset between
     (Dataset)-[:DERIVED_FROM {job, evidence, declared}]->(Dataset)
         only if an event lists the inputs
@@ -121,8 +121,9 @@ a space, if they are other names of the ends; otherwise it is empty:
 
 `declared`: the newest declaration of the job has it. `assertedByDataset`: true if a dataset names
 this job as its producer, false if it no longer does. `explicit`: a lineage facet listed the origins
-of this output. `transformations` of a column: DIRECT:IDENTITY and the like. `evidence` of a
-derivation: columns, lineage, declared, renamed.
+of this output. `fromAllInputs`: a run of the newest execution listed none. `transformations` of a
+column: DIRECT:IDENTITY and the like. `evidence` of a derivation: columns, lineage, declared,
+renamed.
 
 Between the two layers: (PipelineRun)-[:RUN_OF]->(Job), (Source|Artifact)-[:VERSION_OF]->(Dataset),
 (Dataset)-[:HAS_COLUMN]->(Column), (Dataset|Artifact)-[:HAS_SCHEMA]->(SchemaVersion),
@@ -138,7 +139,8 @@ without `complete` or createdAt. CITED_BY has `dataset` (urn) of the cited versi
 citations are few among versions.
 
 The origins of an output: if it is `explicit`, the targets of its DERIVED_FROM edges, even if there
-are none; otherwise these targets if there are any; otherwise every input of its run or job.
+are none; otherwise these targets if there are any and, of a job, the edge has no `fromAllInputs`;
+otherwise every input of its run or job.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ CALL (d, c, at, step) {
     AND ((p.explicit AND EXISTS {
         (o)-[r:DERIVED_FROM WHERE r.job = j.urn AND ('lineage' IN r.evidence OR r.declared)]->(i)
       })
-      OR (p.explicit IS NULL AND (NOT EXISTS { (o)-[r:DERIVED_FROM
+      OR (p.explicit IS NULL AND (p.fromAllInputs OR NOT EXISTS { (o)-[r:DERIVED_FROM
         WHERE r.job = j.urn]->(:Dataset)-[:FEEDS]->(j) }
         OR EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(i) })))
   RETURN o.namespace + ' ' + o.name AS reachedDataset, null AS reachedColumn,

@@ -17,6 +17,8 @@ from headwater.ingest.write.rows import write_rows
 from headwater.ingest.write.used_datasets import EndedRun, UsedDatasets
 from headwater.schema.graph import BOTH, FAILED, READS, WRITES
 
+# As in read/traversal/datasets_in_use: before an output without named origins.
+FROM_ALL_INPUTS = "* "
 # By job and side: the other ends of edges.
 EdgeEnds = Mapping[tuple[str, str], set[str]]
 _STATEMENTS = {READS: "current_inputs", WRITES: "current_outputs"}
@@ -84,7 +86,8 @@ class _Changes:
         if key not in self._used:
             self.unknown.add(key)
         else:
-            self._edges.setdefault(key, set()).update(datasets)
+            names = (dataset.removeprefix(FROM_ALL_INPUTS) for dataset in datasets)
+            self._edges.setdefault(key, set()).update(names)
 
     def read_unknown(self, transaction: Transaction) -> None:
         """Read and cache what the jobs use whose cached value is missing or no longer true."""
@@ -110,11 +113,13 @@ class _Changes:
 
 def _row(key: tuple[str, str], used: UsedDatasets | None, datasets: set[str] | None) -> Row:
     names = used.last_uses.keys() if used is not None else set()
+    if datasets is not None:
+        names = names & {*datasets, *(f"{FROM_ALL_INPUTS}{dataset}" for dataset in datasets)}
     return {
         "job": key[0],
         "side": key[1],
         "hasRun": used is not None,
-        "used": sorted(names if datasets is None else names & datasets),
+        "used": sorted(names),
         "datasets": None if datasets is None else sorted(datasets),
     }
 
@@ -127,7 +132,7 @@ def _ended_run(side: str, urn: str, view: RunView | None) -> EndedRun | None:
     if finished is None or sides not in (BOTH, side, FAILED):
         return None
     if side == WRITES:
-        datasets = frozenset(artifact["dataset"] for artifact in view.artifacts.values())
+        datasets = frozenset(_written(view))
     elif view.node["startedAt"] is not None:
         datasets = frozenset(use.dataset for use in view.reads)
     else:
@@ -140,3 +145,16 @@ def _ended_run(side: str, urn: str, view: RunView | None) -> EndedRun | None:
         datasets=datasets,
         failed=sides == FAILED,
     )
+
+
+def _written(view: RunView) -> Iterator[str]:
+    """Yield the datasets that a run wrote; again after FROM_ALL_INPUTS if it names no origins."""
+    listed = set()
+    for urn, artifact in view.artifacts.items():
+        yield artifact["dataset"]
+        if artifact["explicit"] or view.derived.get(urn):
+            listed.add(artifact["dataset"])
+    if view.node["reportedSides"] == BOTH:
+        for artifact in view.artifacts.values():
+            if artifact["dataset"] not in listed:
+                yield f"{FROM_ALL_INPUTS}{artifact['dataset']}"

@@ -45,7 +45,9 @@ class PastEdges:
             return None
         used = self._used[side]
         current = [row for row in rows if _is_current(row, used[row["jobOrRun"]])]
-        return [self._with_sources(row) if row.get("derived") else row for row in current]
+        if side == READS:
+            return current
+        return [self._with_sources(row, used[row["jobOrRun"]]) for row in current]
 
     def _load(self, side: str, jobs: Set[str]) -> bool:
         used = self._used[side]
@@ -61,7 +63,13 @@ class PastEdges:
                 used[row["job"]] = {dataset for dataset, _ in row["used"]}
         return True
 
-    def _with_sources(self, row: Row) -> Row:
+    def _with_sources(self, row: Row, written: Set[str] | None) -> Row:
+        """Return the row of an output with its current sources; without any, all inputs are."""
+        from_all_inputs = f"* {row['datasetOrVersion']}"
+        if not row["explicit"] and written is not None and from_all_inputs in written:
+            return {**row, "derived": []}
+        if not row["derived"]:
+            return row
         used = self._used[READS][row["jobOrRun"]]
         sources = []
         for urn, is_input, was_input, is_declared in row["derived"]:

@@ -8,15 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
-from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.database import Database, Row, Transaction
+from headwater.ingest.write.cache import WriteCache
 from headwater.lineage.view import GraphView
+from headwater.schema.urns import column_urn
+from tests.canonical import empty
 from tests.event_builders import (
+    columns,
     current,
+    dataset,
     parent,
     run_event,
+    schema,
+    source,
+    write_batch,
     write_in_any_order,
 )
 from tests.ingest.write.test_lineage_edges import produces, reads
@@ -280,3 +289,107 @@ def test_an_application_without_a_root_is_the_execution(database: Database) -> N
     ]
     write_in_any_order(database, *events)
     assert current(database) == {reads("a"), reads("b"), reads("c"), T}
+
+
+def test_a_sibling_without_column_lineage_still_feeds_the_table(
+    database: Database, view: GraphView
+) -> None:
+    """Column lineage of one run names its own sources, and nothing about those of its siblings."""
+    named = dataset("t", columns(x=[("a", "x")]))
+    write_in_any_order(
+        database,
+        run_event("r1", "COMPLETE", 1, inputs=["a"], outputs=[named], facets=parent("app", "app")),
+        run("r2", 2, ["b"], "app"),
+    )
+    assert sources(view, "t") == {ds("a"), ds("b")}
+    assert sources(view, "t", 1) == {ds("a")}
+    assert sources(view, "t", 3) == {ds("a"), ds("b")}
+    downstream = lineage(view, ds("b"), direction="DOWNSTREAM")
+    assert {node.urn for node in downstream.nodes} == {ds("b"), job("j"), ds("t")}
+
+
+def test_column_lineage_of_every_sibling_is_united(database: Database, view: GraphView) -> None:
+    """Of each run, a column and a filter on another source go into the table."""
+
+    def lineage_of(name: str) -> Event:
+        facet = columns(x=[(name, "x")])
+        facet["columnLineage"]["dataset"] = [
+            {
+                **source(f"{name}_filter"),
+                "field": "kept",
+                "transformations": [{"type": "INDIRECT", "subtype": "FILTER"}],
+            }
+        ]
+        return dataset("t", {**facet, **schema(x="int")})
+
+    write_in_any_order(
+        database,
+        *(
+            run_event(
+                f"r{number}",
+                "COMPLETE",
+                number,
+                inputs=[name, f"{name}_filter"],
+                outputs=[lineage_of(name)],
+                facets=parent("app", "app"),
+            )
+            for number, name in enumerate(["a", "b", "c"])
+        ),
+    )
+    expected = {ds(name) for name in ["a", "b", "c", "a_filter", "b_filter", "c_filter"]}
+    assert sources(view, "t") == expected
+    rows = database.read("audit/column_origins", namespace="db", dataset="t", column="x", limit=100)
+    assert {(row["dataset"], row["column"]) for row in rows} >= {("a", "x"), ("b", "x"), ("c", "x")}
+    origins = lineage(view, column_urn("db", "t", "x"), direction="UPSTREAM")
+    assert {node.urn for node in origins.nodes} - {column_urn("db", "t", "x")} == {
+        column_urn("db", name, field)
+        for name in ["a", "b", "c"]
+        for name, field in [(name, "x"), (f"{name}_filter", "kept")]
+    }
+
+
+def test_origins_are_closed_again_when_every_run_names_them(
+    database: Database, view: GraphView
+) -> None:
+    named = dataset("t", columns(x=[("a", "x")]))
+    write_in_any_order(
+        database,
+        run("r1", 1, ["a", "b"], "day1"),
+        run_event(
+            "r2", "COMPLETE", DAY, inputs=["a", "b"], outputs=[named], facets=parent("day2", "app")
+        ),
+    )
+    assert sources(view, "t") == {ds("a")}
+    assert sources(view, "t", 2) == {ds("a"), ds("b")}
+
+
+def test_a_repeated_run_id_with_column_lineage_names_its_origins(
+    database: Database, view: GraphView
+) -> None:
+    """Airflow repeats a run id; the version of the earlier attempt has no origins of its own."""
+    named = dataset("t", columns(x=[("a", "x")]))
+    again = [
+        run_event("r", state, minute, inputs=["a", "b"], outputs=[named], facets=parent("d", "dag"))
+        for minute, state in enumerate(["START", "COMPLETE", "START", "COMPLETE"])
+    ]
+    write_in_any_order(database, *again)
+    assert sources(view, "t") == {ds("a")}
+
+
+def test_a_sibling_does_not_make_the_writer_read_the_execution_again(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    run_statement = Transaction.run
+
+    def counted(self: Transaction, name: str, /, **parameters: Any) -> list[Row]:
+        read.append(name)
+        return run_statement(self, name, **parameters)
+
+    monkeypatch.setattr(Transaction, "run", counted)
+    empty(database)
+    cache = WriteCache()
+    for number in range(12):
+        write_batch(database, [run(f"r{number}", number, [f"s{number}"], "app")], cache, defer=True)
+    assert read.count("read/traversal/datasets_in_use") == 1
+    assert current(database) == {*(reads(f"s{number}") for number in range(12)), T}

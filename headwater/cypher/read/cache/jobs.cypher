@@ -15,6 +15,7 @@ RETURN urn, j.namespace AS namespace, j.name AS name,
           WHERE ('lineage' IN r.evidence OR r.declared)
           AND (EXISTS { (i)-[:FEEDS {current: true}]->(j) }
             OR NOT EXISTS { (i)-[:FEEDS]->(j) }) | i.urn]
+        WHEN p.fromAllInputs THEN []
         ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset)
           WHERE EXISTS { (i)-[:FEEDS {current: true}]->(j) } | i.urn]
       END]

@@ -6,7 +6,9 @@
 // the datasets that one of the last 1,000 successful runs used remain. Of runs that ended at the
 // same instant, the greatest urn counts. `succeededAt` is the end of the last run of that
 // execution. It is null if no run succeeded or every execution ended with a failure. `failedAt` is
-// the end of the last failed run of any execution.
+// the end of the last failed run of any execution. A written dataset is in `used` once more after
+// "* " if a run
+// that read any dataset named no origins of it: it comes from all inputs of the job.
 // access: read
 // params: $rows LIST<MAP>, $at DATETIME = null
 // returns: job, side, execution, succeededAt, failedAt, used
@@ -53,6 +55,13 @@ CALL (j, side, at, newest, ended, since) {
     MATCH (v:Source|Artifact)-[:FEEDS]->(r) WHERE side = 'reads' RETURN v.dataset AS dataset
     UNION
     MATCH (r)-[:PRODUCED]->(v:Artifact) WHERE side = 'writes' RETURN v.dataset AS dataset
+    UNION
+    MATCH (r)-[:PRODUCED]->(v:Artifact)
+    WHERE side = 'writes' AND r.reportedSides = 'both'
+    WITH v.dataset AS written, max(CASE WHEN v.explicit OR v.derivedFrom IS NOT NULL
+      OR EXISTS { (v)-[:DERIVED_FROM]->() } THEN 1 ELSE 0 END) AS hasOrigins
+    WHERE hasOrigins = 0
+    RETURN '* ' + written AS dataset
   }
   WITH dataset, max(r.finishedAt) AS usedAt
   RETURN collect([dataset, usedAt]) AS usedBySuccessful

@@ -14,6 +14,7 @@ RETURN urn AS jobOrRun, o.urn AS datasetOrVersion, CASE WHEN p.explicit
       WHERE ('lineage' IN r.evidence OR r.declared)
       AND (EXISTS { (i)-[:FEEDS {current: true}]->(j) }
         OR NOT EXISTS { (i)-[:FEEDS]->(j) }) | i.urn]
+    WHEN p.fromAllInputs THEN []
     ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset)
       WHERE EXISTS { (i)-[:FEEDS {current: true}]->(j) } | i.urn]
     END AS derived,

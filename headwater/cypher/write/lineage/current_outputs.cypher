@@ -1,6 +1,7 @@
 // Set which datasets jobs write now: the used ones, declared ones, and those that name the job as
 // their producer. Without a run that succeeded and a declaration, all but the datasets that no
-// longer name it. `datasets` names the outputs to set; null means all.
+// longer name it. `datasets` names the outputs to set; null means all. An output whose urn is in
+// `used` once more after "* " comes from all inputs of the job.
 // access: write
 // params: $rows LIST<MAP>
 // returns: nothing
@@ -21,7 +22,9 @@ CALL (l, j, row) {
   WITH l, j, d, e, coalesce(e.declared, false) OR d.urn IN row.used
     OR coalesce(e.assertedByDataset, false)
     OR (NOT row.hasRun AND NOT coalesce(j.declaresOutputs, false)
-      AND e.assertedByDataset IS NULL) AS current
+      AND e.assertedByDataset IS NULL) AS current, '* ' + d.urn IN row.used AS fromAllInputs
   WHERE e.current IS NULL OR e.current <> current
-  SET e.current = current, d.lineageRevision = l.revision, j.lineageRevision = l.revision
+    OR coalesce(e.fromAllInputs, false) <> fromAllInputs
+  SET e.current = current, e.fromAllInputs = CASE WHEN fromAllInputs THEN true END,
+    d.lineageRevision = l.revision, j.lineageRevision = l.revision
 }
