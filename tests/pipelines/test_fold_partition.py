@@ -116,3 +116,41 @@ def test_a_damaged_event_of_a_lake_is_refused() -> None:
     letter = msgspec.msgpack.decode(refused.fact, type=RefusedEvent)
     assert "checksum" in letter.reason
     assert letter.number == 7
+
+
+def test_files_need_a_time_of_day_and_a_lake_keeps_what_was_accepted() -> None:
+    dateless = [
+        json.dumps({**json.loads(body), "eventTime": sent}).encode()
+        for body, sent in zip(events(), (None, "2026-01-01"), strict=False)
+    ]
+    of_files = joined(batch(dateless))
+    refused = [
+        msgspec.msgpack.decode(row.fact, type=RefusedEvent).field
+        for row in of_files
+        if row.kind == Kind.REFUSED
+    ]
+    assert refused == ["eventTime", "eventTime"]
+    rows = [
+        {"body": body, "received": RECEIVED, "file": "/x.parquet", "start": 0, "number": number}
+        | {"checksum": zlib.crc32(body)}
+        for number, body in enumerate(dateless)
+    ]
+    of_lake = joined(pa.RecordBatch.from_pylist(rows, schema=READ))
+    assert [row for row in of_lake if row.kind == Kind.REFUSED] == []
+    delta = rows_to_delta([row for row in of_lake if row.kind > Kind.REFUSED])
+    assert [event.instant for event in delta.undated.values()] == [RECEIVED]
+    assert {state for _, state in delta.runs["run:r1"].states} == {"COMPLETE"}
+
+
+def test_of_copies_from_the_future_the_earliest_receipt_counts() -> None:
+    ahead = json.dumps({**json.loads(events()[0]), "eventTime": "2099-01-01T00:00:00Z"}).encode()
+    rows = [
+        {"body": ahead, "received": received, "file": "/f.jsonl", "start": 0, "number": None}
+        for received in (RECEIVED + 7, RECEIVED, RECEIVED + 9)
+    ]
+    batches = [pa.RecordBatch.from_pylist([row], schema=READ) for row in rows]
+    found = joined(*batches)
+    delta = rows_to_delta([row for row in found if row.kind > Kind.REFUSED])
+    assert [event.instant for event in delta.undated.values()] == [RECEIVED]
+    assert delta.runs == {}
+    assert counts(found)[0].events == 3

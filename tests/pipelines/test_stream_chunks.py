@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import time
 
+from msgspec.structs import replace
+
 from headwater.ingest.fold import fold
 from headwater.pipelines.stream_chunks import Message, MessageRules
 from headwater.schema.events import parse
@@ -56,3 +58,25 @@ def test_a_time_of_receipt_in_the_future_is_now() -> None:
     tomorrow = time.time_ns() // 1_000 + 86_400_000_000
     chunk = RULES.chunk([message(events("r1")[0], received=tomorrow)])
     assert chunk.received[0] <= time.time_ns() // 1_000
+
+
+def without_time(body: bytes, sent: str | None = None) -> bytes:
+    return json.dumps({**json.loads(body), "eventTime": sent}).encode()
+
+
+def test_a_message_without_a_time_of_day_is_dead() -> None:
+    body = events("r1")[0]
+    bodies = [without_time(body), without_time(body, "2026-01-01")]
+    chunk = RULES.chunk(map(message, bodies))
+    assert [dead.reason.partition(":")[0] for dead in chunk.dead] == ["eventTime"] * 2
+    lenient = replace(RULES, allow_missing_event_time=True).chunk(map(message, bodies))
+    assert len(lenient.dead) == 1
+    assert [event.instant for event in lenient.delta.undated.values()] == [RECEIVED]
+
+
+def test_a_message_from_the_future_is_left_to_the_writer() -> None:
+    body = without_time(events("r1")[0], "2099-01-01T00:00:00Z")
+    chunk = RULES.chunk([message(body, received=RECEIVED), message(body, received=RECEIVED + 5)])
+    assert (chunk.dead, chunk.delta.runs) == ([], {})
+    (undated,) = chunk.delta.undated.values()
+    assert (undated.instant, undated.received) == (RECEIVED, RECEIVED + 5)

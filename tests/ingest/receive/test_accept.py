@@ -28,9 +28,9 @@ def event(job: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def acceptor(path: Path) -> tuple[EventAcceptor, GroupCommitter]:
+def acceptor(path: Path, **options: bool) -> tuple[EventAcceptor, GroupCommitter]:
     committer = GroupCommitter(Spool(path))
-    return EventAcceptor(Redactor(b"key"), load_naming(), committer), committer
+    return EventAcceptor(Redactor(b"key"), load_naming(), committer, **options), committer
 
 
 def test_an_event_without_secrets_keeps_its_bytes(tmp_path: Path) -> None:
@@ -48,6 +48,21 @@ def test_a_malformed_event_and_a_foreign_one_are_refused(tmp_path: Path) -> None
     with pytest.raises(EventError) as foreign:
         accepts.accept(UNAUTHENTICATED, json.dumps(event("load")).encode(), 1)
     assert (foreign.value.status, foreign.value.field) == (403, "job.namespace")
+    committer.close()
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_a_missing_time_is_accepted_only_by_the_setting(tmp_path: Path, allowed: bool) -> None:
+    accepts, committer = acceptor(tmp_path / "spool.db", allow_missing_event_time=allowed)
+    bodies = [json.dumps(event("load", eventTime=sent)).encode() for sent in (None, "2026-01-01")]
+    refused = []
+    for body in bodies:
+        try:
+            accepts.accept(ANONYMOUS, body, 1)
+        except EventError as error:
+            refused.append((body, error.status, error.field))
+    expected = [bodies[1]] if allowed else bodies
+    assert refused == [(body, 422, "eventTime") for body in expected]
     committer.close()
 
 
