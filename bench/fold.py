@@ -26,7 +26,7 @@ import msgspec
 
 from bench.events import events
 from bench.report import Report, print_progress, spread
-from headwater.ingest.fold import fold
+from headwater.ingest.fold.undated_events import fold_received
 from headwater.ingest.producer_stats import ProducerStats, count_event
 from headwater.schema.events import Event, parse, parse_instant, to_datetime
 
@@ -68,7 +68,7 @@ def _steps(bodies: Sequence[bytes]) -> Iterator[float]:
     parsed = [parse(body, received=_RECEIVED) for body in bodies]
     yield time.process_time() - began
     began = time.process_time()
-    fold(parsed)
+    fold_received(zip(parsed, bodies, strict=True), future_seconds=_FUTURE_SECONDS)
     yield time.process_time() - began
     began = time.process_time()
     _tallied(bodies, parsed)
