@@ -17,6 +17,7 @@ specification asks, so that any sender of OpenLineage events can send an answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -51,6 +52,8 @@ STATUS_EVENT_TYPES = {
     "abort": "ABORT",
 }
 
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
 Event = dict[str, Any]
 Citation = Mapping[str, str]
 DatasetName = Mapping[str, str]
@@ -79,7 +82,11 @@ def _dataset_event(
     namespace: str, name: str, facets: Mapping[str, Any], event_time: str | None
 ) -> Event:
     dataset = {"namespace": namespace, "name": name, "facets": dict(facets)}
-    return _event("DatasetEvent", event_time, {"dataset": dataset})
+    # A source may be captured on a day; the time of an event needs a time of day.
+    is_date = event_time is not None and _DATE.fullmatch(event_time)
+    return _event(
+        "DatasetEvent", f"{event_time}T00:00:00Z" if is_date else event_time, {"dataset": dataset}
+    )
 
 
 def answer_event(

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from headwater.errors import EventError
 from headwater.schema import headwater_facets as native
-from headwater.schema.events import Event, parse, parse_instant
+from headwater.schema.events import Event, parse, parse_instant, require_event_time
 from headwater.schema.facets.headwater import AnswerFacet, Citation, read_answer, read_citations
 
 NOON = "2026-01-01T12:00:00Z"
@@ -154,3 +155,18 @@ def test_sources_and_artifacts() -> None:
         parse_instant(NOON),
         parse_instant(ONE),
     ]
+
+
+def test_a_source_captured_on_a_day_has_an_event_time() -> None:
+    event = native.source_event("t", captured_at="2026-01-01")
+    assert event["eventTime"] == "2026-01-01T00:00:00Z"
+    assert event["dataset"]["facets"]["headwater_source"]["capturedAt"] == "2026-01-01"
+    require_event_time(through_the_door(event))
+
+
+def test_a_run_that_ends_on_a_day_is_refused_at_the_door() -> None:
+    _, ended = native.run_events(
+        "r", pipeline_name="p", status="failed", started_at=NOON, finished_at="2026-01-02"
+    )
+    with pytest.raises(EventError, match="time of day"):
+        require_event_time(through_the_door(ended))
