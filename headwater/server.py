@@ -22,7 +22,7 @@ from headwater.access import http as access
 from headwater.access.guard import Guard, principal_of
 from headwater.access.keys import Keys
 from headwater.access.log import AccessLog
-from headwater.access.origin import OriginCheck, allowed_hosts
+from headwater.access.origin import OriginCheck, allowed_hosts, cors_middleware
 from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.warmup import is_first_query, is_read_query, warm_up
@@ -131,12 +131,14 @@ def create_app(settings: Settings) -> Starlette:
             await anyio.to_thread.run_sync(thread.join, WARM_UP_SECONDS)
         await anyio.to_thread.run_sync(components.close)
 
+    origins = settings.allowed_origins
     app = Starlette(
         routes=components.guard.routes(_routes(components)),
         lifespan=lifespan,
         middleware=[
             Middleware(RequestTimer),
-            Middleware(OriginCheck, hosts=allowed_hosts(settings)),
+            Middleware(OriginCheck, hosts=allowed_hosts(settings), origins=origins),
+            *cors_middleware(origins),
         ],
         exception_handlers={
             HTTPException: _http_error,

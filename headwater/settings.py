@@ -27,6 +27,11 @@ _PATH = re.compile(r"`\$\.(\w+)`")
 _SECRET = frozenset({"neo4j_password", "redaction_key"})
 # With a shorter key, hashed values could be found by trying keys.
 REDACTION_KEY_CHARACTERS_MIN = 16
+# An origin as browsers send it (https://url.spec.whatwg.org/#origin).
+_ORIGIN = re.compile(
+    r"https?://([a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:]+\])(:[1-9][0-9]{0,4})?"
+)
+_DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -72,6 +77,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     allow_missing_event_time: bool = False
     # Hold the lineage graph in memory (docs/decisions/0013).
     lineage_cache: bool = True
+    # Origins of the pages on other hosts that may use the API in a browser, separated by commas:
+    # `https://dash.example.com`. Each is exact.
+    cors_origins: str = ""
     # Maximum number of values in the response to a GraphQL query.
     query_cost_max: int = 100_000
     # Queries that can be requested by name or hash: a JSON file or a folder of .graphql files.
@@ -115,6 +123,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.cache:
             return Path(self.cache).expanduser()
         return Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "headwater"
+
+    @property
+    def allowed_origins(self) -> frozenset[str]:
+        return frozenset(filter(None, re.split(r"[\s,]+", self.cors_origins)))
 
     @property
     def naming_path(self) -> Path | None:
@@ -185,7 +197,21 @@ def _validate(settings: Settings) -> None:
         )
     if settings.heartbeat_timeout_seconds <= 0:
         raise SettingsError("HEADWATER_HEARTBEAT_TIMEOUT_SECONDS must be above 0")
+    for origin in sorted(settings.allowed_origins):
+        if not _ORIGIN.fullmatch(origin) or _has_default_port(origin):
+            raise SettingsError(
+                f"HEADWATER_CORS_ORIGINS: {origin!r} is not an origin as browsers send it",
+                hint="Write scheme, host in lower case, and the port unless it is the default: "
+                "https://dash.example.com or http://localhost:3000. There is no wildcard.",
+            )
     if settings.future_seconds < 0:
         raise SettingsError("HEADWATER_FUTURE_SECONDS must not be below 0")
     if not 0 <= settings.port <= 65_535:
         raise SettingsError(f"HEADWATER_PORT {settings.port} must be from 0 to 65535")
+
+
+def _has_default_port(origin: str) -> bool:
+    """Return True if an origin names the default port of its scheme, which browsers omit."""
+    return any(
+        origin.startswith(scheme) and origin.endswith(port) for scheme, port in _DEFAULT_PORTS
+    )

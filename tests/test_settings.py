@@ -102,7 +102,7 @@ def test_a_password_is_never_shown() -> None:
 def test_every_setting_can_be_set_by_its_variable(field: Any) -> None:
     texts: dict[Any, str] = {int: "7", bool: "true"}
     text = texts.get(field.type, "localhost" * 2)
-    text = "localhost" if field.name == "host" else text
+    text = {"host": "localhost", "cors_origins": "http://localhost:3000"}.get(field.name, text)
     value: Any = {"7": 7, "true": True}.get(text, text)
     assert getattr(load({PREFIX + field.name.upper(): text}), field.name) == value
 
@@ -121,3 +121,33 @@ def test_keys_are_required_on_public_hosts() -> None:
     assert not needed(HOST="10.0.0.1", ALLOW_ANONYMOUS="true")
     with pytest.raises(SettingsError, match="exclude each other"):
         needed(REQUIRE_KEYS="true", ALLOW_ANONYMOUS="true")
+
+
+def test_origins_of_other_pages() -> None:
+    text = "https://dash.example.com, http://localhost:3000\nhttp://[::1]:8080"
+    found = load({"HEADWATER_CORS_ORIGINS": text}).allowed_origins
+    assert found == {"https://dash.example.com", "http://localhost:3000", "http://[::1]:8080"}
+    assert load({}).allowed_origins == frozenset()
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "*",
+        "null",
+        "dash.example.com",
+        "https://*.example.com",
+        "https://dash.example.com/",
+        "https://dash.example.com/app",
+        "https://Dash.example.com",
+        "https://dash.example.com:443",
+        "http://localhost:80",
+        "https://user@dash.example.com",
+        "file://x",
+    ],
+)
+def test_no_origin(origin: str) -> None:
+    with pytest.raises(SettingsError, match="HEADWATER_CORS_ORIGINS") as raised:
+        load({"HEADWATER_CORS_ORIGINS": origin})
+    assert repr(origin) in raised.value.message
+    assert raised.value.hint

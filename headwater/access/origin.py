@@ -3,7 +3,7 @@
 Without keys, every program on loopback may use the API, and so could any page open in a local
 browser. Two headers prevent that. `Host` must be a loopback name: a foreign name may resolve to
 127.0.0.1 (DNS rebinding). `Origin`, which browsers add, must be this server's own address
-(cross-site request forgery).
+(cross-site request forgery), or one of those that the operator allows.
 
 Starlette's TrustedHostMiddleware checks neither IPv6 hosts nor origins, and answers 400 in plain
 text.
@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from headwater.errors import HeadwaterError
@@ -20,9 +22,11 @@ from headwater.settings import LOOPBACK, Settings
 from headwater.web import error_response
 
 _SHOWN_CHARACTERS = 100
+_METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE")
 _HINT = (
     "Set HEADWATER_REQUIRE_KEYS=true to require keys instead. "
-    "Behind a proxy that authenticates callers, set HEADWATER_ALLOW_ANONYMOUS=true."
+    "Behind a proxy that authenticates callers, set HEADWATER_ALLOW_ANONYMOUS=true. "
+    "HEADWATER_CORS_ORIGINS lists the other sites whose pages may use the API."
 )
 
 
@@ -35,12 +39,16 @@ class ForeignPageError(HeadwaterError):
 class OriginCheck:
     """ASGI middleware that refuses foreign hosts and origins.
 
-    An empty `hosts` allows every host name.
+    An empty `hosts` allows every host name. Requests of pages of `origins`
+    pass too; their host is checked all the same.
     """
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, hosts: frozenset[str], origins: frozenset[str] = frozenset()
+    ) -> None:
         self._app = app
         self._hosts = hosts
+        self._origins = origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -62,7 +70,7 @@ class OriginCheck:
         """Return the reason for refusing a request with these headers, or ""."""
         if self._hosts and host and urlsplit(f"//{host}").hostname not in self._hosts:
             return f"the Host header {host[:_SHOWN_CHARACTERS]!r} is no loopback name"
-        if origin and urlsplit(origin).netloc != host:
+        if origin and origin not in self._origins and urlsplit(origin).netloc != host:
             return f"pages of {origin[:_SHOWN_CHARACTERS]!r} may not use this Headwater"
         return ""
 
@@ -73,3 +81,23 @@ def allowed_hosts(settings: Settings) -> frozenset[str]:
     The set is empty if callers need keys or the operator allows anonymous callers.
     """
     return frozenset() if settings.allow_anonymous or settings.keys_required else LOOPBACK
+
+
+def cors_middleware(origins: frozenset[str]) -> list[Middleware]:
+    """Return the middleware that lets pages of these origins read answers; none without origins.
+
+    It must follow `OriginCheck`, which refuses the pages of all other origins.
+    """
+    if not origins:
+        return []
+    return [
+        Middleware(
+            CORSMiddleware,
+            allow_origins=sorted(origins),
+            allow_methods=_METHODS,
+            # Each header that a client asks for; the origin is trusted.
+            allow_headers=["*"],
+            allow_credentials=True,
+            expose_headers=["Retry-After", "WWW-Authenticate"],
+        )
+    ]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
+from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from headwater.access.origin import OriginCheck, allowed_hosts
+from headwater.access.origin import OriginCheck, allowed_hosts, cors_middleware
 from headwater.settings import LOOPBACK, Settings
 
 
@@ -31,3 +35,102 @@ def test_every_host_is_allowed_with_keys_or_for_anonymous_callers() -> None:
     assert allowed_hosts(Settings()) == LOOPBACK
     assert allowed_hosts(Settings(require_keys=True)) == frozenset()
     assert allowed_hosts(Settings(allow_anonymous=True)) == frozenset()
+
+
+DASHBOARD = "https://dash.example.com"
+
+
+def served(*origins: str) -> TestClient:
+    """Serve a route and a WebSocket behind the check, with these origins allowed."""
+
+    async def echo(socket: WebSocket) -> None:
+        await socket.accept()
+        await socket.close()
+
+    allowed = frozenset(origins)
+    middleware = [Middleware(OriginCheck, hosts=LOOPBACK, origins=allowed)]
+    routes = [
+        Route("/", lambda _: PlainTextResponse("ok"), methods=["GET", "POST"]),
+        WebSocketRoute("/ws", echo),
+    ]
+    app = Starlette(routes=routes, middleware=[*middleware, *cors_middleware(allowed)])
+    return TestClient(app, base_url="http://127.0.0.1:8000")
+
+
+def preflight(client: TestClient, origin: str) -> dict[str, str]:
+    headers = {
+        "origin": origin,
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization,content-type",
+    }
+    response = client.options("/", headers=headers)
+    return {**response.headers, "status": str(response.status_code)}
+
+
+def test_pages_of_an_allowed_origin_read_answers() -> None:
+    client = served(DASHBOARD, "http://localhost:3000")
+    found = client.get("/", headers={"origin": DASHBOARD})
+    assert found.status_code == 200
+    assert found.headers["access-control-allow-origin"] == DASHBOARD
+    assert found.headers["access-control-allow-credentials"] == "true"
+    assert "Origin" in found.headers["vary"]
+    answer = preflight(client, DASHBOARD)
+    assert answer["status"] == "200"
+    assert answer["access-control-allow-origin"] == DASHBOARD
+    assert answer["access-control-allow-credentials"] == "true"
+    assert answer["access-control-allow-headers"] == "authorization,content-type"
+    assert "POST" in answer["access-control-allow-methods"]
+    assert "Origin" in answer["vary"]
+    with client.websocket_connect("ws://127.0.0.1:8000/ws", headers={"origin": DASHBOARD}):
+        pass
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://evil.example",
+        "http://dash.example.com",
+        "https://dash.example.com:444",
+        "https://dash.example.com.evil.example",
+        "https://sub.dash.example.com",
+        "https://DASH.example.com",
+        "null",
+    ],
+)
+def test_every_other_origin_is_refused(origin: str) -> None:
+    client = served(DASHBOARD)
+    for found in (
+        client.get("/", headers={"origin": origin}),
+        client.post("/", headers={"origin": origin}),
+    ):
+        assert found.status_code == 403
+        assert "access-control-allow-origin" not in found.headers
+    answer = preflight(client, origin)
+    assert (answer["status"], "access-control-allow-origin" in answer) == ("403", False)
+    with (
+        pytest.raises(WebSocketDisconnect),
+        client.websocket_connect("ws://127.0.0.1:8000/ws", headers={"origin": origin}),
+    ):
+        pass
+
+
+def test_an_allowed_origin_does_not_open_foreign_hosts() -> None:
+    """DNS rebinding: the host is checked for pages of allowed origins too."""
+    headers = {"origin": DASHBOARD, "host": "dash.example.com"}
+    assert served(DASHBOARD).get("/", headers=headers).status_code == 403
+
+
+def test_requests_without_an_origin_vary_by_it() -> None:
+    """A cache must not give their answers to pages."""
+    found = served(DASHBOARD).get("/")
+    assert "Origin" in found.headers["vary"]
+    assert "access-control-allow-origin" not in found.headers
+
+
+def test_without_the_setting_nothing_changes() -> None:
+    client = served()
+    assert preflight(client, DASHBOARD)["status"] == "403"
+    assert preflight(client, "http://127.0.0.1:8000")["status"] == "405"
+    found = client.get("/", headers={"origin": "http://127.0.0.1:8000"})
+    assert not [name for name in found.headers if name.startswith("access-control")]
+    assert "vary" not in found.headers

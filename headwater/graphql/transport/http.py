@@ -1,9 +1,12 @@
-"""GraphQL over HTTP: POST with JSON, and the GraphiQL page for browsers.
+"""GraphQL over HTTP: POST with JSON, GET for queries, and the GraphiQL page for browsers.
 
 Subscriptions use WebSocket (`headwater.graphql.transport.websocket`). A request is bounded in bytes
-and in time; over its time it gets an error with code TIMEOUT. Queries need POST with
-`application/json`, which a page of another site cannot send without a preflight request. GraphiQL
-comes from this package: its Content-Security-Policy lets the page load nothing from elsewhere.
+and in time; over its time it gets an error with code TIMEOUT. GraphiQL comes from this package: its
+Content-Security-Policy lets the page load nothing from elsewhere.
+
+A page of another site cannot send POST with `application/json` without a preflight request. It can
+make a browser send GET, by an image or a link, without an Origin header. It could not read the
+answer, but it could cost time. Browsers mark such a request by Sec-Fetch-Site, and it is refused.
 """
 
 from __future__ import annotations
@@ -12,14 +15,15 @@ import asyncio
 import atexit
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from importlib.resources import as_file, files
 from typing import Any
+from urllib.parse import urlencode
 
 import anyio
 import msgspec
-from cross_web import AsyncHTTPRequestAdapter
+from cross_web import AsyncHTTPRequestAdapter, HTTPException
 from graphql import GraphQLError
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
@@ -29,10 +33,12 @@ from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 from strawberry.asgi import GraphQL
 from strawberry.http.base import BaseRequestProtocol
+from strawberry.schema.exceptions import InvalidOperationTypeError
 from strawberry.types import ExecutionResult
 
 from headwater.access.guard import principal_of
 from headwater.access.principal import ANONYMOUS, Principal
+from headwater.errors import ForbiddenError
 from headwater.graphql.context import Context, Submit, SubscriptionState
 from headwater.graphql.persisted_queries import PersistedQueries, PersistedQueryError
 from headwater.graphql.query_limits import COST_MAX
@@ -43,12 +49,15 @@ from headwater.graphql.transport.requests import (
     REQUEST_SECONDS_MAX,
     find_problem,
     parse_json,
+    parse_parameters,
 )
 from headwater.graphql.transport.websocket import SharedState, WebSocketEndpoint
 from headwater.lineage.view import GraphView
 from headwater.web import PAGE_HEADERS
 
 PATH = "/graphql"
+# The values of Sec-Fetch-Site for requests that a page of another origin causes.
+_OTHER_SITES = ("cross-site", "same-site")
 
 
 class GraphQLApp(GraphQL[Context, None]):
@@ -60,7 +69,7 @@ class GraphQLApp(GraphQL[Context, None]):
         persisted: PersistedQueries,
         create_context: Callable[[Principal], Context],
     ) -> None:
-        super().__init__(schema, allow_queries_via_get=False, subscription_protocols=())
+        super().__init__(schema, allow_queries_via_get=True, subscription_protocols=())
         self._persisted = persisted
         self._create_context = create_context
         page = files("headwater").joinpath("ui/static/graphiql.html")
@@ -77,42 +86,85 @@ class GraphQLApp(GraphQL[Context, None]):
             response = _error_response(f"the body exceeds {BODY_BYTES_MAX} bytes", 413)
             await response(scope, receive, send)
             return
-        if scope["method"] == "POST":
-            try:
-                body = self._with_query_text(body, principal_of(Request(scope)))
-            except ValueError as error:
-                await _error_response(str(error), 400)(scope, receive, send)
-                return
-            except PersistedQueryError as error:
-                # Clients of persisted queries expect a GraphQL answer with status 200.
-                status = 400 if error.code == "BAD_REQUEST" else 200
-                response = _error_response(error.message, status, error.code, error.hint)
-                await response(scope, receive, send)
-                return
+        request = Request(scope)
+        try:
+            if request.method == "POST":
+                body = self._with_query_text(body, principal_of(request))
+            elif request.method == "GET" and not _wants_page(request.headers):
+                scope = {**scope, "query_string": self._query_string(request)}
+        except ValueError as error:
+            await _error_response(str(error), 400)(scope, receive, send)
+            return
+        except ForbiddenError as error:
+            await _error_response(error.message, 403, "FORBIDDEN", error.hint)(scope, receive, send)
+            return
+        except PersistedQueryError as error:
+            # Clients of persisted queries expect a GraphQL answer with status 200.
+            status = 400 if error.code == "BAD_REQUEST" else 200
+            response = _error_response(error.message, status, error.code, error.hint)
+            await response(scope, receive, send)
+            return
         await super().__call__(scope, _replay(body), send)
 
     def _with_query_text(self, body: bytes, principal: Principal) -> bytes:
         """Return the body with the text of its query. Raises ValueError or PersistedQueryError."""
         request = parse_json(body)
-        problem = find_problem(request)
-        if problem:
-            raise ValueError(problem)
-        query = self._persisted.resolve(request, store=bool(principal.scopes))
+        query = self._query_text(request, principal)
         if query == request.get("query"):
             return body
         return json.dumps({**request, "query": query}).encode()
 
+    def _query_string(self, request: Request) -> bytes:
+        """Return the parameters of a GET request with the text of its query.
+
+        Raises ForbiddenError for a request that a page of another site causes, ValueError or
+        PersistedQueryError.
+        """
+        site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+        if site in _OTHER_SITES and not origin:
+            raise ForbiddenError(
+                "pages of other sites may not send queries", hint="Set HEADWATER_CORS_ORIGINS."
+            )
+        if len(request.url.query) > BODY_BYTES_MAX:
+            raise ValueError(f"the query string exceeds {BODY_BYTES_MAX} bytes")
+        found = parse_parameters(request.query_params)
+        parameters = {"query": self._query_text(found, principal_of(request))}
+        if found.get("variables") is not None:
+            parameters["variables"] = json.dumps(found["variables"])
+        if found.get("operationName"):
+            parameters["operationName"] = found["operationName"]
+        return urlencode(parameters).encode()
+
+    def _query_text(self, request: Any, principal: Principal) -> str:
+        problem = find_problem(request)
+        if problem:
+            raise ValueError(problem)
+        return self._persisted.resolve(request, store=bool(principal.scopes))
+
+    async def run(self, request: Any, *arguments: Any, **settings: Any) -> Any:
+        """Answer a request; a refusal of strawberry becomes a GraphQL error."""
+        try:
+            return await super().run(request, *arguments, **settings)
+        except HTTPException as error:
+            if not isinstance(error.__cause__, InvalidOperationTypeError):
+                return _error_response(error.reason, error.status_code)
+            response = _error_response(error.reason, 405, hint="Send it by POST.")
+            response.headers["allow"] = "POST"
+            return response
+
     async def get_context(
         self,
         request: Request | WebSocket,
-        response: Response | WebSocket,  # noqa: ARG002
+        response: Response | WebSocket,
     ) -> Context:
-        """Return the context of a request."""
+        """Return the context of a request; no cache may keep its answer for other callers."""
+        if isinstance(response, Response):
+            response.headers["cache-control"] = "no-store"
         return self._create_context(principal_of(request))
 
     def should_render_graphql_ide(self, request: BaseRequestProtocol) -> bool:
         """Return True for a GET request of a browser."""
-        return request.method == "GET" and "text/html" in request.headers.get("accept", "")
+        return request.method == "GET" and _wants_page(request.headers)
 
     async def render_graphql_ide(self, request: Request) -> Response:  # noqa: ARG002
         """Return the GraphiQL page."""
@@ -215,6 +267,10 @@ def graphql_routes(
     for path in (PATH, f"{PATH}/"):
         routes += [Route(path, app), WebSocketRoute(path, endpoint)]
     return routes
+
+
+def _wants_page(headers: Mapping[str, str]) -> bool:
+    return "text/html" in headers.get("accept", "")
 
 
 async def _read_body(receive: Receive) -> bytes | None:

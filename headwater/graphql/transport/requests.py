@@ -1,8 +1,9 @@
-"""The validation of a GraphQL request before anything reads its parts."""
+"""The parsing and validation of a GraphQL request before anything reads its parts."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from types import NoneType
 from typing import Any
 
@@ -31,6 +32,23 @@ def parse_json(body: bytes | str) -> Any:
     except (ValueError, RecursionError) as error:
         raise ValueError("the body is not JSON") from error
     return value
+
+
+def parse_parameters(parameters: Mapping[str, str]) -> dict[str, Any]:
+    """Return the request that the parameters of a URL hold. Raises ValueError with the problem.
+
+    An empty parameter counts as absent.
+    """
+    request: dict[str, Any] = {}
+    for name, (kind, words) in _MEMBERS.items():
+        text = parameters.get(name)
+        if not text:
+            continue
+        try:
+            request[name] = text if kind is str else parse_json(text)
+        except ValueError as error:
+            raise ValueError(f"`{name}` must be {words}") from error
+    return request
 
 
 def find_problem(request: Any) -> str:
