@@ -9,6 +9,7 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
+from pathlib import Path
 
 import anyio.to_thread
 from starlette.applications import Starlette
@@ -173,11 +174,23 @@ def _routes(components: Components) -> list[BaseRoute]:
             persisted=persisted,
             cost_max=settings.query_cost_max,
         ),
-        *rest_routes(components.visible_graph, acceptor.submit, SpoolReader(settings.spool_path)),
+        *rest_routes(
+            components.visible_graph,
+            acceptor.submit,
+            SpoolReader(settings.spool_path),
+            repository_root=_repository_root(settings),
+        ),
         *cypher_api.routes(components.visible_graph, components.log_statement),
         *evidence.routes(components.visible_graph),
         Route("/", _welcome),
     ]
+
+
+def _repository_root(settings: Settings) -> Path | None:
+    root = settings.repository_path
+    if root is not None and not root.is_dir():
+        raise SettingsError(f"HEADWATER_REPOSITORY_ROOT {settings.repository_root} is no folder")
+    return root
 
 
 def _guard(store: AccessStore, *, required: bool) -> Guard:

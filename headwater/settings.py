@@ -82,6 +82,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cors_origins: str = ""
     # Maximum number of values in the response to a GraphQL query.
     query_cost_max: int = 100_000
+    # Folder of the code that registered assets point to; empty: no code is read.
+    repository_root: str = ""
     # Queries that can be requested by name or hash: a JSON file or a folder of .graphql files.
     persisted_queries: str = ""
     # Answer only persisted queries.
@@ -131,6 +133,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def naming_path(self) -> Path | None:
         return Path(self.naming_file).expanduser() if self.naming_file else None
+
+    @property
+    def repository_path(self) -> Path | None:
+        return Path(self.repository_root).expanduser() if self.repository_root else None
 
     @property
     def persisted_path(self) -> Path | None:

@@ -52,6 +52,12 @@ def gate(
         str,
         typer.Option(help="Pass for this reason, which the report shows.", metavar="REASON"),
     ] = "",
+    allow_unknown: Annotated[
+        bool,
+        typer.Option(
+            "--allow-unknown", help="Do not block on assets downstream whose code is not known."
+        ),
+    ] = False,
     markdown: Annotated[
         str | None, typer.Option(help="Write a comment for the pull request.", metavar="FILE")
     ] = None,
@@ -62,7 +68,8 @@ def gate(
     """Assess the table changes of a branch.
 
     Exit code 0: nothing downstream breaks. 1: something breaks, too many assets are affected, or
-    a certified one is. 2: the impact cannot be assessed.
+    a certified one is. 2: the impact cannot be assessed, for example because the code of an asset
+    downstream is not known.
 
     The key is read from HEADWATER_API_KEY or the profile. In a GitHub workflow the report is also
     the summary of the step, and its findings are annotations."""
@@ -82,7 +89,9 @@ def gate(
         api = GateClient(address.url, api_key=address.api_key)
     except HeadwaterError as error:
         raise QueryError(error.message, hint=error.hint) from error
-    request = GateRequest(Path(repository), base, dialect, options, max_downstream, allow.strip())
+    request = GateRequest(
+        Path(repository), base, dialect, options, max_downstream, allow.strip(), allow_unknown
+    )
 
     def show_progress(text: str) -> None:
         print(f"headwater: {one_line(text)}", file=sys.stderr)

@@ -21,6 +21,7 @@ Data = dict[str, Any]
 Values = list[str] | None
 _STYLES = {
     "breaking": "bold red",
+    "unknown": "magenta",
     "warning": "yellow",
     "high": "bold red",
     "medium": "yellow",
@@ -145,6 +146,8 @@ def _print_report(out: Console, *, report: Data) -> None:
 
     level = report["risk_level"]
     counts = f"{report['affected_count']} affected, {report['breaking_count']} breaking"
+    if report["unknown_count"]:
+        counts += f", {report['unknown_count']} unknown"
     counts += ", " + with_noun(report["warning_count"], "warning")
     out.print(f"risk [{_STYLES[level]}]{level}[/]  {counts}")
     headers = ("severity", "asset", "type", "references", "evidence", "owners")

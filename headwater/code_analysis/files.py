@@ -11,19 +11,15 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from headwater.code_analysis.dbt import manifest
-from headwater.code_analysis.dbt.jinja import has_jinja, render
+from headwater.code_analysis.dbt.references import references_in_model
 from headwater.code_analysis.model import (
-    UNKNOWN_NAME,
     ColumnLookup,
     References,
     TableName,
-    merge_references,
     no_columns,
     unknown_references,
 )
 from headwater.code_analysis.names import may_be_table
-from headwater.code_analysis.sql.parse import TEXT_LENGTH_MAX
-from headwater.code_analysis.sql.references import references_in_sql
 
 TIMEOUT_SECONDS = 20.0
 _NO_TIME = "there was no time to read it"
@@ -76,7 +72,7 @@ def read_file(
     if suffix == ".sql":
         references = references_in_model(text, dialect=dialect, columns=columns)
     elif suffix in (".py", ".ipynb"):
-        references = _references_in_script(text, suffix, dialect, columns)
+        references = references_in_script(text, suffix, dialect, columns)
     else:
         references = unknown_references(f"files like *{suffix} are not read")
     is_query = suffix == ".sql" and not references.targets
@@ -84,38 +80,8 @@ def read_file(
     return CodeFile(path, frozenset(makes), references)
 
 
-def references_in_model(
-    text: str, *, dialect: str = "", columns: ColumnLookup = no_columns
-) -> References:
-    """Return the references of SQL that may be a dbt model."""
-    if not has_jinja(text):
-        return references_in_sql(text, dialect=dialect, columns=columns)
-    if len(text) > TEXT_LENGTH_MAX:
-        return unknown_references(f"the SQL is longer than {TEXT_LENGTH_MAX} characters")
-    template = render(text)
-    references = merge_references(
-        references_in_sql(sql, dialect=dialect, columns=columns) for sql in template.texts
-    )
-    lines = text.splitlines()
-    read = []
-    for reference in references.read:
-        if reference.table != (UNKNOWN_NAME,) and reference.column != UNKNOWN_NAME:
-            is_line = reference.line <= len(lines)
-            # Evidence shows the line of the template, not of the rendered text.
-            read.append(
-                replace(reference, text=lines[reference.line - 1].strip()) if is_line else reference
-            )
-    return replace(
-        references,
-        read=tuple(read),
-        tables=references.tables - {(UNKNOWN_NAME,)},
-        unknown=(*references.unknown, *template.unknown),
-    )
-
-
-def _references_in_script(
-    text: str, suffix: str, dialect: str, columns: ColumnLookup
-) -> References:
+def references_in_script(text: str, suffix: str, dialect: str, columns: ColumnLookup) -> References:
+    """Return the references of Python (.py) or of a notebook (.ipynb)."""
     # Imported here: most files are SQL.
     from headwater.code_analysis.notebooks import is_databricks, references_in_notebook
     from headwater.code_analysis.pyspark.references import references_in_python
@@ -134,7 +100,7 @@ def _read_model(
     if time.monotonic() > deadline:
         return CodeFile(model.path, makes, unknown_references(_NO_TIME))
     if model.path.endswith(".py"):
-        references = _references_in_script(model.sql, ".py", dialect, columns)
+        references = references_in_script(model.sql, ".py", dialect, columns)
     elif not model.sql.strip():
         references = unknown_references("the manifest has no code of it")
     else:

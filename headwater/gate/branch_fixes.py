@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from headwater.code_analysis.model import CODE, FILLED, MODEL, SEED, VIEW
 from headwater.gate.resolve_datasets import DatasetChange
-from headwater.gate.verdict import BREAKING, WARNING, Affected
+from headwater.gate.verdict import WARNING, Affected
 
 # Tables that a branch changes by changing the code that makes them: that code is not affected.
 _WRITTEN_BY_CODE = {MODEL, SEED, VIEW, FILLED, CODE}
@@ -41,7 +41,7 @@ class BranchFixes:
             if is_written_by_code and asset.urn in change.producers:
                 continue
             words = _removed_words(change, asset)
-            if asset.severity == BREAKING and words and self._is_fixed(asset, words):
+            if asset.severity != WARNING and words and self._is_fixed(asset, words):
                 names = ", ".join(sorted(words))
                 evidence = f"the branch changes it too, and no longer names {names} there"
                 asset = replace(asset, severity=WARNING, evidence=(evidence, *asset.evidence))

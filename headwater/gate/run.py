@@ -39,6 +39,7 @@ class GateRequest:
     options: ResolutionOptions = field(default_factory=ResolutionOptions)
     downstream_max: int = 5
     allow_reason: str = ""
+    allows_unknown: bool = False
 
 
 def run_gate(
@@ -48,7 +49,10 @@ def run_gate(
 
     Errors are problems in it, which block. `on_progress` gets status lines."""
     report = Report(
-        request.base, downstream_max=request.downstream_max, allow_reason=request.allow_reason
+        request.base,
+        downstream_max=request.downstream_max,
+        allow_reason=request.allow_reason,
+        allows_unknown=request.allows_unknown,
     )
     try:
         repository = Repository(request.folder)

@@ -11,7 +11,8 @@ from headwater.gate.resolve_datasets import DatasetChange
 
 PASSED, FAILED, BLOCKED = "passed", "failed", "blocked"
 _EXIT_CODES = {PASSED: 0, FAILED: 1, BLOCKED: 2}
-BREAKING, WARNING = "breaking", "warning"
+BREAKING, UNKNOWN, WARNING = "breaking", "unknown", "warning"
+_SEVERITY_ORDER = (BREAKING, UNKNOWN, WARNING)
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,9 @@ class AssessedChange:
         """Return the change as a sentence."""
         return describe(self.change.change)
 
-    def names(self, *, is_breaking: bool) -> list[str]:
-        """Return the names of the assets that break, or of the others."""
-        return [
-            asset.name for asset in self.affected if (asset.severity == BREAKING) is is_breaking
-        ]
+    def names(self, *severities: str) -> list[str]:
+        """Return the names of the assets that the change affects with one of these severities."""
+        return [asset.name for asset in self.affected if asset.severity in severities]
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,8 @@ class Report:
 
     new_tables: tables that the branch creates, which nothing reads.
     downstream_max: the number of affected assets from which the gate does not fail yet.
-    allow_reason: the reason why the branch passes in spite of the verdict."""
+    allow_reason: the reason why the branch passes in spite of the verdict.
+    allows_unknown: True if an asset whose code is not known does not block."""
 
     base: str
     files: tuple[str, ...] = ()
@@ -76,6 +76,7 @@ class Report:
     new_tables: tuple[str, ...] = ()
     downstream_max: int = 5
     allow_reason: str = ""
+    allows_unknown: bool = False
 
     @property
     def affected(self) -> list[Affected]:
@@ -84,14 +85,18 @@ class Report:
         for assessed in self.assessed:
             for asset in assessed.affected:
                 previous = worst.get(asset.urn)
-                if previous is None or (
-                    asset.severity == BREAKING and previous.severity != BREAKING
-                ):
+                if previous is None or _order(asset) < _order(previous):
                     worst[asset.urn] = asset
         return sorted(
-            worst.values(),
-            key=lambda asset: (asset.severity != BREAKING, asset.kind, asset.name, asset.urn),
+            worst.values(), key=lambda asset: (_order(asset), asset.kind, asset.name, asset.urn)
         )
+
+    @property
+    def unassessed(self) -> list[str]:
+        """Return the names of the assets that block because their code is not known."""
+        if self.allows_unknown:
+            return []
+        return [asset.name for asset in self.affected if asset.severity == UNKNOWN]
 
     @property
     def certified_assets(self) -> list[str]:
@@ -130,7 +135,7 @@ class Report:
         """Return passed, failed or blocked, before `allow_reason` is considered."""
         if self.reasons:
             return FAILED
-        return BLOCKED if self.problems else PASSED
+        return BLOCKED if self.problems or self.unassessed else PASSED
 
     @property
     def exit_code(self) -> int:
@@ -144,7 +149,9 @@ class Report:
         elif self.verdict == BLOCKED:
             reason = self._block_reason
         elif self.assessed:
-            reason = "nothing downstream breaks"
+            reason = "nothing downstream is shown to break"
+            if all(one.severity != UNKNOWN for one in self.affected):
+                reason = "nothing downstream breaks"
         else:
             reason = "no table in the lineage changes"
         allowed = f" (allowed: {self.allow_reason})" if self.allow_reason else ""
@@ -155,12 +162,16 @@ class Report:
         general = next((problem.message for problem in self.problems if not problem.file), "")
         if general:
             return f"it cannot be assessed: {general}"
+        if not self.problems:
+            return f"the effect on {_join_names(self.unassessed)} is unknown"
         return f"{_count(len(self.problems), 'place')} cannot be assessed"
 
     @property
     def findings(self) -> list[Finding]:
         """Return the findings, each at its place in the code."""
-        findings = [_finding_of(assessed) for assessed in self.assessed]
+        findings = [
+            _finding_of(assessed, allows_unknown=self.allows_unknown) for assessed in self.assessed
+        ]
         findings += [
             Finding("error", "not-assessed", problem.message, problem.file, problem.line)
             for problem in self.problems
@@ -177,19 +188,28 @@ class Report:
         return findings
 
 
-def _finding_of(assessed: AssessedChange) -> Finding:
+def _finding_of(assessed: AssessedChange, *, allows_unknown: bool) -> Finding:
     source = assessed.change.source
-    broken, read = assessed.names(is_breaking=True), assessed.names(is_breaking=False)
+    broken, unknown = assessed.names(BREAKING), assessed.names(UNKNOWN)
+    read = assessed.names(WARNING)
     effects = [f"breaks {_join_names(broken)}"] if broken else []
+    effects += [f"has an unknown effect on {_join_names(unknown)}"] if unknown else []
     effects += [f"may affect {_join_names(read)}"] if read else []
     message = f"{source.table}: {assessed.description}"
     message += f": {', '.join(effects)}" if effects else ", nothing downstream reads it"
     level, rule = "note", "change"
     if broken:
         level, rule = "error", "breaking-change"
-    elif read:
+    elif unknown and not allows_unknown:
+        level, rule = "error", "not-assessed"
+    elif unknown or read:
         level, rule = "warning", "affected"
     return Finding(level, rule, message, source.file, source.line)
+
+
+def _order(one: Affected) -> int:
+    """Return the place of an asset by its severity, the worst first."""
+    return _SEVERITY_ORDER.index(one.severity)
 
 
 def _join_names(names: Sequence[str], limit: int = 5) -> str:
@@ -239,6 +259,7 @@ def report_json(report: Report) -> dict[str, Any]:
         "affected": [_affected_json(asset) for asset in report.affected],
         "certifiedAssets": report.certified_assets,
         "maxDownstream": report.downstream_max,
+        "unassessedAssets": report.unassessed,
     }
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from headwater.cypher.driver.database import Row
-from headwater.impact.model import DependencyModel, PropagatedChange, Severity
+from headwater.impact.model import DependencyModel, PropagatedChange, Severity, worse
 from headwater.impact.propagate import ImpactResult
 from headwater.impact.report import EVIDENCE_MAX, Affected, Evidence, Report, is_certified
 from headwater.lineage.node_visibility import find_hidden
@@ -88,8 +88,7 @@ class AffectedAssets:
     def _asset(self, urn: str, severity: Severity, distance: int, kind: str) -> _Asset:
         asset = self._assets.setdefault(urn, _Asset(urn, severity, distance, kind))
         asset.distance = min(asset.distance, distance)
-        if severity == "breaking":
-            asset.severity = "breaking"
+        asset.severity = worse(asset.severity, severity)
         return asset
 
     def _affected(self, asset: _Asset, unseen: set[str]) -> Affected:

@@ -8,18 +8,23 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 from headwater.chunks import chunks
-from headwater.code_analysis.files import CodeFile
+from headwater.code_analysis.dbt.jinja import has_jinja
+from headwater.code_analysis.dbt.references import references_in_model
+from headwater.code_analysis.files import CodeFile, references_in_script
 from headwater.code_analysis.model import (
     ColumnLookup,
     References,
     TableName,
     merge_references,
+    unknown_references,
 )
-from headwater.code_analysis.names import fold_case, may_be_table
+from headwater.code_analysis.names import fold_case
+from headwater.code_analysis.repository_files import NOTEBOOK_LANGUAGE, is_code_path
 from headwater.code_analysis.sql.parse import dialect_of
 from headwater.code_analysis.sql.references import references_in_sql
 from headwater.cypher.driver.database import Row
 from headwater.impact.model import ColumnEdgeReader, Consumer, DependencyModel, Table
+from headwater.ingest.fold.canonical_facets import is_cut
 from headwater.lineage.questions.downstream import ColumnEdge, DownstreamGraph, column_edges
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import parse_urn
@@ -63,7 +68,7 @@ def columns_in(tables: Iterable[Table]) -> ColumnLookup:
     listed = list(tables)
 
     def look_up(name: TableName) -> list[str] | None:
-        matching = [table for table in listed if may_be_table(name, table.name)]
+        matching = [table for table in listed if table.may_be(name)]
         return list(matching[0].columns) if len(matching) == 1 and matching[0].columns else None
 
     return look_up
@@ -146,11 +151,11 @@ class _Loader:
     def _codes_of_job(self, row: Row, outputs: Iterable[str]) -> list[CodeFile]:
         """Return the files at the path that a job reports, or that make one of its outputs."""
         written = [self.tables[urn] for urn in outputs if urn in self.tables]
-        names = [table.name for table in written if table.urn not in self.hidden]
+        tables = [table for table in written if table.urn not in self.hidden]
         reported = str(row.get("codePath") or "").strip("/")
         codes = []
         for code in self.codes:
-            makes_output = any(_makes(code, name) for name in names)
+            makes_output = any(_makes(code, table) for table in tables)
             if makes_output or _is_same_path(reported, code.path):
                 codes.append(code)
         return codes
@@ -160,7 +165,7 @@ class _Loader:
         is_hidden = urn in self.hidden
         codes: list[CodeFile] = []
         if urn in self.tables and not is_hidden:
-            codes = [code for code in self.codes if _makes(code, self.tables[urn].name)]
+            codes = [code for code in self.codes if _makes(code, self.tables[urn])]
         dataset = Consumer(urn, "DATASET", {urn: None}, is_hidden=is_hidden)
         return _with_code(dataset, codes) if codes else dataset
 
@@ -180,7 +185,7 @@ class _Loader:
         self.tables.update(named)
         for code, file in zip(loose, files, strict=True):
             for urn, table in named.items():
-                if urn not in file.outputs and _reads(code, table.name):
+                if urn not in file.outputs and _reads(code, table):
                     consumers[urn].append(file)
 
 
@@ -190,7 +195,10 @@ def _table(urn: str, row: Row, changed: Iterable[str]) -> Table:
     if columns is not None:
         names = {fold_case(column) for column in columns}
         columns += tuple(column for column in changed if fold_case(column) not in names)
-    return Table(urn, str(row.get("name") or urn), columns)
+    place = str(row.get("sourceRef") or "")
+    # The place of a registered table is a name of it; the file of a model is not.
+    other_name = "" if is_code_path(place) else place
+    return Table(urn, str(row.get("name") or urn), columns, other_name)
 
 
 def _with_code(consumer: Consumer, codes: list[CodeFile]) -> Consumer:
@@ -207,12 +215,12 @@ def _is_same_path(reported: str, path: str) -> bool:
     return reported == path or reported.endswith(f"/{path}") or path.endswith(f"/{reported}")
 
 
-def _makes(code: CodeFile, name: str) -> bool:
-    return any(may_be_table(make, name) for make in code.makes)
+def _makes(code: CodeFile, table: Table) -> bool:
+    return any(table.may_be(name) for name in code.makes)
 
 
-def _reads(code: CodeFile, name: str) -> bool:
-    return any(may_be_table(table, name) for table in code.references.tables)
+def _reads(code: CodeFile, table: Table) -> bool:
+    return any(table.may_be(name) for name in code.references.tables)
 
 
 def _references_of(code: CodeFile) -> References:
@@ -228,16 +236,30 @@ def _producer_code(row: Row, dialect: str, urn: str, near: list[Table]) -> Refer
     dialect = dialect_of(dialect, row.get("integration"), own_namespace, *namespaces)
     pieces = []
     if row.get("sql"):
-        pieces.append(_references_in_sql(row["sql"], dialect, tuple(near)))
+        pieces += _references_in_source(row["sql"], "sql", dialect, near)
     source = row.get("sourceCode")
     language = fold_case(str(row.get("language") or ""))
-    if source and language == "sql" and not row.get("sql"):
-        pieces.append(_references_in_sql(source, dialect, tuple(near)))
-    elif source and language in _PYTHON_LANGUAGES:
-        from headwater.code_analysis.pyspark.references import references_in_python
-
-        pieces.append(references_in_python(source, dialect=dialect, columns=columns_in(near)))
+    if source and not (language == "sql" and row.get("sql")):
+        pieces += _references_in_source(source, language, dialect, near)
     return merge_references(pieces) if pieces else None
+
+
+def _references_in_source(
+    source: str, language: str, dialect: str, near: list[Table]
+) -> list[References]:
+    """Return the references of source code; none in a language that is not read."""
+    if is_cut(source):
+        return [unknown_references("only the beginning of its code is stored")]
+    columns = columns_in(near)
+    if language == "sql" and has_jinja(source):
+        return [references_in_model(source, dialect=dialect, columns=columns)]
+    if language == "sql":
+        return [_references_in_sql(source, dialect, tuple(near))]
+    if language in _PYTHON_LANGUAGES:
+        return [references_in_script(source, ".py", dialect, columns)]
+    if language == NOTEBOOK_LANGUAGE:
+        return [references_in_script(source, ".ipynb", dialect, columns)]
+    return []
 
 
 def _references_in_sql(text: str, dialect: str, near: tuple[Table, ...]) -> References:
@@ -256,7 +278,7 @@ def _written_table(make: TableName, tables: dict[str, Table]) -> str:
     """Return the urn of the table that a file makes; a table not in the graph is added."""
     name = ".".join(make)
     for urn, table in tables.items():
-        if may_be_table(make, table.name):
+        if table.may_be(make):
             return urn
     urn = f"{_UNKNOWN_TABLE_PREFIX}{name}"
     tables.setdefault(urn, Table(urn, name))

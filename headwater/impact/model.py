@@ -12,30 +12,46 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
-from headwater.code_analysis.model import ALL, References
-from headwater.code_analysis.names import fold_case
+from headwater.code_analysis.model import ALL, References, TableName
+from headwater.code_analysis.names import fold_case, may_be_table
 from headwater.lineage.questions.downstream import ColumnEdge
 from headwater.schema.urns import column_urn, parse_urn
 
 # The effect on a column: dropped or made from a dropped one, renamed, its type narrowed or
-# widened, its meaning changed, added (with or without NOT NULL), or no longer refreshed.
+# widened, its meaning changed, added (with or without NOT NULL), no longer refreshed, or changed
+# by code that is not known.
 Effect = Literal[
-    "gone", "renamed", "narrowed", "widened", "redefined", "added", "added_required", "stale"
+    "gone",
+    "renamed",
+    "narrowed",
+    "widened",
+    "redefined",
+    "added",
+    "added_required",
+    "stale",
+    "unassessed",
 ]
 _RANK: dict[Effect, int] = {
     "added": 0,
     "stale": 1,
-    "redefined": 2,
-    "widened": 3,
-    "added_required": 4,
-    "narrowed": 5,
-    "renamed": 6,
-    "gone": 7,
+    "unassessed": 2,
+    "redefined": 3,
+    "widened": 4,
+    "added_required": 5,
+    "narrowed": 6,
+    "renamed": 7,
+    "gone": 8,
 }
 _BREAKING: tuple[Effect, ...] = ("gone", "renamed", "narrowed")
-Severity = Literal["breaking", "warning"]
+Severity = Literal["breaking", "unknown", "warning"]
+_SEVERITIES: tuple[Severity, ...] = ("warning", "unknown", "breaking")
 # Returns the column edges that leave each of many columns, by urn.
 ColumnEdgeReader = Callable[[Iterable[str]], Mapping[str, list[ColumnEdge]]]
+
+
+def worse(first: Severity, second: Severity) -> Severity:
+    """Return the worse of two severities: breaking, then unknown, then warning."""
+    return max(first, second, key=_SEVERITIES.index)
 
 
 def _no_code() -> None:
@@ -44,11 +60,20 @@ def _no_code() -> None:
 
 @dataclass(frozen=True)
 class Table:
-    """A dataset, or a table that only code names. `columns` is None if they are not known."""
+    """A dataset, or a table that only code names. `columns` is None if they are not known.
+
+    other_name: a name that code may use as well: the place of a registered table."""
 
     urn: str
     name: str
     columns: tuple[str, ...] | None = None
+    other_name: str = ""
+
+    def may_be(self, written: TableName) -> bool:
+        """Return True if code may mean this table by a name."""
+        if may_be_table(written, self.name):
+            return True
+        return bool(self.other_name) and may_be_table(written, self.other_name)
 
     def spelling_of(self, column: str) -> str:
         """Return a column name as the table spells it."""
@@ -139,6 +164,8 @@ class PropagatedChange:
     @property
     def severity(self) -> Severity:
         """Return the severity for a consumer that refers to the column."""
+        if self.effect == "unassessed":
+            return "unknown"
         return "breaking" if self.sure and self.effect in _BREAKING else "warning"
 
     def through(
@@ -156,7 +183,7 @@ class PropagatedChange:
         step: the urn that joins the path.
         same: the values are handed on unchanged; otherwise new values are made of them."""
         effect: Effect = self.effect
-        if not same and effect not in ("gone", "stale"):
+        if not same and effect not in ("gone", "stale", "unassessed"):
             effect = "gone" if effect == "renamed" else "redefined"
         return replace(
             self,
@@ -173,6 +200,10 @@ class PropagatedChange:
         """Return the doubt about an output table: an unknown part of it may be old or wrong."""
         change = self.through(consumer, table, ALL, table, same=False, sure=False)
         return replace(change, effect="stale")
+
+    def as_unassessed(self, consumer: Consumer, table: str) -> PropagatedChange:
+        """Return the change of an output table by code that is not known: it may be any."""
+        return replace(self.as_stale(consumer, table), effect="unassessed")
 
 
 @dataclass(frozen=True)

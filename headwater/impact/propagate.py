@@ -11,7 +11,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from headwater.code_analysis.model import ALL
-from headwater.impact.model import Consumer, DependencyModel, PropagatedChange, Severity
+from headwater.impact.model import (
+    Consumer,
+    DependencyModel,
+    PropagatedChange,
+    Severity,
+    worse,
+)
 from headwater.impact.severity import Classification, classify
 from headwater.lineage.questions.downstream import ColumnEdge
 
@@ -53,8 +59,7 @@ class ImpactResult:
         if affected is None:
             affected = AffectedConsumer(consumer, classification.severity, distance)
             self.affected[consumer.urn] = affected
-        if classification.severity == "breaking":
-            affected.severity = "breaking"
+        affected.severity = worse(affected.severity, classification.severity)
         affected.distance = min(affected.distance, distance)
         if change.column != ALL and (classification.is_reference or not change.of_table):
             affected.references[(change.table, change.column)] = None

@@ -1,8 +1,8 @@
 """The report of an assessment: the affected assets, with severity and evidence, and the risk.
 
-The risk is *high* if anything breaks or an affected asset is certified (a tag `certified` or
-`canonical`). It is *medium* if there are only warnings, if a hidden asset is affected, or if the
-report is cut short. It is *low* otherwise.
+The risk is *high* if anything breaks, if the effect on an asset is unknown, or if an affected asset
+is certified (a tag `certified` or `canonical`). It is *medium* if there are only warnings, if a
+hidden asset is affected, or if the report is cut short. It is *low* otherwise.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Evidence:
     @classmethod
     def reads_only(cls, path: Sequence[str], consumer: Consumer) -> Evidence:
         """Return the evidence of a consumer that reads the dataset."""
-        unknown = consumer.code.unknown[:3] if consumer.code else ()
+        unknown = consumer.code.unknown[:3] if consumer.code else ("its code is not known",)
         return cls("READS_ONLY", path=tuple(path), unknown=unknown)
 
 
@@ -107,8 +107,12 @@ class Report:
         return sum(asset.severity == "breaking" for asset in self.affected)
 
     @property
+    def unknown_count(self) -> int:
+        return sum(one.severity == "unknown" for one in self.affected)
+
+    @property
     def warning_count(self) -> int:
-        return self.affected_count - self.breaking_count
+        return sum(one.severity == "warning" for one in self.affected)
 
     @property
     def certified_count(self) -> int:
@@ -116,7 +120,7 @@ class Report:
 
     @property
     def risk_level(self) -> Risk:
-        if self.breaking_count or self.certified_count:
+        if self.breaking_count or self.unknown_count or self.certified_count:
             return "high"
         return "medium" if self.affected or self.hidden_affected or self.truncated else "low"
 
@@ -135,6 +139,7 @@ def report_json(report: Report) -> dict[str, Any]:
         "risk_level": report.risk_level,
         "affected_count": report.affected_count,
         "breaking_count": report.breaking_count,
+        "unknown_count": report.unknown_count,
         "warning_count": report.warning_count,
         "certified_count": report.certified_count,
         "affected_assets": [_affected_json(asset) for asset in report.affected],

@@ -6,7 +6,10 @@
 | the code takes it along in a `*` only | warning | the column, under its name |
 | a `*` matched by position (UNION, INSERT) | breaking if columns go or come | the column |
 | code or column lineage is complete without it | none | nothing |
-| anything else | warning | a doubt about all outputs |
+| the code names it, maybe of another table, or as an option | warning | a doubt about all outputs |
+| the code is not known, or not read completely | unknown | an unassessed change of all outputs |
+
+A change that could break nothing is a warning instead of unknown.
 
 An edge of a filter, join or grouping counts like any other; it affects all outputs.
 """
@@ -17,7 +20,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from headwater.code_analysis.model import ALL, ColumnFlow, Reference, References, TableName
-from headwater.code_analysis.names import fold_case, may_be_table, name_parts
+from headwater.code_analysis.names import fold_case, name_parts
 from headwater.impact.model import Consumer, DependencyModel, PropagatedChange, Severity, Table
 from headwater.impact.report import Evidence
 from headwater.lineage.questions.downstream import ColumnEdge
@@ -40,8 +43,10 @@ class Classification:
 class _ColumnUsage:
     """The use of one column in the code of a consumer.
 
-    is_complete: the code is read completely, and the table is among those it reads."""
+    is_read: the code is read completely, and the table is among those it reads.
+    is_complete: the code is read, and names the column only where references show it."""
 
+    is_read: bool = False
     is_complete: bool = False
     sure: list[Reference] = field(default_factory=list)
     unsure: list[Reference] = field(default_factory=list)
@@ -130,10 +135,17 @@ class _Classifier:
     def _of_doubt(self) -> Classification:
         """Classify a consumer whose reference can be neither shown nor ruled out."""
         change = self._change
-        evidence = self._lines(self._usage.unsure) or [self._reads_only()]
+        # A reader of a dropped table breaks as a whole; its outputs are stale, and not unknown.
+        is_dropped_table = change.of_table and change.distance == 0
+        may_break = change.severity == "breaking" and not is_dropped_table
+        is_unknown = may_break and not self._usage.is_read
+        evidence = self._lines(self._usage.unsure)
+        if is_unknown or not evidence:
+            evidence.append(self._reads_only())
         passed = self._flow_changes()
         for output in self._outputs():
-            passed.append(change.as_stale(self._consumer, output))
+            to_output = change.as_unassessed if is_unknown else change.as_stale
+            passed.append(to_output(self._consumer, output))
             table = self._model.table(output)
             name = table.spelling_of(change.column)
             if name in (table.columns or ()):
@@ -141,7 +153,7 @@ class _Classifier:
                 passed.append(
                     change.through(self._consumer, output, name, step, same=True, sure=False)
                 )
-        return Classification("warning", evidence, passed)
+        return Classification("unknown" if is_unknown else "warning", evidence, passed)
 
     def _of_table(self) -> Classification:
         """Classify a change of a whole table.
@@ -149,14 +161,16 @@ class _Classifier:
         If the table itself goes, reading it is a reference. If its rows depend on a removed
         column, any column that the code names is one."""
         change, consumer = self._change, self._consumer
-        name = self._model.table(change.table).name
+        table = self._model.table(change.table)
         read = consumer.code.read if change.sure and consumer.code is not None else ()
         named = [reference for reference in read if reference.sure and reference.column != ALL]
-        lines = [reference for reference in named if may_be_table(reference.table, name)][:1]
+        lines = [reference for reference in named if table.may_be(reference.table)][:1]
         evidence = [self._reads_only(), *self._lines(lines)]
-        passed = [change.as_stale(consumer, output) for output in self._outputs()]
-        is_reference = change.is_start or bool(lines)
-        return Classification(change.severity if is_reference else "warning", evidence, passed)
+        is_unassessed = change.effect == "unassessed"
+        to_output = change.as_unassessed if is_unassessed else change.as_stale
+        passed = [to_output(consumer, output) for output in self._outputs()]
+        is_known = change.is_start or bool(lines) or is_unassessed
+        return Classification(change.severity if is_known else "warning", evidence, passed)
 
     def _of_addition(self) -> Classification:
         """Classify a new column, which only affects code that takes all columns."""
@@ -176,7 +190,7 @@ class _Classifier:
         for flow in self._usage.flows:
             for output in self._outputs():
                 table = self._model.table(output)
-                if flow.target and not may_be_table(flow.target, table.name):
+                if flow.target and not table.may_be(flow.target):
                     continue
                 column = change.column if flow.column == ALL else flow.column
                 name = table.spelling_of(column)
@@ -200,14 +214,10 @@ class _Classifier:
         table = self._model.table(self._change.table)
         others = self._model.other_inputs(self._consumer, self._change.table)
         # The names under which the code reads the table, and whether each can mean no other one.
-        names = {
-            name: _is_only(name, table, others)
-            for name in code.tables
-            if may_be_table(name, table.name)
-        }
+        names = {name: _is_only(name, table, others) for name in code.tables if table.may_be(name)}
         column = fold_case(self._change.column)
-        is_named = column in code.words
-        usage = _ColumnUsage(is_complete=bool(names) and not code.unknown and not is_named)
+        is_read = bool(names) and not code.unknown
+        usage = _ColumnUsage(is_read, is_complete=is_read and column not in code.words)
         for reference in code.read:
             if reference.table not in names:
                 continue
@@ -235,7 +245,7 @@ class _Classifier:
 def classify_writer(writer: Consumer, change: PropagatedChange, table: Table) -> Classification:
     """Classify a change for a writer of the table, by its INSERTs and the columns it names."""
     code = writer.code or References(unknown=("its code is not known",))
-    inserts = [insert for insert in code.inserts if may_be_table(insert.table, table.name)]
+    inserts = [insert for insert in code.inserts if table.may_be(insert.table)]
     without_columns = [insert for insert in inserts if not insert.columns]
     if change.is_addition:
         is_required = change.effect == "added_required"
@@ -252,7 +262,7 @@ def classify_writer(writer: Consumer, change: PropagatedChange, table: Table) ->
     evidence = [
         Evidence.line_of(writer, reference, change.path)
         for reference in written
-        if may_be_table(reference.table, table.name)
+        if table.may_be(reference.table)
     ]
     if not evidence and change.effect == "gone":
         evidence = [Evidence.line_of(writer, insert, change.path) for insert in without_columns]
@@ -267,9 +277,10 @@ def _carries(flow: ColumnFlow, column: str) -> bool:
 
 def _is_only(written: TableName, table: Table, others: list[Table]) -> bool:
     """Return True if a table name in code can mean no other table that the consumer reads."""
-    if name_parts(".".join(written)) == name_parts(table.name):
+    names = (name_parts(table.name), name_parts(table.other_name))
+    if name_parts(".".join(written)) in names:
         return True
-    return not any(may_be_table(written, other.name) for other in others)
+    return not any(other.may_be(written) for other in others)
 
 
 def _is_edge_of(edge: ColumnEdge, consumer: Consumer) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -17,14 +19,17 @@ from headwater.rest.operations import Api, Submit, ViewOf
 from headwater.web import json_response
 
 
-def rest_routes(view_of: ViewOf, submit: Submit, log: EventLog) -> list[BaseRoute]:
+def rest_routes(
+    view_of: ViewOf, submit: Submit, log: EventLog, *, repository_root: Path | None = None
+) -> list[BaseRoute]:
     """Return all routes of the REST API.
 
     `view_of` returns the graph as the principal of a request may see it. `submit` returns once
-    its events are safe on disk. `log` reads the events as the spool stores them.
+    its events are safe on disk. `log` reads the events as the spool stores them. `repository_root`
+    is the folder of the code that registered assets point to.
     """
     apis: list[Api] = [
-        assets_api(),
+        assets_api(repository_root),
         marquez_api(log),
         atlas_api(),
         lineage_table_api(),

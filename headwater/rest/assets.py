@@ -2,18 +2,22 @@
 
 An asset is identified by its name: a second registration of a name is the same asset with the same
 id. Upstream assets are given by name too, and may be registered later; until then their type is
-`unknown`. `headwater.schema.headwater_facets.asset_events` describes an asset in the graph. Errors
-are `{"detail": ...}` and name the field.
+`unknown`. `headwater.schema.headwater_facets.asset_events` describes an asset in the graph. If
+`source_ref` is the path of code in the configured folder, the code is read at the registration, and
+an impact is judged by it. Errors are `{"detail": ...}` and name the field.
 """
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
+from headwater.code_analysis.model import UnreadableError
+from headwater.code_analysis.repository_files import RepositoryCode, is_code_path, read_code
 from headwater.errors import EventError, HeadwaterError, NotFoundError, QueryError, UnavailableError
 from headwater.impact.assess import CHANGES_MAX, assess
 from headwater.impact.changes import parse_changes
@@ -58,8 +62,21 @@ class NewAsset(msgspec.Struct, kw_only=True):
     namespace: Named = native.DEFAULT_NAMESPACE
 
 
+class RegisteredCode(msgspec.Struct, kw_only=True):
+    """The code that `source_ref` points to, by which an impact is judged.
+
+    `problem` says why it cannot be read; then the effect of a change on the asset is unknown.
+    """
+
+    language: str | None = None
+    problem: str | None = None
+
+
 class RegisteredAsset(msgspec.Struct, kw_only=True):
-    """A registered asset: safe on disk, and in the graph within about a second."""
+    """A registered asset: safe on disk, and in the graph within about a second.
+
+    `code` is null if `source_ref` is no path of a code file.
+    """
 
     id: str
     name: str
@@ -67,6 +84,7 @@ class RegisteredAsset(msgspec.Struct, kw_only=True):
     asset_type: str
     source_ref: str
     upstream_assets: list[Upstream]
+    code: RegisteredCode | None
 
 
 Direction = Literal["upstream", "downstream", "both"]
@@ -107,10 +125,10 @@ class ImpactRequest(msgspec.Struct, kw_only=True):
 class AffectedAsset(msgspec.Struct, kw_only=True):
     """An asset that a change reaches.
 
-    Its severity is `breaking` if `evidence` shows a reference to a changed element. It is `warning`
-    if the asset reads the changed dataset and no evidence shows or excludes a reference. `id` is
-    null for a file. `urn` and `kind` are those of the node in the graph, `outputs` the datasets
-    that it writes.
+    Its severity is `breaking` if `evidence` shows a reference to a changed element. It is `unknown`
+    if the asset reads the changed dataset and its code is not known: treat it as breaking. It is
+    `warning` if nothing is shown to break. `id` is null for a file. `urn` and `kind` are those of
+    the node in the graph, `outputs` the datasets that it writes.
     """
 
     id: str | None
@@ -119,7 +137,7 @@ class AffectedAsset(msgspec.Struct, kw_only=True):
     name: str
     namespace: str | None
     asset_type: str
-    severity: Literal["breaking", "warning"]
+    severity: Literal["breaking", "unknown", "warning"]
     affected_references: list[str]
     evidence: list[Evidence]
     distance: int
@@ -137,6 +155,7 @@ class Impact(msgspec.Struct, kw_only=True):
     risk_level: Literal["low", "medium", "high"]
     affected_count: int
     breaking_count: int
+    unknown_count: int
     warning_count: int
     certified_count: int
     affected_assets: list[AffectedAsset]
@@ -153,10 +172,14 @@ class Detail(msgspec.Struct):
 
 
 class Assets:
-    """The operations on registered assets. One object serves all requests."""
+    """The operations on registered assets. One object serves all requests.
 
-    def __init__(self) -> None:
+    `repository_root` is the folder of the code that registrations may point to.
+    """
+
+    def __init__(self, repository_root: Path | None = None) -> None:
         self._pending = PendingRegistrations()
+        self._root = repository_root
 
     def register(self, request: OperationRequest) -> RegisteredAsset:
         """Register an asset; return once its events are safe on disk."""
@@ -166,6 +189,7 @@ class Assets:
                 f"{new.asset_type!r} is reserved for assets that are not registered",
                 field="asset_type",
             )
+        code, problem = self._read_code(new.source_ref)
         asset = resolve_registration(
             request.view,
             name=new.name,
@@ -173,6 +197,7 @@ class Assets:
             asset_type=new.asset_type.lower(),
             source_ref=new.source_ref,
             upstream=new.upstream_assets,
+            code=code,
         )
         event_time = native.now()
         request.submit(asset.events(event_time))
@@ -184,7 +209,22 @@ class Assets:
             asset_type=asset.asset_type,
             source_ref=asset.source_ref,
             upstream_assets=asset.shown_upstream(),
+            code=_registered_code(code, problem),
         )
+
+    def _read_code(self, source_ref: str) -> tuple[RepositoryCode | None, str]:
+        """Return the code that a registration points to, or None and the reason without one.
+
+        The reason is "" if it points to no code file.
+        """
+        if not is_code_path(source_ref):
+            return None, ""
+        if self._root is None:
+            return None, "no folder of code is configured: HEADWATER_REPOSITORY_ROOT"
+        try:
+            return read_code(self._root, source_ref), ""
+        except UnreadableError as error:
+            return None, str(error)
 
     def lineage(self, request: OperationRequest) -> AssetLineage:
         """Return the lineage of an asset as a tree."""
@@ -234,6 +274,7 @@ class Assets:
             risk_level=report.risk_level,
             affected_count=report.affected_count,
             breaking_count=report.breaking_count,
+            unknown_count=report.unknown_count,
             warning_count=report.warning_count,
             certified_count=report.certified_count,
             affected_assets=[_affected(asset) for asset in report.affected],
@@ -254,6 +295,12 @@ class Assets:
                     "the asset is registered but not in the graph yet"
                 ) from error
             raise
+
+
+def _registered_code(code: RepositoryCode | None, problem: str) -> RegisteredCode | None:
+    if code is not None:
+        return RegisteredCode(language=code.language)
+    return RegisteredCode(problem=problem) if problem else None
 
 
 def _with_urn(change: dict[str, Any], urn: str) -> dict[str, Any]:
@@ -294,9 +341,9 @@ def _error_detail(error: HeadwaterError, status: int) -> Detail:
 _NO_ASSET = {404: "No asset has this id, urn or name.", 409: "Several assets have this name."}
 
 
-def assets_api() -> Api:
+def assets_api(repository_root: Path | None = None) -> Api:
     """Return the routes of registered assets."""
-    assets = Assets()
+    assets = Assets(repository_root)
     operations = (
         Operation(
             "POST",

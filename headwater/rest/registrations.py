@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from headwater.code_analysis.repository_files import RepositoryCode
 from headwater.errors import AmbiguousError, QueryError, UnavailableError
 from headwater.lineage.nodes import read_nodes
 from headwater.lineage.questions.assets import (
@@ -29,7 +30,7 @@ from headwater.rest.operations import ArgumentError
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import URN_BYTES_MAX, job_urn, parse_urn
 
-# Assets of these types are processes (jobs); all others are data.
+# Assets of these types are processes (jobs). All others are data, unless their code is known.
 PROCESS_TYPES = frozenset({"dag", "spark_job", "job", "notebook", "pipeline", "script", "task"})
 
 # A worker that has just started takes seconds for its first events.
@@ -59,6 +60,7 @@ class Registration(msgspec.Struct, kw_only=True):
     upstream: dict[str, str]  # name as it was sent -> urn
     known: Mapping[str, bool]
     was_process: bool
+    code: RepositoryCode | None = None
 
     @property
     def urn(self) -> str:
@@ -73,8 +75,9 @@ class Registration(msgspec.Struct, kw_only=True):
             source_ref=self.source_ref,
             namespace=self.namespace,
             upstream=[_namespace_and_name(urn) for urn in self.upstream.values()],
-            is_process=self.asset_type in PROCESS_TYPES,
+            is_process=self.asset_type in PROCESS_TYPES or self.code is not None,
             was_process=self.was_process,
+            code=(self.code.language, self.code.text) if self.code else None,
             event_time=event_time,
         )
 
@@ -94,6 +97,7 @@ def resolve_registration(
     asset_type: str,
     source_ref: str,
     upstream: Sequence[str],
+    code: RepositoryCode | None = None,
 ) -> Registration:
     """Resolve the names of a registration to urns.
 
@@ -123,6 +127,7 @@ def resolve_registration(
         upstream=urns_by_name,
         known=dict(chain.from_iterable(urns.items() for urns in known.values())),
         was_process=_is_job(view, job_urn(*parse_urn(own).parts)),
+        code=code,
     )
 
 

@@ -8,8 +8,9 @@ the size of a node. No other property is bytes.
 |---|---|
 | Dataset | namespace, name, guid (UUIDv5 of the urn), firstSeen, lastSeen, columns (names, in |
 | | order), schema (JSON), type, subType, description, owners, tags, sourceName, |
-| | sourceUri, storage, fileFormat, catalog, hierarchy, lifecycle (the last change of its |
-| | lifecycle), lifecycleAt, droppedAt (if that change was a DROP) |
+| | sourceUri, sourceRef (the place of a registered asset), storage, fileFormat, |
+| | catalog, hierarchy, lifecycle (the last change of its lifecycle), lifecycleAt, |
+| | droppedAt (if that change was a DROP) |
 | Symlink | namespace, name: another name of a dataset, with the facts that events report under |
 | | that name |
 | SchemaVersion | hash, fields (JSON: names and types, in order), columns (names); one node for |

@@ -220,13 +220,15 @@ def asset_events(
     upstream: Sequence[DatasetName] = (),
     is_process: bool = False,
     was_process: bool = False,
+    code: tuple[str, str] | None = None,
     event_time: str | None = None,
 ) -> list[Event]:
     """Return the events of a registered asset and its upstream; they replace earlier registrations.
 
     Every asset is a dataset. A process (a DAG, a Spark job) is also a job of the same name, which
     reads the upstream and writes that dataset. So others can name it as upstream before it is
-    registered. `was_process` withdraws the declarations of such a job.
+    registered. `was_process` withdraws the declarations of such a job. `code` is the language and
+    the text of its code; without it, code of an earlier registration no longer counts.
     """
     asset = _facet(ASSET_FACET, {"sourceRef": source_ref})
     sources = [
@@ -252,12 +254,20 @@ def asset_events(
         job_facets = {
             ASSET_FACET: asset,
             "jobType": _facet("jobType", kind),
+            "sourceCode": _source_code(code if is_process else None),
             **_code_location(source_ref),
             "lineage": _facet("lineage", {"entries": entries if is_process else []}),
         }
         body = {"job": {**own, "facets": job_facets}, "inputs": [], "outputs": []}
         events.append(_event("JobEvent", event_time, body))
     return events
+
+
+def _source_code(code: tuple[str, str] | None) -> dict[str, Any]:
+    if code is None:
+        return _facet("sourceCode", {"_deleted": True})
+    language, text = code
+    return _facet("sourceCode", {"language": language, "sourceCode": text})
 
 
 def _code_location(source_ref: str) -> dict[str, Any]:

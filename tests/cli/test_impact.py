@@ -54,7 +54,7 @@ def test_a_table_for_people() -> None:
     for words in (
         *(
             "risk high",
-            "2 affected, 1 breaking, 1 warning",
+            "2 affected, 1 breaking, 1 unknown, 0 warnings",
             "[report]",
             "total",
             "its code line 1",
@@ -62,7 +62,7 @@ def test_a_table_for_people() -> None:
         ),
         *(
             "blind",
-            "reads it",
+            "reads it (its code is not known)",
             "notify team:[finance]",
             "the graph knows no column 'nope' of orders",
         ),

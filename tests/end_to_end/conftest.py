@@ -63,8 +63,13 @@ def answers_at(url: str) -> bool:
 
 
 @contextmanager
-def started(neo4j_server: Neo4jServer, database: Database, home: Path) -> Iterator[Running]:
-    """Start the API and a worker on an empty graph, and end them afterwards."""
+def started(
+    neo4j_server: Neo4jServer, database: Database, home: Path, **settings: str
+) -> Iterator[Running]:
+    """Start the API and a worker on an empty graph, and end them afterwards.
+
+    `settings` are additional variables of the environment.
+    """
     empty(database)
     port = free_port()
     environment = {
@@ -74,6 +79,7 @@ def started(neo4j_server: Neo4jServer, database: Database, home: Path) -> Iterat
         "HEADWATER_NEO4J_URI": neo4j_server.uri,
         "HEADWATER_NEO4J_USER": neo4j_server.user,
         "HEADWATER_NEO4J_PASSWORD": neo4j_server.password,
+        **settings,
     }
     with (home / "log").open("wb") as log:
         processes = [

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -237,6 +238,42 @@ def test_a_reader_that_the_branch_fixes_too_does_not_break(
     _, report, _ = gate()
     severities = {one["name"]: one["severity"] for one in report["affected"]}
     assert severities["shop.analytics.revenue"] == "warning"
+
+
+def test_a_reader_whose_code_is_not_known_blocks(
+    gate: Gate, repository: GitRepository, shop: Running
+) -> None:
+    """Register a reader of the raw orders without its code, and drop a column that it may use."""
+    blind = {
+        "asset_type": "spark_job",
+        "name": "blind",
+        "source_ref": "jobs/blind.py",
+        "upstream_assets": [dataset_urn(SHOP, "shop.analytics.stg_orders")],
+    }
+    request = urllib.request.Request(
+        f"{shop.url}/v1/lineage/trace",
+        data=json.dumps(blind).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        assert answer.status == 201
+    shop.wait_folded()
+    try:
+        repository.write({"dbt/models/stg_orders.sql": ORDERS.replace(", note", "")})
+        code, report, _ = gate()
+        assert (code, report["verdict"], report["unassessedAssets"]) == (2, "blocked", ["blind"])
+        assert [one["evidence"] for one in report["affected"] if one["name"] == "blind"] == [
+            ["shop.analytics.stg_orders → blind (its code is not known)"]
+        ]
+        code, report, _ = gate("--allow-unknown")
+        assert (code, report["verdict"], report["unassessedAssets"]) == (0, "passed", [])
+    finally:
+        withdrawn = json.dumps({**blind, "upstream_assets": []}).encode()
+        with urllib.request.urlopen(
+            urllib.request.Request(request.full_url, data=withdrawn, headers=request.headers),
+            timeout=30,
+        ):
+            shop.wait_folded()
 
 
 def test_too_many_assets_and_a_reason_to_allow_them(gate: Gate, repository: GitRepository) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from headwater.gate.verdict import (
     BREAKING,
+    UNKNOWN,
     WARNING,
     Report,
     describe,
@@ -31,6 +32,27 @@ def test_verdicts_and_exit_codes() -> None:
     assert (both.verdict, both.exit_code) == ("failed", 1)
     allowed = replace(both, allow_reason="agreed")
     assert (allowed.verdict, allowed.exit_code) == ("failed", 0)
+
+
+def test_an_unknown_effect_blocks_unless_it_is_allowed() -> None:
+    report = replace(
+        PASSED, assessed=(judged(affected("blind", UNKNOWN), affected("board", WARNING)),)
+    )
+    assert (report.verdict, report.exit_code, report.unassessed) == ("blocked", 2, ["blind"])
+    assert report.title == "blocked: the effect on blind is unknown"
+    (finding,) = report.findings
+    assert (finding.level, finding.rule) == ("error", "not-assessed")
+    assert finding.message == (
+        "orders: column amount is dropped: has an unknown effect on blind, may affect board"
+    )
+    assert report_json(report)["unassessedAssets"] == ["blind"]
+    allowed = replace(report, allows_unknown=True)
+    assert (allowed.verdict, allowed.exit_code, allowed.unassessed) == ("passed", 0, [])
+    assert allowed.title == "passed: nothing downstream is shown to break"
+    assert [finding.level for finding in allowed.findings] == ["warning"]
+    # Something that breaks comes first.
+    broken = replace(report, assessed=(judged(affected("a"), affected("blind", UNKNOWN)),))
+    assert (broken.verdict, broken.exit_code) == ("failed", 1)
 
 
 def test_an_asset_counts_once_at_its_worst() -> None:

@@ -1,7 +1,7 @@
 """Assets that a change affects, on the real graph; every severity worked out by hand.
 
 The main graph is raw_orders -> stg_orders -> fct_orders. A DAG whose SQL names the column reads
-it, and a Spark job with unknown code.
+it, and a Spark job that uses the column only if it is there.
 """
 
 from __future__ import annotations
@@ -49,6 +49,10 @@ def sql(text: str) -> Event:
     return {"sql": {"query": text}}
 
 
+LTV_CODE = """orders = spark.table('fct_orders')
+total = F.col('order_total') if 'order_total' in orders.columns else F.lit(0)
+orders.groupBy('customer_id').agg(F.sum(total)).write.saveAsTable('ltv')
+"""
 STG_SQL = """select order_id, order_total, legacy_discount_code is not null as had_discount
 from raw_orders"""
 FCT_SQL = """select order_id,
@@ -108,7 +112,10 @@ def seed() -> list[Event]:
             inputs=["fct_orders"],
             job="customer_ltv_model",
             minute=4,
-            job_facets=kind_of("SPARK", "APPLICATION"),
+            job_facets={
+                **kind_of("SPARK", "APPLICATION"),
+                "sourceCode": {"language": "python", "sourceCode": LTV_CODE},
+            },
         ),
     ]
 
@@ -252,8 +259,11 @@ def test_every_asset_carries_its_evidence(shop: GraphView) -> None:
     assert (line.line, line.text) == (2, "sum(order_total) as order_total")
     # This is the path there, though its last column is known from SQL only.
     assert line.path == path.path
-    (doubt,) = affected["customer_ltv_model"].evidence
-    assert (doubt.kind, doubt.path) == ("READS_ONLY", (ds("fct_orders"), job("customer_ltv_model")))
+    (option,) = affected["customer_ltv_model"].evidence
+    assert (option.kind, option.line, option.text) == ("SQL_LINE", 2, LTV_CODE.splitlines()[1])
+    (doubt,) = assessed(shop, RENAME, urn=ds("blind_raw")).affected[0].evidence
+    assert (doubt.kind, doubt.path) == ("READS_ONLY", (ds("blind_raw"), job("blind_load")))
+    assert doubt.unknown == ("its code is not known",)
     assert affected["stg_orders"].outputs == (ds("stg_orders"),)
 
 
@@ -316,13 +326,12 @@ def test_a_deleted_job_leaves_stale_data(shop: GraphView) -> None:
 
 def test_a_new_column_affects_stars(shop: GraphView) -> None:
     report = assessed(
-        shop, {"type": "column_add", "column": "tenant", "nullable": False}, urn=ds("fct_orders")
+        shop, {"type": "column_add", "column": "tenant", "nullable": False}, urn=ds("blind_raw")
     )
-    assert severities(report) == {"customer_ltv_model": "warning"}
-    assert (
-        assessed(shop, {"type": "column_add", "column": "tenant"}, urn=ds("fct_orders")).affected
-        == []
-    )
+    assert severities(report) == {"blind_load": "warning"}
+    for name in ("blind_raw", "fct_orders"):
+        added = assessed(shop, {"type": "column_add", "column": "tenant"}, urn=ds(name))
+        assert added.affected == []
 
 
 def test_inconsistent_changes_are_noted(shop: GraphView) -> None:
@@ -398,7 +407,7 @@ def test_answers_and_certified_outputs(shop: GraphView) -> None:
 def test_a_certified_asset_is_a_high_risk_though_nothing_breaks(shop: GraphView) -> None:
     report = assessed(shop, RENAME, urn=ds("blind_raw"))
     assert (severities(report), report.certified_count, report.risk_level) == (
-        {"blind_load": "warning"},
+        {"blind_load": "unknown"},
         1,
         "high",
     )
@@ -436,7 +445,7 @@ def test_datasets_between_which_no_job_is_known(shop: GraphView) -> None:
         "DATASET",
         "model",
         "dbt_model",
-        "warning",
+        "unknown",
     )
 
 
@@ -459,6 +468,6 @@ def test_hidden_nodes_between_visible_ones_do_not_leak(shop: GraphView) -> None:
 
 def test_a_job_that_is_fed_by_a_job(shop: GraphView) -> None:
     report = assessed(shop, {"type": "column_drop", "column": "x"}, urn=ds("queued"))
-    assert severities(report) == {"first": "breaking", "second": "warning"}
+    assert severities(report) == {"first": "breaking", "second": "unknown"}
     deleted = assess(shop, parse_changes([{"type": "job_delete"}], job("first")))
     assert severities(deleted) == {"second": "warning"}

@@ -54,7 +54,7 @@ def report(view: GraphView, *effects: Effect) -> Report:
 
 def test_a_job_is_one_asset_with_its_outputs(shop: GraphView) -> None:
     (one,) = report(shop, "gone", "widened").affected
-    assert (one.urn, one.name, one.kind, one.severity) == (job("j"), "j", "JOB", "warning")
+    assert (one.urn, one.name, one.kind, one.severity) == (job("j"), "j", "JOB", "unknown")
     assert one.outputs == (ds("o"), SECRET)
     # Owners and tags of its outputs are its own.
     assert (one.owners, one.certified) == (("team:a",), True)

@@ -88,7 +88,7 @@ def test_a_reader_of_dependent_rows_breaks_only_if_it_names_a_column() -> None:
         },
     )
     found = change(model, "a", "x")
-    assert severities(found) == {"filters": "breaking", "blind": "warning", "names": "breaking"}
+    assert severities(found) == {"filters": "breaking", "blind": "unknown", "names": "breaking"}
     # The evidence does not name the columns that it would be.
     assert list(found.affected[job("blind")].references) == []
 
@@ -98,7 +98,7 @@ def test_doubt_is_passed_on() -> None:
         [A, B, C],
         {"a": [consumer("blind", "b")], "b": [consumer("uses", "c", sql="select x from b")]},
     )
-    assert severities(change(model, "a", "x")) == {"blind": "warning", "uses": "warning"}
+    assert severities(change(model, "a", "x")) == {"blind": "unknown", "uses": "unknown"}
 
 
 def test_a_type_is_narrow_only_as_long_as_it_is_handed_on_unchanged() -> None:

@@ -51,7 +51,8 @@ def test_evidence_of_a_reader_has_the_first_reasons_for_the_doubt() -> None:
     code = References(unknown=("a", "b", "c", "d"))
     reader = Consumer("job:etl:j", load_code=lambda: code)
     assert Evidence.reads_only(("t", "j"), reader).unknown == ("a", "b", "c")
-    assert Evidence.reads_only(("t", "j"), Consumer("job:etl:j")).unknown == ()
+    unknown_code = Evidence.reads_only(("t", "j"), Consumer("job:etl:j"))
+    assert unknown_code.unknown == ("its code is not known",)
 
 
 def test_tags_that_certify() -> None:

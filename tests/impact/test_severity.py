@@ -27,10 +27,10 @@ def severity(reader: Consumer, kind: Effect = "renamed", column: str = "x") -> s
         ("insert into o select * from t", "warning"),
         ("select * from t union all select * from o", "warning"),
         ("select x from t join o on t.id = o.id", "warning"),
-        ("no sql !!", "warning"),
-        (None, "warning"),
+        ("no sql !!", "unknown"),
+        (None, "unknown"),
         # By the lineage graph it reads t, but its code does not.
-        ("select x from elsewhere", "warning"),
+        ("select x from elsewhere", "unknown"),
     ],
 )
 def test_a_renamed_column(sql: str | None, expected: str | None) -> None:
@@ -86,7 +86,12 @@ def test_an_edge_of_another_job_shows_nothing() -> None:
     model = build_model(
         [T, O], {"t": [consumer("j", "o")]}, {("t", "x"): [("other", "o", "y", "DIRECT:IDENTITY")]}
     )
-    assert severities(change(model, "t", "x")) == {"j": "warning"}
+    assert severities(change(model, "t", "x")) == {"j": "unknown"}
+
+
+@pytest.mark.parametrize("kind", ["widened", "redefined"])
+def test_a_change_that_can_break_nothing_is_never_unknown(kind: Effect) -> None:
+    assert severity(consumer("j", "o"), kind) == "warning"
 
 
 def test_complete_column_lineage_rules_a_reference_out() -> None:

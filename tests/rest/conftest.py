@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio.to_thread
@@ -66,7 +67,9 @@ class Log:
             yield json.dumps(event).encode()
 
 
-def make_application(database: Database, log: Log) -> Starlette:
+def make_application(
+    database: Database, log: Log, *, repository_root: Path | None = None
+) -> Starlette:
     async def submit(principal: Principal, events: list[dict[str, Any]]) -> None:
         for event in events:
             authorize_event(principal, json.dumps(event).encode(), load_naming())
@@ -76,7 +79,8 @@ def make_application(database: Database, log: Log) -> Starlette:
         return GraphView(database).visible_to(principal_of(request).visibility)
 
     return Starlette(
-        routes=rest_routes(view_of, submit, log), middleware=[Middleware(HeaderPrincipal)]
+        routes=rest_routes(view_of, submit, log, repository_root=repository_root),
+        middleware=[Middleware(HeaderPrincipal)],
     )
 
 
@@ -94,6 +98,17 @@ def application(database: Database, log: Log) -> Starlette:
 def client(application: Starlette) -> Iterator[TestClient]:
     with TestClient(application) as client:
         yield client
+
+
+@pytest.fixture
+def client_with_code(
+    database: Database, log: Log, tmp_path: Path
+) -> Iterator[tuple[TestClient, Path]]:
+    """Yield a client of an API that reads code, and the folder of the code."""
+    root = tmp_path / "repository"
+    root.mkdir()
+    with TestClient(make_application(database, log, repository_root=root)) as client:
+        yield client, root
 
 
 @contextmanager

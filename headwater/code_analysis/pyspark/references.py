@@ -2,7 +2,11 @@
 
 Nothing is executed. A frame is followed through assignments and chains of methods, from the table
 it was read from. A column named by a variable, a table named by a variable, and SQL built at run
-time are unknown.
+time are unknown. A text that begins like a statement of SQL is read as SQL wherever it stands, as
+in the operators of Airflow.
+
+A column that the code looks for before it uses it (`if "total" in orders.columns`) is an option:
+code without it does not fail, so references to it are not sure.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from headwater.code_analysis.dbt.references import references_in_model
 from headwater.code_analysis.model import (
     ALL,
     REFERENCES_MAX,
@@ -29,7 +34,6 @@ from headwater.code_analysis.model import (
 from headwater.code_analysis.names import fold_case
 from headwater.code_analysis.pyspark.python_ast import called_name, names_in_chain
 from headwater.code_analysis.sql.parse import TEXT_LENGTH_MAX
-from headwater.code_analysis.sql.references import references_in_sql
 
 _WORD = re.compile(r"\w+")
 # Formats that both read and write files; `spark.read` or `write` in the chain decides which.
@@ -42,6 +46,13 @@ _WRITE_CALLS = {
 }
 _WRITE_PREFIX = "write_"
 _SQL_CALLS = {"sql", "read_sql", "read_sql_query", "read_database", "execute"}
+# The argument of Airflow's operators that holds SQL, or the name of a file with it.
+_SQL_KEYWORD = "sql"
+_SQL_TEXT = re.compile(
+    r"\s*(--[^\n]*\n\s*)*(select|with|insert\s+into|insert\s+overwrite|merge\s+into|update|"
+    r"delete\s+from|create\s+(or\s+replace\s+)?(table|view))\s",
+    re.IGNORECASE,
+)
 # Methods whose text arguments are names of columns.
 _COLUMN_CALLS = {
     *("select", "groupBy", "groupby", "group_by", "orderBy", "sort", "sort_values", "agg"),
@@ -99,7 +110,7 @@ def references_in_python(
         return unknown_references(f"the Python is longer than {TEXT_LENGTH_MAX} characters")
 
     def read_sql(sql: str) -> References:
-        return references_in_sql(sql, dialect=dialect or "spark", columns=columns)
+        return references_in_model(sql, dialect=dialect or "spark", columns=columns)
 
     try:
         reader = _ScriptReader(text.splitlines(), read_sql)
@@ -122,14 +133,22 @@ class _ScriptReader:
         self._read_sql = read_sql
         self._frames: dict[str, Frame] = {}
         self._literals: dict[str, list[str]] = {}
+        # Variables that hold an expression of columns, not the name of one.
+        self._expressions: set[str] = set()
         # Columns of an unknown frame, with their lines.
         self._frameless: list[tuple[str, int]] = []
         self._added: set[str] = set()
+        self._optional: set[str] = set()
+        # The texts that were read as SQL, and the ids of their nodes.
+        self._read_texts: set[str] = set()
+        self._read_nodes: set[int] = set()
 
     def read(self, module: ast.Module) -> None:
         """Add the references of a module."""
         self._read_words(module)
+        self._find_optional(module)
         self._read_block(module.body)
+        self._read_sql_texts(module)
         if len(self._frameless) * len(self.found.tables) > REFERENCES_MAX:
             self._note("too many columns are named", 0)
             self._frameless = []
@@ -148,6 +167,31 @@ class _ScriptReader:
             elif isinstance(node, ast.keyword) and node.arg:
                 self.found.words.add(fold_case(node.arg))
 
+    def _find_optional(self, module: ast.Module) -> None:
+        """Find the columns that the code looks for among those of a frame."""
+        for node in ast.walk(module):
+            if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
+                listed = node.comparators[0]
+                if isinstance(listed, ast.Attribute) and listed.attr == "columns":
+                    self._optional.update(map(fold_case, self._literal(node.left) or ()))
+
+    def _read_sql_texts(self, module: ast.Module) -> None:
+        """Read the SQL in texts that no call has read; a docstring is not SQL."""
+        skipped = self._read_nodes
+        for node in ast.walk(module):
+            if isinstance(node, ast.Expr):
+                skipped.add(id(node.value))
+            elif isinstance(node, ast.JoinedStr):
+                skipped.update(map(id, node.values))
+        for node in ast.walk(module):
+            if id(node) in skipped or not isinstance(node, ast.Constant | ast.JoinedStr):
+                continue
+            start = node.values[0] if isinstance(node, ast.JoinedStr) and node.values else node
+            text = start.value if isinstance(start, ast.Constant) else None
+            is_unread = isinstance(text, str) and text not in self._read_texts
+            if is_unread and _SQL_TEXT.match(str(text)):
+                self._read_query(node, node.lineno)
+
     def _read_block(self, statements: Iterable[ast.AST]) -> None:
         for statement in statements:
             if isinstance(statement, ast.Assign):
@@ -165,6 +209,8 @@ class _ScriptReader:
         for target in node.targets:
             if isinstance(target, ast.Name):
                 self._assign(target.id, frame, texts)
+                if frame is None and _is_column_expression(node.value):
+                    self._expressions.add(target.id)
             elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
                 self._add_column(target.value.id, target.slice)
             else:
@@ -173,6 +219,7 @@ class _ScriptReader:
     def _assign(self, name: str, frame: Frame | None, texts: list[str] | None) -> None:
         self._frames.pop(name, None)
         self._literals.pop(name, None)
+        self._expressions.discard(name)
         if frame is not None:
             self._frames[name] = frame
         if texts is not None:
@@ -266,6 +313,9 @@ class _ScriptReader:
             for argument in node.args[:count]:
                 self._refer_to_argument(argument, frame)
         for keyword in node.keywords:
+            if keyword.arg == _SQL_KEYWORD:
+                self._read_sql_keyword(keyword.value)
+                continue
             if keyword.arg in _COLUMN_KEYWORDS:
                 self._refer_to_argument(keyword.value, frame)
             self._frame_of(keyword.value, frame)
@@ -288,7 +338,8 @@ class _ScriptReader:
         line = getattr(argument, "lineno", 1)
         for name in names or ():
             self._refer_to_column(name, line, frame)
-        is_variable = isinstance(argument, ast.Name) and argument.id not in self._frames
+        known = self._frames.keys() | self._expressions
+        is_variable = isinstance(argument, ast.Name) and argument.id not in known
         is_built = isinstance(argument, ast.JoinedStr | ast.ListComp)
         if names is None and (is_variable or is_built):
             self._note("a column is named by a variable", line)
@@ -317,6 +368,7 @@ class _ScriptReader:
                 self._refer(flow.source, column, line, sure=flow.sure and name not in added)
 
     def _refer(self, table: TableName, name: str, line: int, *, sure: bool) -> None:
+        sure = sure and name not in self._optional
         reference = Reference(table, name, line, line_text(self._lines, line), sure)
         self.found.read[reference] = None
 
@@ -328,13 +380,25 @@ class _ScriptReader:
         for reference in inside.read:
             self._refer_to_column(reference.column, line, frame)
 
+    def _read_sql_keyword(self, value: ast.expr) -> None:
+        """Read the SQL that an operator runs: a text, a list of texts, or the name of a file."""
+        statements = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
+        for one in statements:
+            texts = self._literal(one) or []
+            if any(text.rstrip().endswith(".sql") for text in texts):
+                self._note("the SQL is in another file", one.lineno)
+            else:
+                self._read_query(one, one.lineno)
+
     def _read_query(self, argument: ast.expr, line: int) -> Frame:
         """Read a query in a text literal; its references move to their lines of the script."""
+        self._read_nodes.add(id(argument))
         texts = self._literal(argument)
         if isinstance(argument, ast.JoinedStr):
             texts = [self._fill_in(argument)]
         inside = unknown_references("SQL is put together at run time")
         if texts:
+            self._read_texts.update(texts)
             inside = self._read_sql(texts[0])
         default_text = line_text(self._lines, line)
         read = []
@@ -427,6 +491,17 @@ def _is_read(method: str, chain: list[str]) -> bool:
     if method in _FILE_FORMATS:
         return "read" in chain
     return method in _READ_CALLS or method.startswith(_READ_PREFIXES)
+
+
+def _is_column_expression(value: ast.expr) -> bool:
+    """Return True for an expression with `col("a")` or a function of columns in it."""
+    calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
+    for call in calls:
+        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+        is_function = isinstance(owner, ast.Name) and owner.id in _FUNCTION_MODULES
+        if is_function or called_name(call) in ("col", "column"):
+            return True
+    return False
 
 
 def _names_column(method: str, owner: ast.expr | None) -> bool:

@@ -15,6 +15,8 @@ from headwater.gate.verdict import (
     BREAKING,
     FAILED,
     PASSED,
+    UNKNOWN,
+    WARNING,
     Affected,
     AssessedChange,
     Report,
@@ -29,7 +31,7 @@ ROWS_MAX = 50
 _CELL_CHARACTERS_MAX = 300
 _SYMBOLS = {PASSED: "✅", FAILED: "❌"}
 _BLOCKED_SYMBOL = "⛔"
-_CHANGE_COLUMNS = ("where", "table", "change", "breaks", "may affect")
+_CHANGE_COLUMNS = ("where", "table", "change", "breaks", "unknown", "may affect")
 _AFFECTED_COLUMNS = ("severity", "asset", "refers to", "evidence", "owners")
 
 
@@ -40,6 +42,9 @@ def render_markdown(report: Report) -> str:
     lines += [f"- {_render_reason(reason)}" for reason in report.reasons]
     if report.problems:
         lines.append("- some changes cannot be assessed, which blocks")
+    if report.unassessed:
+        names = _join_names(report.unassessed)
+        lines.append(f"- the code of {names} is not known, so the effect is unknown, which blocks")
     if report.allow_reason:
         lines.append(f"- **allowed in spite of this:** {code_span(report.allow_reason)}")
     if not report.assessed and not report.problems:
@@ -102,15 +107,16 @@ def _change_row(assessed: AssessedChange) -> Sequence[str]:
         _render_position(source.file, source.line),
         code_span(source.table),
         code_span(assessed.description),
-        _join_names(assessed.names(is_breaking=True)),
-        _join_names(assessed.names(is_breaking=False)),
+        _join_names(assessed.names(BREAKING)),
+        _join_names(assessed.names(UNKNOWN)),
+        _join_names(assessed.names(WARNING)),
     )
 
 
 def _affected_row(asset: Affected) -> Sequence[str]:
     certified = ", **certified**" if asset.is_certified else ""
     return (
-        f"**{asset.severity}**" if asset.severity == BREAKING else asset.severity,
+        asset.severity if asset.severity == WARNING else f"**{asset.severity}**",
         f"{code_span(asset.name)} ({asset.kind.lower()}{certified})",
         _join_names(asset.references),
         _join_names(asset.evidence, 2),

@@ -91,7 +91,9 @@ class AffectedAsset:
         description="The type that its producer reports: dbt_model, dag, spark_job, ..."
     )
     severity: str = strawberry.field(
-        description="breaking: it references the changed column or table. warning: it may."
+        description="breaking: it references the changed column or table. unknown: it reads the "
+        "dataset, and its code is not known. warning: it may be affected, and nothing is shown to "
+        "break."
     )
     references: list[str] = strawberry.field(description="The columns that it references.")
     evidence: list[Evidence]
@@ -125,12 +127,14 @@ class AffectedAsset:
 @strawberry.type(description="The assets that planned changes affect together.")
 class ImpactReport:
     risk_level: str = strawberry.field(
-        description="high: an asset breaks, or a certified asset is affected. medium: only "
+        description="high: an asset breaks, the effect on it is unknown, or a certified asset is "
+        "affected. medium: only "
         "warnings or hidden "
         "assets. low: no asset is affected."
     )
     affected_count: int
     breaking_count: int
+    unknown_count: int
     warning_count: int
     certified_count: int
     affected: list[AffectedAsset] = strawberry.field(description="Nearest first.")
@@ -150,6 +154,7 @@ class ImpactReport:
             risk_level=found.risk_level,
             affected_count=found.affected_count,
             breaking_count=found.breaking_count,
+            unknown_count=found.unknown_count,
             warning_count=found.warning_count,
             certified_count=found.certified_count,
             affected=[AffectedAsset.of(one) for one in found.affected],

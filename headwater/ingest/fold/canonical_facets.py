@@ -20,6 +20,7 @@ T = TypeVar("T")
 # all of it.
 FACET_BYTES_MAX = 32_768
 _STORED_CHARACTERS = 4_000
+_CUT_MARK = "…"
 # Deeper nested facets are skipped: the depth that a reader reaches depends on its caller.
 NESTING_MAX = 200
 # Facets that come with every event (schemas, engines, owners) are short; longer ones are not
@@ -81,8 +82,13 @@ _memoised = lru_cache(maxsize=8_192)(_canonical)
 
 def _cut(value: Any) -> Any:
     if isinstance(value, str) and len(value) > _STORED_CHARACTERS:
-        return f"{value[:_STORED_CHARACTERS]}…"
+        return f"{value[:_STORED_CHARACTERS]}{_CUT_MARK}"
     return value
+
+
+def is_cut(text: str) -> bool:
+    """Return True for the beginning of a longer text, as a large facet stores it."""
+    return len(text) == _STORED_CHARACTERS + len(_CUT_MARK) and text.endswith(_CUT_MARK)
 
 
 def _too_deep(raw: bytes, value: Any) -> bool:

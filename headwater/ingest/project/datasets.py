@@ -27,7 +27,7 @@ from headwater.schema.facets.dataset import (
     Storage,
     flatten_fields,
 )
-from headwater.schema.facets.headwater import SourceFacet
+from headwater.schema.facets.headwater import AssetFacet, SourceFacet
 from headwater.schema.facts import DatasetFacts, Name
 from headwater.schema.facts_codec import pack
 from headwater.schema.urns import column_urn, dataset_urn, display_name, guid_of, source_urn
@@ -81,6 +81,7 @@ def _described(facts: DatasetFacts) -> Properties:
     storage = read_facet(Storage, facts.facets, "storage")
     catalog = read_facet(Catalog, facts.facets, "catalog")
     hierarchy = read_facet(Hierarchy, facts.facets, "hierarchy")
+    asset = read_facet(AssetFacet, facts.facets, native.ASSET_FACET)
     return {
         "type": kind.dataset_type if kind else None,
         "subType": kind.sub_type if kind else None,
@@ -89,6 +90,7 @@ def _described(facts: DatasetFacts) -> Properties:
         "tags": tag_texts(tags.tags) if tags else None,
         "sourceName": source.name if source else None,
         "sourceUri": source.uri if source else None,
+        "sourceRef": asset.source_ref or None if asset else None,
         "storage": storage.storage_layer if storage else None,
         "fileFormat": storage.file_format if storage else None,
         "catalog": catalog.name if catalog else None,

@@ -41,6 +41,12 @@ class RunFacet(Facet, frozen=True):
     undated: bool | None = None
 
 
+class AssetFacet(Facet, frozen=True):
+    """`headwater_asset`: where a registered asset is, as its registration names the place."""
+
+    source_ref: str | None = None
+
+
 class AliasedName(Part, frozen=True):
     """The name of a dataset in `headwater_symlinks`."""
 

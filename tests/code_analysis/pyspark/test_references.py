@@ -81,3 +81,38 @@ def test_words_in_which_a_name_may_hide() -> None:
     found = references_in_python("df = spark.table('t')\nuse(df, 'order_total')\n")
     assert "order_total" in found.words
     assert "price" not in found.words
+
+
+DAG = """from airflow import DAG
+def callback():
+    \"\"\"Select nothing from nowhere.\"\"\"
+with DAG("d"):
+    SQLExecuteQueryOperator(task_id="a", sql=["select a from t where day = '{{ ds }}'", "select b from u"])
+    Other(configuration={"query": {"query": "select c from v"}})
+    hook.get_records(f"select d from {TABLE}")
+"""
+
+
+def test_sql_in_the_operators_of_a_dag() -> None:
+    found = references_in_python(DAG)
+    sure = {(one.table, one.column) for one in found.read if one.sure}
+    assert sure >= {(("t",), "a"), (("t",), "day"), (("u",), "b"), (("v",), "c")}
+    assert ("nowhere",) not in found.tables
+    assert found.unknown == ("SQL is put together at run time at line 7",)
+
+
+@pytest.mark.parametrize("value", ['"reports/day.sql"', "build()", "QUERY"])
+def test_sql_of_an_operator_that_is_elsewhere(value: str) -> None:
+    found = references_in_python(f"O(task_id='a', sql={value})\nO(sql='select a from t')")
+    assert found.tables == {("t",)}
+    assert len(found.unknown) == 1
+
+
+def test_a_column_that_the_code_looks_for_is_an_option() -> None:
+    found = references_in_python(
+        "t = spark.table('t')\n"
+        "x = F.col('a') if 'a' in t.columns else F.lit(0)\n"
+        "t.select('b').agg(F.sum(x))\n"
+    )
+    assert {(one.column, one.sure) for one in found.read} == {("a", False), ("b", True)}
+    assert found.unknown == ()
