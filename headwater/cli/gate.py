@@ -53,10 +53,7 @@ def gate(
         typer.Option(help="Pass for this reason, which the report shows.", metavar="REASON"),
     ] = "",
     allow_unknown: Annotated[
-        bool,
-        typer.Option(
-            "--allow-unknown", help="Do not block on assets downstream whose code is not known."
-        ),
+        bool, typer.Option(help="Do not block on readers whose code is not known.")
     ] = False,
     markdown: Annotated[
         str | None, typer.Option(help="Write a comment for the pull request.", metavar="FILE")
@@ -68,8 +65,7 @@ def gate(
     """Assess the table changes of a branch.
 
     Exit code 0: nothing downstream breaks. 1: something breaks, too many assets are affected, or
-    a certified one is. 2: the impact cannot be assessed, for example because the code of an asset
-    downstream is not known.
+    a certified one is. 2: the impact cannot be assessed, or the code of a reader is not known.
 
     The key is read from HEADWATER_API_KEY or the profile. In a GitHub workflow the report is also
     the summary of the step, and its findings are annotations."""

@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 from headwater.cli import app
 from headwater.cypher.driver.database import Database
 from headwater.lineage.questions.assets import asset_id
-from headwater.lineage.view import GraphView
 from headwater.schema.urns import dataset_urn
 from tests.conftest import Neo4jServer
 from tests.end_to_end.conftest import Running, started
@@ -116,15 +115,12 @@ def test_the_script_ends_as_it_is_printed(with_code: Running, tmp_path: Path) ->
     assert code == 1
 
 
-def test_the_command_shows_the_same(
-    with_code: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_shows_the_same(with_code: Running, tmp_path: Path) -> None:
     run_story(with_code.url, tmp_path)
     with_code.wait_folded()
-    view = GraphView(with_code.database)
-    monkeypatch.setattr("headwater.cli.impact.graph_view", lambda *_: view)
     options = ["--rename", "order_total:total_amount", "--drop", "legacy_discount_code"]
-    printed = CliRunner().invoke(app, ["impact", SOURCE, *options], catch_exceptions=False)
+    command = ["impact", SOURCE, "--url", with_code.url, *options]
+    printed = CliRunner().invoke(app, command, catch_exceptions=False)
     lines = [" ".join(line.split()) for line in printed.output.splitlines()]
     assert lines[0] == "risk high 4 affected, 3 breaking, 1 warning"
     rows = [line for line in lines if line.startswith(("breaking", "warning"))]

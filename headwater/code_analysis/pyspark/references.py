@@ -12,7 +12,6 @@ code without it does not fail, so references to it are not sure.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
@@ -32,53 +31,27 @@ from headwater.code_analysis.model import (
     unknown_references,
 )
 from headwater.code_analysis.names import fold_case
+from headwater.code_analysis.pyspark.calls import (
+    ADDED_COLUMN_POSITION,
+    COLUMN_CALLS,
+    COLUMN_KEYWORDS,
+    EXPRESSION_CALLS,
+    FILE_FORMATS,
+    FIRST_ARGUMENT_CALLS,
+    FRAME_ATTRIBUTES,
+    JOIN_CALLS,
+    SQL_CALLS,
+    SQL_KEYWORD,
+    SQL_TEXT,
+    WORD,
+    is_column_expression,
+    is_read,
+    is_write,
+    names_column,
+    table_name,
+)
 from headwater.code_analysis.pyspark.python_ast import called_name, names_in_chain
 from headwater.code_analysis.sql.parse import TEXT_LENGTH_MAX
-
-_WORD = re.compile(r"\w+")
-# Formats that both read and write files; `spark.read` or `write` in the chain decides which.
-_FILE_FORMATS = {"parquet", "csv", "json", "orc", "text", "delta", "avro", "jdbc"}
-_READ_CALLS = {*_FILE_FORMATS, "load", "table", "forName", "forPath"}
-_READ_PREFIXES = ("read_", "scan_")
-_WRITE_CALLS = {
-    *("saveAsTable", "insertInto", "save", "writeTo"),
-    *("to_csv", "to_parquet", "to_sql", "to_json", "to_excel", "to_feather", "to_delta", "to_gbq"),
-}
-_WRITE_PREFIX = "write_"
-_SQL_CALLS = {"sql", "read_sql", "read_sql_query", "read_database", "execute"}
-# The argument of Airflow's operators that holds SQL, or the name of a file with it.
-_SQL_KEYWORD = "sql"
-_SQL_TEXT = re.compile(
-    r"\s*(--[^\n]*\n\s*)*(select|with|insert\s+into|insert\s+overwrite|merge\s+into|update|"
-    r"delete\s+from|create\s+(or\s+replace\s+)?(table|view))\s",
-    re.IGNORECASE,
-)
-# Methods whose text arguments are names of columns.
-_COLUMN_CALLS = {
-    *("select", "groupBy", "groupby", "group_by", "orderBy", "sort", "sort_values", "agg"),
-    *("sortWithinPartitions", "partitionBy", "repartition", "cube", "rollup", "pivot", "col"),
-    *("drop", "dropDuplicates", "drop_duplicates", "dropna", "fillna", "withColumnRenamed"),
-    *("rename", "set_index", "join", "merge", "isin_column", "nunique", "value_counts"),
-}
-# Of these only the first argument is a column that exists.
-_FIRST_ARGUMENT_CALLS = ("col", "withColumnRenamed")
-_COLUMN_KEYWORDS = {
-    *("by", "on", "left_on", "right_on", "subset", "cols", "columns", "usecols", "index"),
-    *("values", "partitionBy"),
-}
-# Methods whose text arguments are SQL expressions.
-_EXPRESSION_CALLS = {"filter", "where", "expr", "selectExpr", "query", "eval"}
-# Usual names of pyspark.sql.functions and polars, whose calls take names of columns.
-_FUNCTION_MODULES = {"F", "f", "fn", "sf", "functions", "pl"}
-_VALUE_FUNCTIONS = {"lit", "expr", "current_date", "current_timestamp", "when", "udf"}
-_JOIN_CALLS = {
-    *("join", "crossJoin", "merge", "append"),
-    *("union", "unionByName", "unionAll", "intersect", "subtract"),
-}
-# Methods that add a column, and the position of its name.
-_ADDED_COLUMN_POSITION = {"withColumn": 0, "withColumnRenamed": 1, "alias": 0}
-# Attributes of a frame that are not columns.
-_FRAME_ATTRIBUTES = ("write", "writeStream", "str", "dt", "loc", "iloc", "columns")
 
 
 @dataclass(frozen=True)
@@ -161,7 +134,7 @@ class _ScriptReader:
         """Add all words of the code in which a column may be named."""
         for node in ast.walk(module):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                self.found.words.update(map(fold_case, _WORD.findall(node.value)))
+                self.found.words.update(map(fold_case, WORD.findall(node.value)))
             elif isinstance(node, ast.Attribute):
                 self.found.words.add(fold_case(node.attr))
             elif isinstance(node, ast.keyword) and node.arg:
@@ -189,7 +162,7 @@ class _ScriptReader:
             start = node.values[0] if isinstance(node, ast.JoinedStr) and node.values else node
             text = start.value if isinstance(start, ast.Constant) else None
             is_unread = isinstance(text, str) and text not in self._read_texts
-            if is_unread and _SQL_TEXT.match(str(text)):
+            if is_unread and SQL_TEXT.match(str(text)):
                 self._read_query(node, node.lineno)
 
     def _read_block(self, statements: Iterable[ast.AST]) -> None:
@@ -209,7 +182,7 @@ class _ScriptReader:
         for target in node.targets:
             if isinstance(target, ast.Name):
                 self._assign(target.id, frame, texts)
-                if frame is None and _is_column_expression(node.value):
+                if frame is None and is_column_expression(node.value):
                     self._expressions.add(target.id)
             elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
                 self._add_column(target.value.id, target.slice)
@@ -242,7 +215,7 @@ class _ScriptReader:
             return self._read_call(node, around)
         if isinstance(node, ast.Attribute):
             frame = self._frame_of(node.value, around)
-            if frame is not None and node.attr not in _FRAME_ATTRIBUTES:
+            if frame is not None and node.attr not in FRAME_ATTRIBUTES:
                 self._refer_to_column(node.attr, node.lineno, frame)
             return frame
         if isinstance(node, ast.Subscript):
@@ -274,14 +247,14 @@ class _ScriptReader:
         owner = node.func.value if isinstance(node.func, ast.Attribute) else None
         base = self._owner_frame(owner, around)
         chain = names_in_chain(owner)
-        if "write" in chain or _is_write(method):
+        if "write" in chain or is_write(method):
             return self._read_write(node, method, base, is_writer="write" in chain)
-        if base is None and method in _SQL_CALLS and node.args:
+        if base is None and method in SQL_CALLS and node.args:
             return self._read_query(node.args[0], node.lineno)
-        if base is None and _is_read(method, chain):
+        if base is None and is_read(method, chain):
             self._read_arguments(node, method, None)
             return self._read_table(node, method)
-        argument_kind = "col" if _names_column(method, owner) else method
+        argument_kind = "col" if names_column(method, owner) else method
         others = self._read_arguments(node, argument_kind, base or around)
         return base if base is None else self._frame_after(node, method, base, others)
 
@@ -292,12 +265,12 @@ class _ScriptReader:
 
     def _frame_after(self, node: ast.Call, method: str, base: Frame, others: list[Frame]) -> Frame:
         """Return the frame that a method of a frame makes."""
-        position = _ADDED_COLUMN_POSITION.get(method)
+        position = ADDED_COLUMN_POSITION.get(method)
         if position is not None and len(node.args) > position:
             names = frozenset(map(fold_case, self._literal(node.args[position]) or ()))
             self._added |= names
             base = replace(base, added=base.added | names)
-        if method in _JOIN_CALLS:
+        if method in JOIN_CALLS:
             for other in others:
                 base = base.joined_with(other)
         return base
@@ -308,20 +281,20 @@ class _ScriptReader:
             names = self._literal(node.args[0]) if node.args else None
             self._added.update(map(fold_case, names or ()))
             return []
-        if method in _COLUMN_CALLS:
-            count = 1 if method in _FIRST_ARGUMENT_CALLS else len(node.args)
+        if method in COLUMN_CALLS:
+            count = 1 if method in FIRST_ARGUMENT_CALLS else len(node.args)
             for argument in node.args[:count]:
                 self._refer_to_argument(argument, frame)
         for keyword in node.keywords:
-            if keyword.arg == _SQL_KEYWORD:
+            if keyword.arg == SQL_KEYWORD:
                 self._read_sql_keyword(keyword.value)
                 continue
-            if keyword.arg in _COLUMN_KEYWORDS:
+            if keyword.arg in COLUMN_KEYWORDS:
                 self._refer_to_argument(keyword.value, frame)
             self._frame_of(keyword.value, frame)
         frames = []
         for argument in node.args:
-            if method in _EXPRESSION_CALLS:
+            if method in EXPRESSION_CALLS:
                 for text in self._literal(argument) or ():
                     self._read_expression(text, argument.lineno, frame)
             frames.append(self._frame_of(argument, frame))
@@ -431,7 +404,7 @@ class _ScriptReader:
             if method != "load" or argument is not None:
                 self._note("a table is named by a variable", node.lineno)
             return None
-        tables = frozenset(_table_name(name) for name in names)
+        tables = frozenset(table_name(name) for name in names)
         self.found.tables |= tables
         return Frame(tables)
 
@@ -441,9 +414,9 @@ class _ScriptReader:
         """Add a flow of all columns into the written table: which columns these are is not sure."""
         self._read_arguments(node, "", base)
         names = self._literal(node.args[0]) if node.args else None
-        if _is_write(method) or (is_writer and method in _FILE_FORMATS):
+        if is_write(method) or (is_writer and method in FILE_FORMATS):
             for name in names or ():
-                target = _table_name(name)
+                target = table_name(name)
                 self.found.targets.add(target)
                 sources = base.all_tables if base else frozenset()
                 for source in sources or self.found.tables:
@@ -476,39 +449,3 @@ class _ScriptReader:
 
     def _note(self, reason: str, line: int) -> None:
         self.found.unknown[f"{reason} at line {line}"] = None
-
-
-def _is_write(method: str) -> bool:
-    return method in _WRITE_CALLS or (
-        method.startswith(_WRITE_PREFIX) and len(method) > len(_WRITE_PREFIX)
-    )
-
-
-def _is_read(method: str, chain: list[str]) -> bool:
-    """Return True for a call that reads a table or a file.
-
-    `chain` are the names before the method."""
-    if method in _FILE_FORMATS:
-        return "read" in chain
-    return method in _READ_CALLS or method.startswith(_READ_PREFIXES)
-
-
-def _is_column_expression(value: ast.expr) -> bool:
-    """Return True for an expression with `col("a")` or a function of columns in it."""
-    calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
-    for call in calls:
-        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-        is_function = isinstance(owner, ast.Name) and owner.id in _FUNCTION_MODULES
-        if is_function or called_name(call) in ("col", "column"):
-            return True
-    return False
-
-
-def _names_column(method: str, owner: ast.expr | None) -> bool:
-    """Return True for `col("a")`, and for functions like `F.sum("a")`."""
-    is_function = isinstance(owner, ast.Name) and owner.id in _FUNCTION_MODULES
-    return method in ("col", "column") or (is_function and method not in _VALUE_FUNCTIONS)
-
-
-def _table_name(name: str) -> TableName:
-    return (name,) if "/" in name else tuple(name.replace("`", "").split("."))
