@@ -73,6 +73,8 @@ class Usage(msgspec.Struct, omit_defaults=True, gc=False):
     explicit: set[Name] | None = None
     # The urns of the jobs that used it: those of the events. Empty if no event names a job with it.
     jobs: set[str] = set()
+    # What its events say about the content before this write (`headwater.schema.write_modes`).
+    write_evidence: set[str] = set()
 
 
 class RunFacts(msgspec.Struct, omit_defaults=True, gc=False):
@@ -283,6 +285,7 @@ def join_usages(a: Usage, b: Usage) -> Usage:
         derived=_union(a.derived, b.derived),
         explicit=explicit,
         jobs=_union(a.jobs, b.jobs),
+        write_evidence=_union(a.write_evidence, b.write_evidence),
     )
 
 

@@ -29,6 +29,7 @@ _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):(?://([^/]*))?(/.*)?", re.DOTALL)
 _AUTHORITY = re.compile(r"([^;?#]*@)?([^;?#]*)(.*)", re.DOTALL)
 _HOST = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]+)(?::([0-9]*))?")
 _CACHED_NAMES_MAX = 65_536
+_PRODUCERS_MAX = 4_096
 # Longer names are rare, and would fill the cache.
 _CACHED_CHARACTERS_MAX = 2_000
 
@@ -51,6 +52,10 @@ class Naming:
         self._paths = {scheme: kind for scheme, kind in kinds.items() if kind != "tables"}
         self._partitions = naming_rules.partition_patterns(rules)
         self._aliases = self._read_aliases()
+        # The longest part of a producer's URI decides.
+        by_length = sorted(rules.silent_writes.items(), key=lambda rule: -len(rule[0]))
+        self._silent_writes = sorted(by_length, key=lambda rule: rule[0] == "*")
+        self._silent_write_cached = lru_cache(maxsize=_PRODUCERS_MAX)(self._silent_write)
         self._normalise_cached = lru_cache(maxsize=_CACHED_NAMES_MAX)(self._normalised)
 
     def __reduce__(self) -> tuple[type[Naming], tuple[Rules]]:
@@ -61,6 +66,18 @@ class Naming:
         if len(namespace) + len(name) > _CACHED_CHARACTERS_MAX:
             return self._normalised(namespace, name)
         return self._normalise_cached(namespace, name)
+
+    def silent_write(self, producer: str) -> str:
+        """Return the meaning of a producer's silence about a write: append, overwrite, or compare
+        (it is unknown).
+        """
+        return self._silent_write_cached(producer)
+
+    def _silent_write(self, producer: str) -> str:
+        for part, mode in self._silent_writes:
+            if part == "*" or part in producer:
+                return mode
+        return "compare"
 
     def _normalised(self, namespace: str, name: str) -> Name:
         base, folder = self._datasource(namespace)

@@ -19,6 +19,7 @@ import msgspec
 from headwater.errors import SettingsError
 
 _KINDS = ("rooted", "keys", "tables")
+SILENT_WRITES = ("append", "overwrite", "compare")
 _KINDS_OF_VALUES: dict[type, str] = {str: "a text", int: "a whole number", bool: "true or false"}
 _SCHEME = re.compile(r"[a-z][a-z0-9+.\-]*")
 _WORD = re.compile(r"\{(\w+)\}")
@@ -44,6 +45,7 @@ class Rules(msgspec.Struct, frozen=True):
     aliases: dict[str, str] = {}
     words: dict[str, str] = {}
     partitions: dict[str, str] = {}
+    silent_writes: dict[str, str] = {}
 
     def error(self, key: str, problem: str, hint: str) -> SettingsError:
         return _error(self.file, key, problem, hint)
@@ -58,7 +60,10 @@ _TABLES: dict[str, type] = {
     "aliases": str,
     "words": str,
     "partitions": str,
+    "silent_writes": str,
 }
+# Their keys are written in quotes.
+_QUOTED = ("aliases", "silent_writes")
 _OF_SCHEMES = ("schemes", "ports", "portless", "buckets", "paths")
 
 
@@ -166,7 +171,7 @@ def _tables(file: str, text: str) -> dict[str, dict[str, Any]]:
 
 def _validate(file: str, table: str, key: str, value: object) -> None:
     """Validate one line of a file. Raises SettingsError."""
-    line = f'{table}."{key}"' if table == "aliases" else f"{table}.{key}"
+    line = f'{table}."{key}"' if table in _QUOTED else f"{table}.{key}"
     kind = _TABLES[table]
     if type(value) is not kind:
         raise _error(file, line, f"is {value!r}", f"Write {_KINDS_OF_VALUES[kind]}.")
@@ -189,6 +194,10 @@ def _validate(file: str, table: str, key: str, value: object) -> None:
         raise _error(file, line, f"is {value!r}", f"Write one of {', '.join(_KINDS)}.")
     if table == "aliases" and not (key.strip() and str(value).strip()):
         raise _error(file, line, "has an empty side", "Write a namespace on either side.")
+    if table == "silent_writes" and value not in SILENT_WRITES:
+        raise _error(file, line, f"is {value!r}", f"Write one of {', '.join(SILENT_WRITES)}.")
+    if table == "silent_writes" and not key.strip():
+        raise _error(file, line, "names no producer", "Write a part of its URI, or * for the rest.")
     if table == "words" and not re.fullmatch(r"\w+", key):
         raise _error(file, line, "is no word", "Write it in letters, digits and underscores.")
 

@@ -20,6 +20,13 @@ from headwater.ingest.fold.lineage_facets import (
     job_lineage,
     lineage_deleted,
 )
+from headwater.ingest.fold.write_evidence import (
+    LIFECYCLE_EVIDENCE,
+    Model,
+    SqlEvidence,
+    model_evidence,
+    sql_evidence,
+)
 from headwater.schema import headwater_facets as native
 from headwater.schema.events import Facets
 from headwater.schema.facets import is_deleted, salvage
@@ -51,6 +58,7 @@ class DatasetReading(msgspec.Struct, frozen=True, eq=False, gc=False):
     unlinked: True if its symlinks facet is deleted.
     columns, lineage: the sources that its columnLineage and lineage facets name.
     lineage_deleted: True if one of these two facets is deleted.
+    write: what its lifecycle or its dbt model proves about a write.
     """
 
     texts: dict[str, str]
@@ -63,6 +71,7 @@ class DatasetReading(msgspec.Struct, frozen=True, eq=False, gc=False):
     columns: Target | None
     lineage: Target | None
     lineage_deleted: bool
+    write: str
 
     @property
     def has_lineage(self) -> bool:
@@ -75,6 +84,7 @@ class JobReading(msgspec.Struct, frozen=True, eq=False, gc=False):
     and lineage entries.
 
     source_hash: the hash of its source code, or else of its SQL; None without both.
+    sql: what its SQL proves about writes.
     """
 
     texts: dict[str, str]
@@ -82,6 +92,7 @@ class JobReading(msgspec.Struct, frozen=True, eq=False, gc=False):
     source_hash: str | None
     job_type: str | None
     lineage: list[Target] | None
+    sql: SqlEvidence
 
 
 _READING_BYTES = 2_000
@@ -129,10 +140,17 @@ def _dataset(facets: Facets) -> DatasetReading:
         columns=column_lineage(facets),
         lineage=dataset_lineage(facets),
         lineage_deleted=lineage_deleted(facets),
+        write=_write_evidence(facets, lifecycle),
     )
 
 
+def _write_evidence(facets: Facets, lifecycle: LifecycleStateChange | None) -> str:
+    kind = lifecycle.lifecycle_state_change.upper() if lifecycle is not None else ""
+    return LIFECYCLE_EVIDENCE.get(kind) or model_evidence(_read(Model, facets, "dbt_model"))
+
+
 def _job(facets: Facets) -> JobReading:
+    sql = _read(Sql, facets, "sql")
     location = _read(SourceCodeLocation, facets, "sourceCodeLocation")
     kind = _read(JobType, facets, "jobType")
     return JobReading(
@@ -141,6 +159,7 @@ def _job(facets: Facets) -> JobReading:
         source_hash=_source_hash(facets),
         job_type=kind.job_type if kind else None,
         lineage=job_lineage(facets),
+        sql=sql_evidence(sql.query) if sql is not None else {},
     )
 
 

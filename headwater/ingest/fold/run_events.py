@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from headwater.ingest.fold.accumulator import (
     DROP,
     DeltaAccumulator,
@@ -25,6 +27,15 @@ from headwater.ingest.fold.datasets import (
 )
 from headwater.ingest.fold.facet_readings import DatasetReading, JobReading, read_dataset, read_job
 from headwater.ingest.fold.lineage_facets import JOB, Source, Target, job_lineage
+from headwater.ingest.fold.write_evidence import (
+    SILENCE_EVIDENCE,
+    CommitReport,
+    SqlEvidence,
+    commit_evidence,
+    event_evidence,
+    evidence_for,
+    is_dynamic_overwrite,
+)
 from headwater.schema.events import TERMINAL, Dataset, Event, Job, Run
 from headwater.schema.facets import read_parent, salvage
 from headwater.schema.facets.run import JobDependencies, JobDependency
@@ -57,7 +68,7 @@ def fold_run_event(
     for dataset in event.inputs:
         _add_input(accumulator, run, dataset)
     for dataset in event.outputs:
-        _add_output(accumulator, run, job, dataset, event.state)
+        _add_output(accumulator, run, job, dataset, _write_of(accumulator, event, reading))
     for lineage in (reading.lineage, job_lineage(event_run.facets)):
         if lineage is not None:
             _add_job_lineage(accumulator, run, job, lineage)
@@ -104,8 +115,39 @@ def _add_input(accumulator: DeltaAccumulator, run: RunFacts, dataset: Dataset) -
     add_usage(run.inputs, usage)
 
 
+class _Write(NamedTuple):
+    """What an event of a run says about its writes.
+
+    `silence` is what it means that the producer does not report a mode.
+    """
+
+    state: str
+    sql: SqlEvidence
+    silence: str
+    is_dynamic_overwrite: bool
+
+
+def _write_of(accumulator: DeltaAccumulator, event: Event, reading: JobReading) -> _Write:
+    name = event.job.name if event.job is not None else ""
+    silence = SILENCE_EVIDENCE.get(accumulator.naming.silent_write(event.producer), "")
+    return _Write(event.state, reading.sql, silence, is_dynamic_overwrite(name))
+
+
+def _write_evidence(dataset: Dataset, reading: DatasetReading, usage: Usage, write: _Write) -> str:
+    """Return what an event proves about the content before a write."""
+    facets = dataset.output_facets
+    report = facets.get("icebergCommitReport") if facets else None
+    return event_evidence(
+        reported=reading.write,
+        commit=commit_evidence(salvage(CommitReport, report)) if report is not None else "",
+        sql=evidence_for(write.sql, dataset.name),
+        silence=write.silence,
+        is_part=bool(usage.partitions) or "subset" in usage.facets or write.is_dynamic_overwrite,
+    )
+
+
 def _add_output(
-    accumulator: DeltaAccumulator, run: RunFacts, job: JobFacts, dataset: Dataset, state: str
+    accumulator: DeltaAccumulator, run: RunFacts, job: JobFacts, dataset: Dataset, write: _Write
 ) -> None:
     name, reading = accumulator.normalise(dataset), read_dataset(dataset.facets)
     accumulator.describe_once(describe_output, name, reading, job.job)
@@ -113,12 +155,15 @@ def _add_output(
     if dataset.output_facets:
         texts = canonical_texts(dataset.output_facets)
         usage.facets = {**usage.facets, **accumulator.registers(texts)}
-    if reading.version is not None and (state in TERMINAL or not state):
+    if reading.version is not None and (write.state in TERMINAL or not write.state):
         usage.version = accumulator.register(reading.version)
     if reading.lifecycle is not None:
         kind = reading.lifecycle.lifecycle_state_change.upper()
         usage.lifecycle = accumulator.register(kind)
         usage.made, usage.dropped = kind != DROP, kind == DROP
+    evidence = _write_evidence(dataset, reading, usage, write)
+    if evidence:
+        usage.write_evidence = {evidence}
     usage.derived = sources_of(accumulator, name, reading.columns, job.job)
     old = renamed_from(accumulator, name, reading.lifecycle)
     if old is not None:

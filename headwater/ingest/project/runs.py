@@ -40,6 +40,7 @@ from headwater.schema.facts import Name, Registers, RunFacts, Usage, join_usages
 from headwater.schema.facts_codec import pack
 from headwater.schema.graph import BOTH, FAILED, READS, WRITES
 from headwater.schema.urns import artifact_urn, dataset_urn, display_name, is_uuid, job_urn
+from headwater.schema.write_modes import inputs_hash, write_mode
 
 # The same limit as in read/versions/versions_at.
 _LONG_RUNNING = timedelta(hours=1)
@@ -101,6 +102,8 @@ class _Run(msgspec.Struct, gc=False):
     job: Name | None
     inputs: dict[str, Usage]
     made: dict[str, Usage]
+    # Shared by all writes of its job that read the same datasets.
+    inputs_hash: str
 
 
 def run_view(facts: RunFacts, names: Names) -> RunView:
@@ -113,15 +116,18 @@ def run_view(facts: RunFacts, names: Names) -> RunView:
     if reported is None and facts.span is not None:
         reported = facts.span.last
     outputs = _canonical_usages(facts.outputs, names)
+    inputs = _canonical_usages(facts.inputs, names)
+    job = max((facts.jobs or facts.named_jobs).values(), default=None)
     run = _Run(
         facts=facts,
         details=details,
         state=state,
         started=_started(facts, state),
         reported=reported,
-        job=max((facts.jobs or facts.named_jobs).values(), default=None),
-        inputs=_canonical_usages(facts.inputs, names),
+        job=job,
+        inputs=inputs,
         made={urn: usage for urn, usage in outputs.items() if usage.made},
+        inputs_hash=inputs_hash(job_urn(job.namespace, job.name) if job else "", inputs),
     )
     node = _node(run)
     failing = bool(node["testsFailed"])
@@ -188,7 +194,8 @@ def _add_versions(view: RunView, run: _Run, urn: str, usage: Usage) -> None:
     """Add the version of a dataset that a run made, and those of its earlier attempts."""
     name, run_id = usage.dataset, run.facts.run_id
     artifact = artifact_urn(name.namespace, name.name, run_id)
-    properties = _artifact(run.facts, urn, usage, run.state, run.started)
+    write = _write(usage, run.inputs_hash)
+    properties = _artifact(run.facts, urn, usage, run.state, run.started) | write
     view.artifacts[artifact] = properties
     sources = _source_datasets(usage)
     if sources:
@@ -199,8 +206,14 @@ def _add_versions(view: RunView, run: _Run, urn: str, usage: Usage) -> None:
     view.produced[artifact] = {**_parts(usage), **quality_written(usage, urn, run.reported)}
     for started, ended in run.state.succeeded_before:
         earlier = artifact_urn(name.namespace, name.name, run_id, ended)
-        view.artifacts[earlier] = _earlier_version(run.facts, urn, usage, started, ended)
+        view.artifacts[earlier] = _earlier_version(run.facts, urn, usage, started, ended) | write
         view.produced[earlier] = {}
+
+
+def _write(usage: Usage, inputs_hash: str) -> Properties:
+    """Return the mode of a write; if it is unknown, the hash by which it is compared instead."""
+    mode = write_mode(usage.write_evidence)
+    return {"writeMode": mode, "inputsHash": inputs_hash if mode is None else None}
 
 
 def _canonical_usages(usages: dict[str, Usage], names: Names) -> dict[str, Usage]:

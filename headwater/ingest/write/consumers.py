@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 import msgspec
@@ -62,7 +62,8 @@ class RunChanges(msgspec.Struct):
 
     `moved`: versions that appeared or changed. `withdrawn`: versions that no run wrote after all.
     `new`: runs that the graph did not have. `retriggered`: runs whose preceding runs changed.
-    `triggering`: runs that precede any of these.
+    `triggering`: runs that precede any of these. `rewritten`: by dataset, the instants of the
+    versions and drops that changed what versions keep of the content before them.
     """
 
     moved: list[MovedVersion] = []
@@ -70,8 +71,10 @@ class RunChanges(msgspec.Struct):
     new: set[str] = set()
     retriggered: list[str] = []
     triggering: set[str] = set()
+    rewritten: dict[str, set[datetime]] = {}
 
 
+_CONTENT_KEYS = ("createdAt", "complete", "writeMode", "inputsHash")
 _ORDER_KEYS = ("startedAt", "createdAt", "complete", "version", "schemaHash")
 
 
@@ -92,12 +95,37 @@ def run_changes(
     for urn, old, view in pairs:
         result.moved += moved_versions(urn, old, view)
         result.withdrawn += withdrawn_versions(old, view)
+        for dataset, instant in _rewritten(old, view):
+            result.rewritten.setdefault(dataset, set()).add(instant)
     result.withdrawn.sort()
     for urn, (before, run) in changes.items():
         result.triggering.update(run.after)
         if run.after and (before is None or before.after != run.after):
             result.retriggered.append(urn)
     return result
+
+
+def _rewritten(old: RunView | None, new: RunView) -> Iterator[tuple[str, datetime]]:
+    """Yield the datasets and instants at which a run changed what versions keep."""
+    before = old.artifacts if old else {}
+    for urn in before.keys() | new.artifacts.keys():
+        sides = [side for side in (before.get(urn), new.artifacts.get(urn)) if side]
+        is_same = len(sides) > 1 and all(sides[0][key] == sides[1][key] for key in _CONTENT_KEYS)
+        for side in () if is_same else sides:
+            if side["createdAt"] is not None:
+                yield side["dataset"], side["createdAt"]
+    drops = [(view.dropped, drop_time(view)) for view in (old, new) if view is not None]
+    if drops[0] == drops[-1] and old is not None:
+        return
+    for datasets, ended in drops:
+        if ended is not None:
+            yield from ((dataset, ended) for dataset in datasets)
+
+
+def drop_time(view: RunView) -> datetime | None:
+    """Return when a run dropped datasets: when it succeeded, None if it did not."""
+    finished: datetime | None = view.node["finishedAt"]
+    return finished if view.node["status"] == "COMPLETE" else None
 
 
 def moved_versions(run: str, old: RunView | None, new: RunView) -> list[MovedVersion]:

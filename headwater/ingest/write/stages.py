@@ -9,8 +9,9 @@ The reasons for the order:
 3. Nodes come before edges: datasets and jobs, then runs with their versions, then answers.
 4. Edges of the lineage graph follow. Detached edges come first, because new events override them.
    Derivations and columns need the edges of their jobs.
-5. Consumers are linked to versions when every version of the delta exists. Origins of versions need
-   these links.
+5. Versions are linked to the content they keep, and consumers to versions, when every version of
+   the delta exists. A version that nothing links is deleted then. Origins of versions need the
+   links of consumers.
 6. Drift, parents, attempts and current edges compare entities with others in the graph, so they
    come after everything that the delta itself reports.
 """
@@ -44,6 +45,7 @@ from headwater.ingest.write.datasets import (
     resolve_names,
     write_datasets,
 )
+from headwater.ingest.write.kept_content import link_kept_content
 from headwater.ingest.write.last_seen import write_last_seen
 from headwater.ingest.write.late_events import without_rolled_up
 from headwater.ingest.write.lineage_edges import (
@@ -57,8 +59,9 @@ from headwater.ingest.write.lineage_edges import (
 from headwater.ingest.write.rows import read_facts, write_rows
 from headwater.ingest.write.runs import write_runs
 from headwater.ingest.write.schema_versions import recompute_drift, write_schemas
+from headwater.ingest.write.timelines import update_timelines
 from headwater.ingest.write.undated_events import with_undated_events
-from headwater.ingest.write.version_links import link_consumers, named_datasets, update_timelines
+from headwater.ingest.write.version_links import link_consumers, named_datasets
 from headwater.schema.facts import (
     AnswerFacts,
     DatasetFacts,
@@ -273,10 +276,15 @@ def write_origins(context: WriteContext) -> None:
     write_explicit_outputs(transaction, datasets, jobs)
 
 
-def link_versions(context: WriteContext) -> None:
-    """Link consumers to the versions they read."""
+def link_content(context: WriteContext) -> None:
+    """Link versions to the versions whose content they keep."""
     for urn, (old, new) in context.run_views.items():
         update_timelines(urn, old, new, context.cache)
+    link_kept_content(context)
+
+
+def link_versions(context: WriteContext) -> None:
+    """Link consumers to the versions they read."""
     context.linked_consumers = link_consumers(context)
 
 
@@ -334,6 +342,7 @@ STAGES: tuple[Stage, ...] = (
     restore_edges,
     write_edges,
     write_origins,
+    link_content,
     link_versions,
     write_version_origins,
     update_drift,

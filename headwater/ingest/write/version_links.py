@@ -23,7 +23,6 @@ from datetime import UTC, datetime
 from headwater.cypher.driver.database import Row, Transaction
 from headwater.ingest.project import (
     Properties,
-    RunView,
     answer_view,
     cited_names,
     mark_version,
@@ -39,12 +38,11 @@ from headwater.ingest.write.consumers import (
     VersionRead,
     answer_consumer,
     run_consumer,
-    withdrawn_versions,
 )
 from headwater.ingest.write.context import WriteContext
 from headwater.ingest.write.datasets import resolve_names
 from headwater.ingest.write.rows import read_facts, write_rows
-from headwater.ingest.write.version_timeline import TIMELINE_MAX, Version, read_timeline
+from headwater.ingest.write.timelines import load_timelines
 from headwater.schema.facts import AnswerFacts, Name, RunFacts
 from headwater.schema.naming import Naming
 from headwater.schema.urns import dataset_urn, display_name, parse_urn, source_urn
@@ -52,21 +50,6 @@ from headwater.schema.urns import dataset_urn, display_name, parse_urn, source_u
 # (consumer urn, dataset urn) -> the urns of the versions it read.
 _Versions = dict[tuple[str, str], list[str]]
 _Read = tuple[Consumer, VersionRead]
-
-
-def update_timelines(run: str, old: RunView | None, new: RunView, cache: WriteCache) -> None:
-    """Update the cached timelines with the versions of a run."""
-    for urn in withdrawn_versions(old, new):
-        if old and (timeline := cache.timelines.get(old.artifacts[urn]["dataset"])):
-            timeline.drop(urn)
-    for urn, now in new.artifacts.items():
-        timeline = cache.timelines.get(now["dataset"])
-        if timeline is None:
-            continue
-        if now["createdAt"] is None:
-            timeline.drop(urn)
-        else:
-            timeline.put(Version(now["createdAt"], urn, run, now["startedAt"], now["complete"]))
 
 
 def link_consumers(context: WriteContext) -> dict[str, Consumer]:
@@ -217,12 +200,7 @@ def _versions_by_time(
     transaction: Transaction, reads: list[_Read], cache: WriteCache
 ) -> list[list[str]]:
     """Return the versions that existed when each consumer started, from the cache if possible."""
-    datasets = {read.dataset for _, read in reads}
-    unknown = sorted(urn for urn in datasets if urn not in cache.timelines)
-    if unknown:
-        rows = transaction.run("read/versions/timelines", urns=unknown, limit=TIMELINE_MAX)
-        for row in rows:
-            cache.timelines[row["dataset"]] = read_timeline(row["complete"], row["partial"])
+    load_timelines(transaction, {read.dataset for _, read in reads}, cache)
     found: list[list[str] | None] = []
     missing: list[Row] = []
     for number, (consumer, read) in enumerate(reads):

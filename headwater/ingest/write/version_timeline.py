@@ -7,7 +7,7 @@ made after `floor`, or all versions if `floor` is None. It does not know older o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 # The versions of each kind that are read. Beyond twice as many of both kinds, half are removed.
@@ -17,19 +17,32 @@ Row = Sequence[Any]
 
 
 class Version(NamedTuple):
-    """A version: its creation, its urn, the urn and start of its run, and if the run succeeded."""
+    """A version: its creation, its urn, the urn and start of its run, and if the run succeeded.
+
+    `write_mode` and `inputs_hash` are those of the node. `kept` is the urn of the version whose
+    content it kept, "" without one.
+    """
 
     created: datetime
     urn: str
     run: str | None
     started: datetime | None
     complete: bool
+    write_mode: str | None = None
+    inputs_hash: str | None = None
+    kept: str = ""
 
 
-def read_timeline(complete: Sequence[Row], partial: Sequence[Row]) -> Timeline:
+# By the urn of a run that dropped the dataset: when it ended.
+Drops = dict[str, datetime]
+
+
+def read_timeline(
+    complete: Sequence[Row], partial: Sequence[Row], drops: Sequence[Row] = ()
+) -> Timeline:
     """Return a timeline of the newest versions of each kind, newest first, as fields of `Version`.
 
-    A kind with `TIMELINE_MAX` rows may have older versions.
+    A kind with `TIMELINE_MAX` rows may have older versions. `drops` are pairs of a run and its end.
     """
     versions: list[Version] = []
     floors = []
@@ -37,20 +50,26 @@ def read_timeline(complete: Sequence[Row], partial: Sequence[Row]) -> Timeline:
         versions += [Version(*row) for row in rows]
         if len(rows) >= TIMELINE_MAX:
             floors.append(versions[-1].created)
-    return Timeline(versions, max(floors, default=None))
+    return Timeline(versions, max(floors, default=None), {row[0]: row[1] for row in drops})
 
 
 class Timeline:
-    """The versions of a dataset that were made after `floor`."""
+    """The versions of a dataset that were made after `floor`, and all runs that dropped it."""
 
-    def __init__(self, versions: list[Version], floor: datetime | None) -> None:
+    def __init__(
+        self, versions: list[Version], floor: datetime | None, drops: Drops | None = None
+    ) -> None:
+        self.drops: Drops = drops or {}
         self._versions = {
             version.urn: version for version in versions if floor is None or version.created > floor
         }
         self._floor = floor
 
     def put(self, version: Version) -> None:
-        """Add or replace a version."""
+        """Add or replace a version. A replaced one still keeps the same content."""
+        known = self._versions.get(version.urn)
+        if known is not None and known.kept:
+            version = version._replace(kept=known.kept)
         if self._floor is not None and version.created <= self._floor:
             self._versions.pop(version.urn, None)
             return
@@ -68,6 +87,26 @@ class Timeline:
         """Remove a version."""
         self._versions.pop(urn, None)
 
+    def set_kept(self, urn: str, kept: str) -> None:
+        """Set the version whose content a version kept."""
+        if urn in self._versions:
+            self._versions[urn] = self._versions[urn]._replace(kept=kept)
+
+    def around(self, instant: datetime) -> list[Version] | None:
+        """Return the versions from the last complete one before an instant to the first one after.
+
+        They are in order. None if only older versions can answer.
+        """
+        versions = sorted(self._versions.values())
+        complete = [version for version in versions if version.complete]
+        before = [version for version in complete if version.created < instant]
+        if not before and self._floor is not None:
+            return None
+        after = next((version for version in complete if version.created > instant), None)
+        first = before[-1].created if before else datetime.min.replace(tzinfo=UTC)
+        last = after.created if after else datetime.max.replace(tzinfo=UTC)
+        return [version for version in versions if first <= version.created <= last]
+
     def at(self, instant: datetime, consumer: str) -> list[str] | None:
         """Return the urns of the versions that a consumer read if it started at an instant.
 
@@ -79,7 +118,7 @@ class Timeline:
         partial = []
         # Each version is visited once. Versions compare by creation, then by urn.
         for version in self._versions.values():
-            created, _, run, _, is_complete = version
+            created, _, run, _, is_complete, *_ = version
             if created > instant or run == consumer:
                 continue
             if not is_complete:

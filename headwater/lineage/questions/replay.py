@@ -15,6 +15,10 @@ The *lineage graph* names the jobs that would read spoiled data next without hav
 They have no run to replace. Together with the run history it shows which jobs feed each other. Run
 in the order of the steps, such jobs end; started by triggers, they may not.
 
+A version that kept the content of a spoiled one, because its run appended, is spoiled too. The runs
+that read it are replaced. The appending run is not: it did not read that content, and what it added
+is good.
+
 The *last good* version of a dataset is the newest complete one that was written before the first
 corrupt run began and does not derive from it. A run is *superseded* if later complete versions,
 not spoiled, have replaced all its outputs. Then the current data needs no replacement of the run,
@@ -198,10 +202,22 @@ class _Spoiled:
     versions: Mapping[str, Row]
     # Dataset -> its last good version (`good`) and the time of its newest good one (`newestAt`).
     good: Mapping[str, Row]
+    # Version -> the version whose content it kept.
+    kept: Mapping[str, str]
 
     def is_superseded(self, version: Row) -> bool:
         newest = self.good.get(version["dataset"], {}).get("newestAt")
         return newest is not None and version["at"] is not None and newest > version["at"]
+
+    def writers(self, urn: str) -> set[str]:
+        """Return the runs to replace that wrote content of a version."""
+        writers: set[str] = set()
+        version: str | None = urn
+        while version is not None:
+            if version in self.versions:
+                writers.add(self.versions[version]["run"])
+            version = self.kept.get(version)
+        return writers
 
     def current_datasets(self) -> list[str]:
         """Return the datasets whose current version is spoiled."""
@@ -228,16 +244,25 @@ def _read_spoiled(view: GraphView, corrupt_runs: list[str], traversal: Traversal
             if output["urn"] in reached:
                 versions[output["urn"]] = {**output, "run": run}
     began = min((_began(runs[run]) for run in corrupt_runs if run in runs), default=_LATEST)
-    return _Spoiled(runs, versions, _read_good(view, versions, began))
+    kept = {
+        edge.target: edge.source
+        for edge in traversal.edges
+        if edge.source in reached and edge.target in reached
+    }
+    # A version that kept spoiled content is no good one, although its run is not repeated.
+    datasets = {version["dataset"] for version in versions.values()}
+    good = _read_good(view, datasets, {*versions, *reached}, began)
+    return _Spoiled(runs, versions, good, kept)
 
 
-def _read_good(view: GraphView, spoiled: Mapping[str, Row], began: datetime) -> dict[str, Row]:
+def _read_good(
+    view: GraphView, datasets: set[str], spoiled: set[str], began: datetime
+) -> dict[str, Row]:
     """Read the last good version before `began`, and the newest good one, by dataset."""
-    datasets = sorted({version["dataset"] for version in spoiled.values()})
     if began == _LATEST or not datasets:
         return {}
     rows = view.read(
-        "read/failures/last_good_versions", urns=datasets, at=began, spoiled=sorted(spoiled)
+        "read/failures/last_good_versions", urns=sorted(datasets), at=began, spoiled=sorted(spoiled)
     )
     return {row["urn"]: row for row in rows}
 
@@ -377,9 +402,11 @@ class _PlanBuilder:
         return [Input(dataset, urns, self._writers(urns)) for dataset, urns in versions.items()]
 
     def _writers(self, versions: Iterable[str]) -> list[str]:
-        """Return the visible runs that wrote spoiled versions."""
-        spoiled = self.spoiled.versions
-        return self.visible(sorted({spoiled[urn]["run"] for urn in versions if urn in spoiled}))
+        """Return the visible runs that wrote spoiled versions, or content that these kept."""
+        writers: set[str] = set()
+        for urn in versions:
+            writers |= self.spoiled.writers(urn)
+        return self.visible(sorted(writers))
 
     def _output(self, version: Row) -> Output:
         good: str | None = self.spoiled.good.get(version["dataset"], {}).get("good")

@@ -4,9 +4,9 @@ Listing paths in Cypher explodes on diamonds and cycles. So a traversal goes ste
 (`steps`) over an adjacency (`adjacency`), which the traversals of one request share.
 
 A hop crosses one job (in the lineage graph), one run (in the run history) or one column edge; a
-citation is no hop. An output that is known to derive from certain inputs derives from those only,
-in both directions. A traversal that met a bound names it in `truncated`: a part is never returned
-as the whole.
+citation is no hop, and neither is the link from a version to the version whose content it kept. An
+output that is known to derive from certain inputs derives from those only, in both directions. A
+traversal that met a bound names it in `truncated`: a part is never returned as the whole.
 
 The caller may not see everything. A traversal goes on through hidden nodes. A path through them is
 one hop, however long it is, so the reach of an answer discloses nothing about its length. At the

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 # The urns that begin so name jobs and runs; the other nodes of a layer are datasets, versions or
 # columns.
 JOBS_AND_RUNS = ("job:", "run:")
+VERSIONS = ("artifact:", "source:")
 
 
 @dataclass(frozen=True)
@@ -17,14 +18,17 @@ class Layer:
     `producers_or_consumers` leads from datasets or versions to the jobs or runs beside them,
     `inputs_or_outputs` from those to the datasets or versions behind. `direct_neighbours` leads
     from like to like where nothing lies between: column to column, or a reported edge from dataset
-    to dataset, job to job, run to run. `citations` are no hop. `upstream_history` names in one
-    statement everything that a traversal can reach, so that it need not ask hop by hop.
+    to dataset, job to job, run to run. `kept_versions` leads from version to version where one kept
+    the content of the other; its neighbours are direct, and no hop. `citations` are no hop.
+    `upstream_history` names in one statement everything that a traversal can reach, so that it need
+    not ask hop by hop.
     """
 
     upstream: bool
     producers_or_consumers: str = ""
     inputs_or_outputs: str = ""
     direct_neighbours: str = ""
+    kept_versions: str = ""
     citations: str = ""
     citing_kinds: tuple[str, ...] = ()
     upstream_history: str = ""
@@ -55,6 +59,7 @@ RUNS_DOWN = Layer(
     producers_or_consumers="read/traversal/version_consumers",
     inputs_or_outputs="read/traversal/run_outputs",
     direct_neighbours="read/traversal/run_targets",
+    kept_versions="read/traversal/keeping_versions",
     citations="read/traversal/citing_answers",
     citing_kinds=_CITABLE,
 )
@@ -63,6 +68,7 @@ RUNS_UP = Layer(
     producers_or_consumers="read/traversal/version_producers",
     inputs_or_outputs="read/traversal/run_inputs",
     direct_neighbours="read/traversal/run_sources",
+    kept_versions="read/traversal/kept_versions",
     citations="read/traversal/cited_nodes",
     citing_kinds=("answer:",),
     upstream_history="read/traversal/upstream_history",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from headwater.cypher.driver.database import Row
 from headwater.lineage.traversal.adjacency import SECONDS_MIN, Adjacency
-from headwater.lineage.traversal.layers import JOBS_AND_RUNS
+from headwater.lineage.traversal.layers import JOBS_AND_RUNS, VERSIONS
 from headwater.lineage.traversal.request import TraversalRequest
 from headwater.lineage.view import GraphView
 
@@ -68,6 +68,7 @@ class Neo4jAdjacency(Adjacency):
         urns = set(frontier) - self.rejected
         jobs_or_runs = {urn for urn in urns if urn.startswith(JOBS_AND_RUNS)}
         others = urns - jobs_or_runs
+        others |= self._load_kept_versions(others)
         rows = self._query(self.layer.producers_or_consumers, others)
         self._check_rows("jobOrRun", rows)
         for row in rows:
@@ -82,6 +83,24 @@ class Neo4jAdjacency(Adjacency):
         self._add_pairs(
             self.direct_neighbours, self._query(self.layer.direct_neighbours, neighbours)
         )
+
+    def _load_kept_versions(self, urns: Iterable[str]) -> set[str]:
+        """Load the versions whose content these kept, or that kept theirs, over many links.
+
+        Return the loaded versions. A table that is appended to for a year has a link for each
+        write, and a query for each link would take too long.
+        """
+        name = self.layer.kept_versions
+        if not name:
+            return set()
+        rows = self._query(name, [urn for urn in urns if urn.startswith(VERSIONS)])
+        self._add_pairs(self.direct_neighbours, rows)
+        ends = {row["source"] for row in rows} | {row["target"] for row in rows}
+        # One statement returns at most the nearest versions upstream. A version that is a target
+        # has its whole link there; the last source may have one that is not loaded.
+        known = {row["target"] for row in rows} if self.layer.upstream else ends
+        self._queried[name] |= known
+        return ends - self.rejected
 
     def prefetch(self, starts: Iterable[str], nodes_max: int) -> None:
         seconds = (self._deadline - time.monotonic()) * _PREFETCH_TIME_SHARE
@@ -110,6 +129,7 @@ class Neo4jAdjacency(Adjacency):
             layer.producers_or_consumers,
             layer.inputs_or_outputs,
             layer.direct_neighbours,
+            layer.kept_versions,
             layer.citations,
         )
         for node in nodes.values():
@@ -148,9 +168,15 @@ class Neo4jAdjacency(Adjacency):
         return True
 
     def _add_version(
-        self, version: UpstreamNode, runs: list[UpstreamNode], nodes: Mapping[int, UpstreamNode]
+        self,
+        version: UpstreamNode,
+        predecessors: list[UpstreamNode],
+        nodes: Mapping[int, UpstreamNode],
     ) -> bool:
-        """Add the runs that produced a version; return False if a source of it is unknown."""
+        """Add the runs that produced a version and the version whose content it kept; return False
+        if a source of it is unknown."""
+        runs = [node for node in predecessors if node.urn.startswith(JOBS_AND_RUNS)]
+        kept = [node for node in predecessors if node.urn.startswith(VERSIONS)]
         sources_by_run: list[list[int]] = []
         for run in runs:
             inputs = run.predecessors
@@ -158,6 +184,8 @@ class Neo4jAdjacency(Adjacency):
             if any(v not in nodes for v in sources):
                 return False
             sources_by_run.append(sources)
+        pairs = [{"target": version.urn, "source": node.urn} for node in kept]
+        self._add_pairs(self.direct_neighbours, pairs)
         for run, sources in zip(runs, sources_by_run, strict=True):
             row = {"datasetOrVersion": version.urn, "jobOrRun": run.urn}
             self._add_entry(

@@ -8,13 +8,13 @@ next step, so that it can resume there. Downstream from a dataset D the steps ar
     D ──▶ each direct neighbour
 
 and from a job where a traversal starts: to each dataset of `inputs_or_outputs`, then to its direct
-neighbours.
+neighbours. A version whose content another kept is a direct neighbour of that one, in the same hop.
 """
 
 from __future__ import annotations
 
 from headwater.lineage.hidden_nodes import Edge, hidden_entry, is_hidden_entry
-from headwater.lineage.traversal.layers import JOBS_AND_RUNS
+from headwater.lineage.traversal.layers import JOBS_AND_RUNS, VERSIONS
 from headwater.lineage.traversal.request import ResumePoint
 from headwater.lineage.traversal.traversal import Traversal
 
@@ -227,7 +227,9 @@ def _step(
         traversal.nodes[far] = traversal.hop
     if is_job_entry:
         return
-    if is_far_hidden and is_same_hop:
+    # A version is crossed in the hop of the version that kept its content.
+    is_kept = near.startswith(VERSIONS) and far.startswith(VERSIONS)
+    if (is_far_hidden and is_same_hop) or (is_new and is_kept):
         traversal.pending.append(far)
     elif is_new:
         traversal.frontier.append(far)

@@ -7,10 +7,10 @@
 UNWIND $urns AS urn
 MATCH (a:Artifact {urn: urn})
 SET a.status = null, a.complete = null, a.createdAt = null, a.startedAt = null,
-    a.longRunningSince = null
+    a.longRunningSince = null, a.writeMode = null, a.inputsHash = null
 WITH a
 MATCH (a)-[v:VERSION_OF]->(d:Dataset)
 SET v.indexedUnder = d.urn
 WITH a
-MATCH (a)<-[p:PRODUCED]-(:PipelineRun)
-DELETE p
+MATCH (a)<-[e:PRODUCED|FEEDS]-(:PipelineRun|Artifact)
+DELETE e
