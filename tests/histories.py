@@ -21,6 +21,7 @@ RUNS = {
     "run-4": "publish",
     "run-5": "extract",
 }
+SPARK = "https://github.com/OpenLineage/OpenLineage/tree/1.53.0/integration/spark"
 FACET = {"_producer": "https://example.com/p", "_schemaURL": "https://example.com/s"}
 
 
@@ -166,6 +167,9 @@ def run_events(draw: st.DrawFn) -> dict[str, Any]:
         "inputs": draw(st.lists(datasets(output=False), max_size=2)),
         "outputs": draw(st.lists(datasets(output=True), max_size=2)),
     }
+    if draw(st.booleans()):
+        # Its silence about a write means an append.
+        event["producer"] = SPARK
     state = draw(
         st.sampled_from(
             [None, "START", "START", "RUNNING", "OTHER", "COMPLETE", "COMPLETE", "FAIL", "ABORT"]

@@ -113,7 +113,7 @@ def _job_edges(database: Database) -> set[tuple[str, str, str]]:
     return {edge for edge, kind in kinds.items() if kind not in _RUN_EDGES}
 
 
-_RUN_EDGES = {("artifact", "run"), ("source", "run")}
+_RUN_EDGES = {("artifact", "run"), ("source", "run"), ("artifact", "artifact")}
 
 
 def _names(delta: GraphDelta) -> dict[str, Name]:
@@ -208,7 +208,43 @@ def _links(delta: GraphDelta) -> set[tuple[str, str, str]]:
             links |= {(version, "CITED_BY", urn) for version in linked}
             if cited.column:
                 links.add((cited.column, "CITED_BY", urn))
-    return links
+    return links | _kept_content(runs)
+
+
+def _kept_content(runs: dict[str, RunView]) -> set[tuple[str, str, str]]:
+    """Return every link from a version to the one that kept its content."""
+    versions = {urn: v for urn, v in versions_of(runs) if v["createdAt"] is not None}
+    drops = [
+        (dataset, view.node["finishedAt"])
+        for view in runs.values()
+        if view.node["status"] == "COMPLETE"
+        for dataset in view.dropped
+    ]
+
+    def kept(urn: str) -> str | None:
+        version = versions[urn]
+        earlier = [
+            (v["createdAt"], other)
+            for other, v in versions.items()
+            if v["dataset"] == version["dataset"]
+            and v["complete"]
+            and (v["createdAt"], other) < (version["createdAt"], urn)
+        ]
+        if not earlier or version["writeMode"] == "overwrite":
+            return None
+        created, before = max(earlier)
+        if any(
+            dataset == version["dataset"] and created < ended < version["createdAt"]
+            for dataset, ended in drops
+        ):
+            return None
+        is_refresh = (
+            version["writeMode"] is None and version["inputsHash"] == versions[before]["inputsHash"]
+        )
+        return kept(before) if is_refresh else before
+
+    found = {urn: kept(urn) for urn in versions}
+    return {(before, "FEEDS", urn) for urn, before in found.items() if before}
 
 
 def versions_of(runs: dict[str, RunView]) -> list[tuple[str, Properties]]:

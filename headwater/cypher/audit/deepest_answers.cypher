@@ -9,10 +9,15 @@ MATCH (a:Answer)
 WHERE a.generatedAt >= $since
 WITH a ORDER BY a.generatedAt DESC LIMIT $newest
 MATCH way = ANY SHORTEST (a)<-[:CITED_BY]-(cited:Source|Artifact)
-  ((made:Artifact)<-[:PRODUCED]-(run:PipelineRun)<-[:FEEDS]-(read:Source|Artifact)
-    WHERE NOT EXISTS { (made)-[:DERIVED_FROM]->()-[:FEEDS]->(run) }
-      OR EXISTS { (made)-[:DERIVED_FROM]->(read) }){0,30}(s:Source)
-WITH a, s, size(run) AS hops ORDER BY hops DESC, s.urn
+  (()<-[:FEEDS]-(:Artifact)){0,2000}
+  ((made1:Artifact)<-[:PRODUCED]-(run1:PipelineRun)<-[:FEEDS]-(read1:Source|Artifact)
+    WHERE NOT EXISTS { (made1)-[:DERIVED_FROM]->()-[:FEEDS]->(run1) }
+      OR EXISTS { (made1)-[:DERIVED_FROM]->(read1) }){0,30}
+  (()<-[:FEEDS]-(:Artifact)){0,2000}
+  ((made2:Artifact)<-[:PRODUCED]-(run2:PipelineRun)<-[:FEEDS]-(read2:Source|Artifact)
+    WHERE NOT EXISTS { (made2)-[:DERIVED_FROM]->()-[:FEEDS]->(run2) }
+      OR EXISTS { (made2)-[:DERIVED_FROM]->(read2) }){0,30}(s:Source)
+WITH a, s, size(run1) + size(run2) AS hops ORDER BY hops DESC, s.urn
 WITH a, max(hops) AS hops, head(collect(s)) AS farthest
 RETURN hops, a.answerId AS answerId, a.generatedAt AS generatedAt,
   farthest.namespace + ' ' + farthest.name AS source

@@ -14,11 +14,16 @@ CALL (a) {
   RETURN null AS hops, null AS v, null AS r, 'it cites nothing' AS why
   UNION ALL
   MATCH path = ANY SHORTEST (a)<-[:CITED_BY]-(cited:Source|Artifact)
-    ((made:Artifact)<-[:PRODUCED]-(run:PipelineRun)<-[:FEEDS]-(read:Source|Artifact)
-      WHERE NOT EXISTS { (made)-[:DERIVED_FROM]->()-[:FEEDS]->(run) }
-        OR EXISTS { (made)-[:DERIVED_FROM]->(read) }){0,30}(v:Artifact)
+    (()<-[:FEEDS]-(:Artifact)){0,2000}
+    ((made1:Artifact)<-[:PRODUCED]-(run1:PipelineRun)<-[:FEEDS]-(read1:Source|Artifact)
+      WHERE NOT EXISTS { (made1)-[:DERIVED_FROM]->()-[:FEEDS]->(run1) }
+        OR EXISTS { (made1)-[:DERIVED_FROM]->(read1) }){0,30}
+    (()<-[:FEEDS]-(:Artifact)){0,2000}
+    ((made2:Artifact)<-[:PRODUCED]-(run2:PipelineRun)<-[:FEEDS]-(read2:Source|Artifact)
+      WHERE NOT EXISTS { (made2)-[:DERIVED_FROM]->()-[:FEEDS]->(run2) }
+        OR EXISTS { (made2)-[:DERIVED_FROM]->(read2) }){0,30}(v:Artifact)
   OPTIONAL MATCH (r:PipelineRun)-[:PRODUCED]->(v)
-  WITH size(run) AS hops, v, r, CASE
+  WITH size(run1) + size(run2) AS hops, v, r, CASE
     WHEN r IS NULL OR r.status IS NULL THEN 'the run that made it was never heard of'
     WHEN v.complete THEN null
     ELSE 'the run that made it is ' + r.status

@@ -25,7 +25,7 @@ from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn, source_urn
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
-from tests.event_builders import dataset, run_event, write_in_any_order
+from tests.event_builders import dataset, run_event
 from tests.lineage_requests import lineage
 from tests.run_builders import Event, answer, ds, job, run_of, version, write_events
 
@@ -80,7 +80,7 @@ def three_days() -> list[Event]:
 
 
 @pytest.fixture(scope="module")
-def days(graph_driver: object, database: Database) -> GraphView:
+def days(database: Database) -> GraphView:
     empty(database)
     write_events(database, three_days())
     return GraphView(database, Visibility(("*",)))
