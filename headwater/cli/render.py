@@ -11,7 +11,7 @@ import json
 import shutil
 import sys
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from itertools import zip_longest
 from textwrap import wrap
@@ -207,7 +207,13 @@ def print_trace(out: Console, found: Data) -> None:
     answer = found["answer"]
     title = f"[bold cyan]answer[/] [bold]{escape(answer['answerId'])}[/]"
     tree = Tree(f"{title}  {escape(answer.get('content') or '')}")
-    _add_upstream(tree, answer["urn"], upstream, nodes, set())
+    _grow(
+        tree,
+        answer["urn"],
+        upstream,
+        lambda urn: _label(urn, nodes.get(urn, {})),
+        repeat_leaves=True,
+    )
     out.print(tree)
     out.print(f"[bold]{with_noun(len(found['sources']), 'source')}[/]")
     for row in found["sources"]:
@@ -225,20 +231,36 @@ def print_stale(out: Console, stale: Sequence[Data]) -> None:
         out.print(f"  [dim]{escape(look or one['dataset'])}[/]")
 
 
-def _add_upstream(
-    branch: Tree,
-    urn: str,
-    upstream: Mapping[str, list[str]],
-    nodes: Mapping[str, Data],
-    shown: set[str],
+def _grow(
+    tree: Tree,
+    root: str,
+    onward: Mapping[str, list[str]],
+    label: Callable[[str], str],
+    *,
+    repeat_leaves: bool,
 ) -> None:
-    for source in sorted(upstream.get(urn, [])):
-        label = _label(source, nodes.get(source, {}))
-        if source in shown and upstream.get(source):
-            branch.add(f"{label} [dim](above)[/]")
+    """Add everything onward of a node, below the node before it; a repeated node is only named.
+
+    A version whose content another version kept stands beside that one: a table that is appended
+    to has thousands of them. With `repeat_leaves`, a node with nothing onward is no repetition.
+    """
+    shown = set() if repeat_leaves else {root}
+    stack = [(tree, tree, root, iter(sorted(onward.get(root, ()))))]
+    while stack:
+        above, branch, urn, others = stack[-1]
+        other = next(others, None)
+        if other is None:
+            stack.pop()
             continue
-        shown.add(source)
-        _add_upstream(branch.add(label), source, upstream, nodes, shown)
+        is_kept = urn.startswith("artifact:") and other.startswith("artifact:")
+        parent = above if is_kept else branch
+        text = f"{label(other)} [dim](kept)[/]" if is_kept else label(other)
+        if other in shown and not (repeat_leaves and not onward.get(other)):
+            parent.add(f"{text} [dim](above)[/]")
+            continue
+        shown.add(other)
+        added = parent.add(text)
+        stack.append((parent, added, other, iter(sorted(onward.get(other, ())))))
 
 
 def _label(urn: str, row: Data) -> str:
@@ -274,26 +296,17 @@ def print_lineage(out: Console, found: Data) -> None:
         for urn in found["starts"]:
             if urn in onward:
                 tree = Tree(f"[bold]{title}[/] of {names.get(urn, escape(urn))}")
-                _add_neighbours(tree, urn, onward, names, {urn})
+                _grow(
+                    tree,
+                    urn,
+                    onward,
+                    lambda other: names.get(other, escape(other)),
+                    repeat_leaves=False,
+                )
                 out.print(tree)
     nodes, edges = len(found["nodes"]), len(found["edges"])
     out.print(f"[dim]{with_noun(nodes, 'node')}, {with_noun(edges, 'edge')}[/]")
     print_truncated(out, found)
-
-
-def _add_neighbours(
-    branch: Tree,
-    urn: str,
-    onward: Mapping[str, list[str]],
-    names: Mapping[str, str],
-    shown: set[str],
-) -> None:
-    for other in sorted(onward.get(urn, [])):
-        if other in shown:
-            branch.add(f"{names.get(other, escape(other))} [dim](above)[/]")
-            continue
-        shown.add(other)
-        _add_neighbours(branch.add(names.get(other, escape(other))), other, onward, names, shown)
 
 
 def print_truncated(out: Console, found: Mapping[str, Any]) -> None:

@@ -38,6 +38,8 @@ the size of a node. No other property is bytes.
 | | createdAt, complete, status, longRunningSince (startedAt, if the version took more |
 | | than an hour), rowCount, bytes, fileCount, type, storagePath, schema, schemaHash, |
 | | drift (the changes of its schema), version (its producer's name for it), lifecycle, |
+| | writeMode ("append" or "overwrite"; without it unknown), inputsHash (of an unknown |
+| | write: equal for writes of one job that read the same datasets), |
 | | derivedFrom (urns of origin datasets that its run did not read; DERIVED_FROM edges |
 | | lead to the others), explicit (true if a lineage facet listed its origins: it has no |
 | | others) |
@@ -92,6 +94,7 @@ Edges of the run history:
         rowCount, bytes (of PRODUCED: at the version), partitions, subset,
         assertions, metrics (JSON, as sent)
     (PipelineRun)-[:FEEDS]->(PipelineRun)                  data passed without a dataset
+    (Artifact)-[:FEEDS]->(Artifact)                        content that an append kept
     (PipelineRun)-[:DROPPED]->(Dataset)
     (Source|Artifact|Answer|Column)-[:CITED_BY]->(Answer)
         pinned: cited as that very version; dataset

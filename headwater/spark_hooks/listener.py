@@ -51,6 +51,13 @@ STOP_TIMEOUT_SECONDS = 4
 # Spark's own pattern does not match an API key, which would then appear in the UI and in event
 # logs.
 _REDACTED = "(?i)secret|password|token|access[.]?key|credential|api[.]?key"
+# The properties that the listener sends: its own, and the one that shows whether an overwrite keeps
+# other partitions.
+_CAPTURED_PROPERTIES = (
+    "spark.master",
+    "spark.app.name",
+    "spark.sql.sources.partitionOverwriteMode",
+)
 # Large facets that no lineage query needs: query plans, and diagnostics of the listener itself.
 _DISABLED_FACETS = ("spark.logicalPlan", "spark_unknown", "debug")
 _LISTS = (PACKAGES, JARS, LISTENERS)
@@ -200,6 +207,7 @@ def spark_conf(
         URL: origin,
         URL_PATH: path,
         **_limits(version),
+        "spark.openlineage.capturedProperties": ",".join(_CAPTURED_PROPERTIES),
         **{f"spark.openlineage.facets.{facet}.disabled": "true" for facet in _DISABLED_FACETS},
     }
     if namespace:

@@ -1,7 +1,8 @@
 """The Spark programs of a small shop: `python -m tests.producers.spark_shop NAME URL FOLDER`.
 
 `batch` makes tables and files from landing files in every way that Spark has, with planned
-failures; `stream` does the same by micro-batches. The data can be counted by hand;
+failures; `stream` does the same by micro-batches; `appends` adds to files and tables, and then
+overwrites them. The data can be counted by hand;
 `tests/producers/test_spark.py` has the expected results. Every statement is a step. The last
 printed line has the start and the error of each step.
 """
@@ -291,6 +292,42 @@ def _stopped(writer: Any, folder: Path, name: str) -> None:
     query.stop()
 
 
+def appends(spark: SparkSession, folder: Path, step: Steps) -> None:
+    """Add two landing files to a folder and to a table, report each time, then overwrite both.
+
+    Partitions of a third table are overwritten one by one.
+    """
+    land(folder)
+    spark.sql(f"CREATE DATABASE shop LOCATION '{folder / 'warehouse' / 'shop.db'}'")
+    sources = ("landing/orders/first.csv", "landing/late_orders.csv", "landing/late_orders.csv")
+    for day, source in enumerate(sources, start=1):
+        orders = spark.read.schema(ORDERS).option("header", True).csv(str(folder / source))
+        mode = "overwrite" if day > 2 else "append"
+        step(f"files_{day}", lambda o=orders, m=mode: o.write.mode(m).parquet(f"{folder}/kept"))
+        step(f"table_{day}", lambda o=orders, m=mode: o.write.mode(m).saveAsTable("shop.kept"))
+        for kind in ("files", "table"):
+            kept = spark.read.parquet(f"{folder}/kept") if kind == "files" else None
+            kept = spark.table("shop.kept") if kept is None else kept
+            report = kept.agg(fn.sum("amount").alias("total"))
+            path = f"{folder}/marts/{kind}_{day}"
+            step(f"report_{kind}_{day}", lambda r=report, p=path: r.write.parquet(p))
+    spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+    for day, source in enumerate(sources[:2], start=1):
+        orders = spark.read.schema(ORDERS).option("header", True).csv(str(folder / source))
+        step(
+            f"partitions_{day}",
+            lambda o=orders: (
+                o.write.mode("overwrite").partitionBy("day").parquet(f"{folder}/by_day")
+            ),
+        )
+        step(
+            f"one_{day}",
+            lambda o=orders, d=day: o.write.mode("overwrite").parquet(
+                f"{folder}/one/day=2026-01-0{d}"
+            ),
+        )
+
+
 Program = Callable[[SparkSession, Path, Steps], None]
 
 
@@ -304,8 +341,8 @@ def run(
     print(json.dumps(vars(steps)), flush=True)
 
 
-APPS = {"batch": "shop_nightly", "stream": "shop_stream"}
+APPS = {"batch": "shop_nightly", "stream": "shop_stream", "appends": "shop_appends"}
 
 if __name__ == "__main__":
     name, api_url, home = sys.argv[1:]
-    run({"batch": batch, "stream": stream}[name], APPS[name], api_url, home)
+    run({"batch": batch, "stream": stream, "appends": appends}[name], APPS[name], api_url, home)

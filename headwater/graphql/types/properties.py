@@ -264,6 +264,13 @@ class ArtifactDetails(Node):
     async def lifecycle(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "lifecycle", str)
 
+    @resolver(
+        "`append` if its write kept the content before it, `overwrite` if it replaced that; null "
+        "if it is unknown."
+    )
+    async def write_mode(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "writeMode", str)
+
     @resolver("The hash of its schema.")
     async def schema_hash(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "schemaHash", str)

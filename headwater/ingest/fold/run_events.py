@@ -129,8 +129,10 @@ class _Write(NamedTuple):
 
 def _write_of(accumulator: DeltaAccumulator, event: Event, reading: JobReading) -> _Write:
     name = event.job.name if event.job is not None else ""
+    facets = event.run.facets if event.run is not None else None
+    properties = (facets or {}).get("spark_properties") or b""
     silence = SILENCE_EVIDENCE.get(accumulator.naming.silent_write(event.producer), "")
-    return _Write(event.state, reading.sql, silence, is_dynamic_overwrite(name))
+    return _Write(event.state, reading.sql, silence, is_dynamic_overwrite(name, bytes(properties)))
 
 
 def _write_evidence(dataset: Dataset, reading: DatasetReading, usage: Usage, write: _Write) -> str:

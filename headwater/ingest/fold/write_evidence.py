@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from headwater.schema.facets import salvage
 from headwater.schema.write_modes import APPENDS, KEEPS, OVERWRITES, REPLACES
 
 # By lifecycle. A CREATE may be a CREATE IF NOT EXISTS, so it proves nothing.
@@ -39,6 +40,7 @@ _MATERIALIZED = {
 }
 # The node of Spark's plan, as it is part of the job's name.
 _DYNAMIC_OVERWRITE = "overwrite_partitions_dynamic"
+_OVERWRITE_MODE = b"spark.sql.sources.partitionOverwriteMode"
 _SQL_CHARACTERS_MAX = 65_536
 _OPENING = re.compile(r"--|/\*|'")
 _CLOSING = {"--": "\n", "/*": "*/", "'": "'"}
@@ -75,6 +77,12 @@ class CommitReport(msgspec.Struct, frozen=True, rename="camel"):
     """The `icebergCommitReport` facet of an output."""
 
     commit_metrics: CommitMetrics | None = None
+
+
+class SparkProperties(msgspec.Struct, frozen=True):
+    """The `spark_properties` facet of a run."""
+
+    properties: dict[str, Any] = {}
 
 
 class ModelConfig(msgspec.Struct, frozen=True):
@@ -171,9 +179,18 @@ def name_parts(name: str) -> tuple[str, ...]:
     return tuple(part for part in parts if part)
 
 
-def is_dynamic_overwrite(job_name: str) -> bool:
-    """Return True for a Spark job that overwrites only the partitions for which it has rows."""
-    return _DYNAMIC_OVERWRITE in job_name
+def is_dynamic_overwrite(job_name: str, properties: bytes) -> bool:
+    """Return True for a Spark job that overwrites only the partitions for which it has rows.
+
+    `properties` is its `spark_properties` facet, empty without one.
+    """
+    if _DYNAMIC_OVERWRITE in job_name:
+        return True
+    if _OVERWRITE_MODE not in properties:
+        return False
+    facet = salvage(SparkProperties, properties)
+    mode = facet.properties.get(_OVERWRITE_MODE.decode()) if facet is not None else None
+    return str(mode).lower() == "dynamic"
 
 
 def event_evidence(*, reported: str, commit: str, sql: str, silence: str, is_part: bool) -> str:

@@ -90,3 +90,35 @@ def test_a_cached_timeline_equals_one_of_all_versions(
     assert found is None or found == Timeline(list(by_urn.values()), None).at(
         minute(instant), "run:03"
     )
+
+
+@given(st.lists(st.tuples(st.integers(0, 12), st.booleans()), max_size=40), st.integers(0, 12))
+def test_the_versions_around_an_instant_are_those_of_a_search(
+    made: list[tuple[int, bool]], at: int
+) -> None:
+    versions = [
+        version(f"{number:02d}", created, complete=complete)
+        for number, (created, complete) in enumerate(made)
+    ]
+    timeline = Timeline([], None)
+    for one in versions:
+        timeline.put(one)
+    found = timeline.around(minute(at))
+    complete = sorted(one for one in versions if one.complete)
+    before = [one.created for one in complete if one.created < minute(at)]
+    after = [one.created for one in complete if one.created > minute(at)]
+    if found is None:
+        assert len(versions) > TIMELINE_MAX
+        return
+    first = max(before, default=minute(-1))
+    last = min(after, default=minute(99))
+    assert found == sorted(one for one in versions if first <= one.created <= last)
+
+
+def test_a_replaced_version_keeps_its_link() -> None:
+    timeline = Timeline([version("a", 10), version("b", 20, complete=False)], None)
+    timeline.set_kept("artifact:b", "artifact:a")
+    timeline.put(version("b", 30))
+    found = timeline.around(minute(30))
+    assert found is not None
+    assert [one.kept for one in found] == ["", "artifact:a"]

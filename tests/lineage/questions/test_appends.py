@@ -11,7 +11,9 @@ worked out by hand.
 
 from __future__ import annotations
 
+import json
 from itertools import chain
+from pathlib import Path
 
 import pytest
 
@@ -22,10 +24,10 @@ from headwater.lineage.questions.lineage import trace
 from headwater.lineage.questions.replay import replay_plan
 from headwater.lineage.questions.root_cause import root_cause
 from headwater.lineage.view import GraphView
-from headwater.schema.urns import answer_urn, source_urn
+from headwater.schema.urns import answer_urn, dataset_urn, source_urn
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
-from tests.event_builders import dataset, run_event
+from tests.event_builders import dataset, run_event, write_in_any_order
 from tests.lineage_requests import lineage
 from tests.run_builders import Event, answer, ds, job, run_of, version, write_events
 
@@ -196,3 +198,156 @@ def test_a_failure_reaches_the_readers_of_later_appends(database: Database) -> N
     assert (stale.runs, stale.answers) == ([run_of("report-2")], [answer_urn("day-2")])
     partial = failure_impact(view, [run_of("day-1")])[run_of("day-1")].partial
     assert partial.runs == []
+
+
+def test_the_links_are_the_same_in_any_order(database: Database) -> None:
+    write_in_any_order(database, *three_days())
+    assert kept(database) == {(version("target", "day-1"), version("target", "day-2"))}
+
+
+def kept(database: Database) -> set[tuple[str, str]]:
+    """Return the links from a version to the version that kept its content."""
+    text = "MATCH (a:Artifact)-[:FEEDS]->(b:Artifact) RETURN a.urn AS a, b.urn AS b"
+    return {(row["a"], row["b"]) for row in database.ask(text, {})}
+
+
+def test_a_late_event_links_the_versions_after_it_again(database: Database) -> None:
+    empty(database)
+    for day in (3, 1):
+        write_events(database, spark(f"day-{day}", "load", f"src_{day}", "target", 60 * day))
+    one, two, three = (version("target", f"day-{day}") for day in (1, 2, 3))
+    assert kept(database) == {(one, three)}
+    write_events(database, spark("day-2", "load", "src_2", "target", 120))
+    assert kept(database) == {(one, two), (two, three)}
+    # Another attempt of day 2 fails, and then its content is no longer there.
+    write_events(database, spark("day-2", "load", "src_2", "target", 125, state="FAIL"))
+    assert (two, three) not in kept(database)
+
+
+def test_a_drop_ends_the_content(database: Database) -> None:
+    empty(database)
+    dropped = run_event(
+        "drop",
+        minute=90,
+        job="drop",
+        outputs=[dataset("target", {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}})],
+    )
+    write_events(
+        database,
+        spark("day-1", "load_pii", "pii_src", "target", 60),
+        spark("day-2", "load_clean", "clean_src", "target", 120),
+    )
+    assert len(kept(database)) == 1
+    write_events(database, [dropped])
+    assert kept(database) == set()
+
+
+def test_unknown_writes_keep_what_another_job_or_other_inputs_wrote(database: Database) -> None:
+    empty(database)
+
+    def load(run_id: str, job: str, reads: str, minute: int) -> Event:
+        return run_event(run_id, minute=minute, job=job, inputs=[reads], outputs=["target"])
+
+    events = [
+        load("pii-1", "load", "pii_src", 10),
+        load("clean-2", "load", "clean_src", 20),
+        # The same job from the same dataset: a refresh, which keeps what its former run kept.
+        load("clean-3", "load", "clean_src", 30),
+        load("other-4", "other", "clean_src", 40),
+        load("other-5", "other", "clean_src", 50),
+    ]
+    write_in_any_order(database, *events)
+    pii, clean, again, other, last = (
+        version("target", name) for name in ("pii-1", "clean-2", "clean-3", "other-4", "other-5")
+    )
+    assert kept(database) == {(pii, clean), (pii, again), (again, other), (again, last)}
+
+
+def test_content_is_followed_through_hidden_versions(database: Database) -> None:
+    empty(database)
+    events = three_days()
+    for event in events:
+        for side in event.get("inputs", ()), event.get("outputs", ()):
+            for named in side:
+                named["namespace"] = "vault" if named["name"] == "target" else "db"
+    write_events(database, events)
+    view = GraphView(database, Visibility(("db", "etl")))
+    assert traced(view, 2) == {PII, CLEAN}
+    assert not any("target" in urn for urn in trace(view, "day-2").rows)
+
+
+def test_two_thousand_appends_are_traced_within_bounds(database: Database) -> None:
+    empty(database)
+    count = 2_000
+    appended = [
+        {**event, "eventTime": f"2026-01-{1 + n // 720:02d}T{n // 60 % 12:02d}:{n % 60:02d}:00Z"}
+        for n in range(count)
+        for event in spark(f"append-{n}", "load", f"src_{n % 3}", "target", 0)[1:]
+    ]
+    report = run_event(
+        "report", minute=0, job="report", inputs=["target"], outputs=[dataset("report")]
+    )
+    write_events(database, appended)
+    write_events(
+        database,
+        [{**report, "eventTime": "2026-02-01T00:00:00Z"}],
+        [{**answer("all", "report")[0], "eventTime": "2026-02-02T00:00:00Z"}],
+    )
+    assert len(kept(database)) == count - 1
+    view = GraphView(database, Visibility(("*",)))
+    whole = lineage(view, version("report", "report"), direction="UPSTREAM", depth=2)
+    assert whole.reason == ""
+    assert {source_urn("db", f"src_{n}") for n in range(3)} <= {node.urn for node in whole.nodes}
+    part = lineage(
+        view, version("report", "report"), direction="UPSTREAM", depth=2, nodes_max=1_000
+    )
+    assert (part.reason, len(part.nodes)) == ("nodes", 1_000)
+    first = version("target", "append-0")
+    down = lineage(view, first, direction="DOWNSTREAM", depth=1)
+    assert run_of("report") in {node.urn for node in down.nodes}
+    plan = replay_plan(view, run_of("append-0"))
+    assert [rerun.run for step in plan.steps for rerun in step] == [
+        run_of("append-0"),
+        run_of("report"),
+    ]
+    assert not plan.truncated
+
+
+RECORDED = Path(__file__).parents[2] / "captures" / "spark_appends.jsonl"
+FOLDER = "/srv/shop"
+
+
+@pytest.mark.parametrize("place", ["files", "table"])
+def test_a_real_spark_appends_and_overwrites(database: Database, place: str) -> None:
+    """`tests.producers.spark_shop appends` was recorded: twice an append, then an overwrite."""
+    empty(database)
+    write_events(database, [json.loads(line) for line in RECORDED.read_text().splitlines()])
+    view = GraphView(database, Visibility(("*",)))
+    sources = []
+    for day in (1, 2, 3):
+        found = lineage(
+            view, ds_of(f"{FOLDER}/marts/{place}_{day}"), level="RUN", direction="UPSTREAM"
+        )
+        sources.append(
+            {
+                node.urn.removeprefix(f"source:file:{FOLDER}/landing/")
+                for node in found.nodes
+                if node.urn.startswith("source:")
+            }
+        )
+    first, late = "orders/first.csv", "late_orders.csv"
+    assert sources == [{first}, {first, late}, {late}]
+
+
+def test_a_real_spark_overwrites_some_partitions(database: Database) -> None:
+    empty(database)
+    write_events(database, [json.loads(line) for line in RECORDED.read_text().splitlines()])
+    rows = database.ask(
+        "MATCH (a:Artifact {name: $name}) RETURN a.writeMode AS mode ORDER BY a.createdAt",
+        {"name": f"{FOLDER}/by_day"},
+    )
+    assert [row["mode"] for row in rows] == ["append", "append"]
+
+
+def ds_of(name: str) -> str:
+    return dataset_urn("file", name)
