@@ -5,8 +5,8 @@
 // column that only decides which rows exist (a filter, a join). Where no column is named, a job
 // produced that dataset without column lineage, and the columns reached are unknown. If runs are
 // known for every step, the newest version of the dataset must come from the tagged dataset: an
-// overwrite ends the reach, an append does not. Paths have at most 20 steps. This is a scan over all
-// datasets for their tags.
+// overwrite ends the reach, an append does not. Paths have at most 20 steps. This is a scan over
+// all datasets for their tags.
 // access: read
 // params: $tag STRING = "pii", $indirect BOOLEAN = false, $limit INTEGER = 1000
 // returns: dataset, column, steps, reachedDataset, reachedColumn, job, transformations

@@ -15,7 +15,8 @@ MATCH path = ANY SHORTEST (a)<-[:CITED_BY]-(cited:Source|Artifact)
   ((made2:Artifact)<-[:PRODUCED]-(run2:PipelineRun)<-[:FEEDS]-(read2:Source|Artifact)
     WHERE NOT EXISTS { (made2)-[:DERIVED_FROM]->()-[:FEEDS]->(run2) }
       OR EXISTS { (made2)-[:DERIVED_FROM]->(read2) }){0,30}(v)
-RETURN size(run1) + size(run2) AS hops, head(labels(v)) AS kind, v.namespace AS namespace, v.name AS name,
+RETURN size(run1) + size(run2) AS hops, head(labels(v)) AS kind, v.namespace AS namespace,
+  v.name AS name,
   v.runId AS runId,
   v.rowCount AS rowCount, v.complete AS complete
 ORDER BY hops, namespace, name, runId

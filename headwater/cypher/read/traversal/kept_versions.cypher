@@ -4,7 +4,8 @@
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: source, target
-// example: headwater cypher read/traversal/kept_versions --param urns=artifact:file:/marts/delay:RUN
+// example: headwater cypher read/traversal/kept_versions --param
+//   urns=artifact:file:/marts/delay:RUN
 UNWIND $urns AS urn
 MATCH (v:Artifact {urn: urn})
 CALL (v) {
