@@ -13,6 +13,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -299,33 +300,26 @@ def appends(spark: SparkSession, folder: Path, step: Steps) -> None:
     """
     land(folder)
     spark.sql(f"CREATE DATABASE shop LOCATION '{folder / 'warehouse' / 'shop.db'}'")
-    sources = ("landing/orders/first.csv", "landing/late_orders.csv", "landing/late_orders.csv")
+    sources = ("orders/first.csv", "late_orders.csv", "late_orders.csv")
     for day, source in enumerate(sources, start=1):
-        orders = spark.read.schema(ORDERS).option("header", True).csv(str(folder / source))
-        mode = "overwrite" if day > 2 else "append"
-        step(f"files_{day}", lambda o=orders, m=mode: o.write.mode(m).parquet(f"{folder}/kept"))
-        step(f"table_{day}", lambda o=orders, m=mode: o.write.mode(m).saveAsTable("shop.kept"))
-        for kind in ("files", "table"):
-            kept = spark.read.parquet(f"{folder}/kept") if kind == "files" else None
-            kept = spark.table("shop.kept") if kept is None else kept
-            report = kept.agg(fn.sum("amount").alias("total"))
-            path = f"{folder}/marts/{kind}_{day}"
-            step(f"report_{kind}_{day}", lambda r=report, p=path: r.write.parquet(p))
+        orders = _read(spark, folder, source, ORDERS)
+        writer = orders.write.mode("overwrite" if day > 2 else "append")
+        step(f"files_{day}", partial(writer.parquet, f"{folder}/kept"))
+        step(f"table_{day}", partial(writer.saveAsTable, "shop.kept"))
+        places = {
+            "files": spark.read.parquet(f"{folder}/kept"),
+            "table": spark.table("shop.kept"),
+        }
+        for kind, kept in places.items():
+            report = kept.agg(fn.sum("amount").alias("total")).write
+            step(f"report_{kind}_{day}", partial(report.parquet, f"{folder}/marts/{kind}_{day}"))
     spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
     for day, source in enumerate(sources[:2], start=1):
-        orders = spark.read.schema(ORDERS).option("header", True).csv(str(folder / source))
-        step(
-            f"partitions_{day}",
-            lambda o=orders: (
-                o.write.mode("overwrite").partitionBy("day").parquet(f"{folder}/by_day")
-            ),
-        )
-        step(
-            f"one_{day}",
-            lambda o=orders, d=day: o.write.mode("overwrite").parquet(
-                f"{folder}/one/day=2026-01-0{d}"
-            ),
-        )
+        orders = _read(spark, folder, source, ORDERS)
+        writer = orders.write.mode("overwrite")
+        step(f"one_{day}", partial(writer.parquet, f"{folder}/one/day=2026-01-0{day}"))
+        by_day = orders.write.mode("overwrite").partitionBy("day")
+        step(f"partitions_{day}", partial(by_day.parquet, f"{folder}/by_day"))
 
 
 Program = Callable[[SparkSession, Path, Steps], None]

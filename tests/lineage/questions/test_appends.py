@@ -12,7 +12,6 @@ worked out by hand.
 from __future__ import annotations
 
 import json
-from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -170,11 +169,9 @@ def test_a_failed_append_is_a_root_cause_of_later_versions(database: Database) -
     view = GraphView(database, Visibility(("*",)))
     write_events(
         database,
-        chain(
-            spark("broken", "load_pii", "pii_src", "stage", 10, overwrite=True, state="FAIL"),
-            spark("day-1", "load_pii", "stage", "target", 60),
-            spark("day-2", "load_clean", "clean_src", "target", 120),
-        ),
+        spark("broken", "load_pii", "pii_src", "stage", 10, overwrite=True, state="FAIL"),
+        spark("day-1", "load_pii", "stage", "target", 60),
+        spark("day-2", "load_clean", "clean_src", "target", 120),
     )
     found = root_cause(view, version("target", "day-2"))
     assert [(one.kind, one.urn) for one in found.candidates] == [("FAILED", run_of("broken"))]
@@ -187,12 +184,10 @@ def test_a_failure_reaches_the_readers_of_later_appends(database: Database) -> N
     view = GraphView(database, Visibility(("*",)))
     write_events(
         database,
-        chain(
-            spark("day-0", "load_pii", "pii_src", "target", 30),
-            spark("day-1", "load_pii", "pii_src", "target", 60, state="FAIL"),
-            spark("day-2", "load_clean", "clean_src", "target", 120),
-            report(2),
-        ),
+        spark("day-0", "load_pii", "pii_src", "target", 30),
+        spark("day-1", "load_pii", "pii_src", "target", 60, state="FAIL"),
+        spark("day-2", "load_clean", "clean_src", "target", 120),
+        report(2),
     )
     stale = failure_impact(view, [run_of("day-1")])[run_of("day-1")].stale
     assert (stale.runs, stale.answers) == ([run_of("report-2")], [answer_urn("day-2")])
