@@ -133,10 +133,12 @@ def test_the_facet_of_a_run_equals_that_of_a_job(database: Database, view: Graph
 
 def test_later_runs_add_to_earlier_ones(database: Database, view: GraphView) -> None:
     first, second = (entries({**source("x"), "inputs": [source(name)]}) for name in "ab")
+    # Without this word the second write might have kept the content of the first.
+    overwritten = dataset("x", {"lifecycleStateChange": {"lifecycleStateChange": "OVERWRITE"}})
     write_in_any_order(
         database,
         run_event("r1", "COMPLETE", 1, outputs=["x"], job_facets=first),
-        run_event("r2", "COMPLETE", 2, inputs=["a"], outputs=["x"], job_facets=second),
+        run_event("r2", "COMPLETE", 2, inputs=["a"], outputs=[overwritten], job_facets=second),
     )
     assert upstream(view, ds("x")) == {job("j"), ds("a"), ds("b")}
     assert upstream(view, version("x", "r2")) == {run_of("r2"), "source:db:b"}
