@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.query_catalog import find_query
 from headwater.lineage.questions.failure_impact import failure_impact
 from headwater.lineage.questions.freshness import freshness
 from headwater.lineage.questions.lineage import trace
@@ -26,9 +27,9 @@ from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn, dataset_urn, source_urn
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
-from tests.event_builders import dataset, run_event, write_in_any_order
+from tests.event_builders import columns, dataset, dataset_event, run_event, write_in_any_order
 from tests.lineage_requests import lineage
-from tests.run_builders import Event, answer, ds, job, run_of, version, write_events
+from tests.run_builders import FACET, Event, answer, ds, job, run_of, version, write_events
 
 pytestmark = pytest.mark.neo4j
 
@@ -346,3 +347,45 @@ def test_a_real_spark_overwrites_some_partitions(database: Database) -> None:
 
 def ds_of(name: str) -> str:
     return dataset_urn("file", name)
+
+
+def audited(database: Database, name: str, **parameters: object) -> list[Row]:
+    return database.ask(find_query(f"audit/{name}").text, {"limit": 100, **parameters})
+
+
+@pytest.mark.parametrize("has_columns", [True, False])
+def test_personal_data_reaches_a_table_until_it_is_overwritten(
+    database: Database, has_columns: bool
+) -> None:
+    empty(database)
+    tagged = dataset_event(
+        "pii_src",
+        facets={
+            "schema": {"fields": [{"name": "email", "type": "string"}]},
+            "tags": {"tags": [{"key": "pii", "value": "true", "source": "USER"}]},
+        },
+    )
+    events = three_days()
+    for event in events if has_columns else ():
+        for output in event.get("outputs", ()):
+            lineage_of = columns(email=[(event["inputs"][0]["name"], "email")])["columnLineage"]
+            output.setdefault("facets", {})["columnLineage"] = {**FACET, **lineage_of}
+    days = len(events) // 3
+    reached = []
+    for day in range(3):
+        write_events(database, [tagged], events[day * days : (day + 1) * days])
+        rows = audited(database, "pii_reach", tag="pii", indirect=False)
+        reached.append([row["reachedDataset"] for row in rows])
+    # Without column lineage, the columns of the table are unknown, and the search ends there.
+    both = ["db target", "db report"] if has_columns else ["db target"]
+    assert reached == [both, both, []]
+
+
+def test_the_audit_of_an_answer_follows_appends(database: Database) -> None:
+    empty(database)
+    write_events(database, three_days())
+    found = {
+        day: {row["name"] for row in audited(database, "answer_to_sources", answerId=f"day-{day}")}
+        for day in (1, 2, 3)
+    }
+    assert found == {1: {"pii_src"}, 2: {"pii_src", "clean_src"}, 3: {"clean_src"}}
