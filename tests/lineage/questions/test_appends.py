@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,6 +25,7 @@ from headwater.lineage.questions.lineage import trace
 from headwater.lineage.questions.replay import replay_plan
 from headwater.lineage.questions.root_cause import root_cause
 from headwater.lineage.view import GraphView
+from headwater.schema import headwater_facets as native
 from headwater.schema.urns import answer_urn, dataset_urn, source_urn
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
@@ -284,24 +286,26 @@ def test_two_thousand_appends_are_traced_within_bounds(database: Database) -> No
         "report", minute=0, job="report", inputs=["target"], outputs=[dataset("report")]
     )
     write_events(database, appended)
-    write_events(
-        database,
-        [{**report, "eventTime": "2026-02-01T00:00:00Z"}],
-        [{**answer("all", "report")[0], "eventTime": "2026-02-02T00:00:00Z"}],
+    cited = native.answer_event(
+        "all", cites=[{"namespace": "db", "name": "report"}], generated_at="2026-02-02T00:00:00Z"
     )
+    write_events(database, [{**report, "eventTime": "2026-02-01T00:00:00Z"}, cited])
     assert len(kept(database)) == count - 1
     view = GraphView(database, Visibility(("*",)))
-    whole = lineage(view, version("report", "report"), direction="UPSTREAM", depth=2)
+    up: dict[str, Any] = {"direction": "UPSTREAM", "depth": 2, "timeout_seconds": 60.0}
+    whole = lineage(view, version("report", "report"), **up)
     assert whole.reason == ""
-    assert {source_urn("db", f"src_{n}") for n in range(3)} <= {node.urn for node in whole.nodes}
-    part = lineage(
-        view, version("report", "report"), direction="UPSTREAM", depth=2, nodes_max=1_000
-    )
+    sources = {source_urn("db", f"src_{n}") for n in range(3)}
+    assert sources <= {node.urn for node in whole.nodes}
+    part = lineage(view, version("report", "report"), nodes_max=1_000, **up)
     assert (part.reason, len(part.nodes)) == ("nodes", 1_000)
+    traced = trace(view, "all", timeout_seconds=60.0)
+    assert (traced.reason, {row["urn"] for row in traced.sources}) == ("", sources)
+    assert len(traced.runs) == count + 1
     first = version("target", "append-0")
-    down = lineage(view, first, direction="DOWNSTREAM", depth=1)
+    down = lineage(view, first, direction="DOWNSTREAM", depth=1, timeout_seconds=60.0)
     assert run_of("report") in {node.urn for node in down.nodes}
-    plan = replay_plan(view, run_of("append-0"))
+    plan = replay_plan(view, run_of("append-0"), timeout_seconds=60.0)
     assert [rerun.run for step in plan.steps for rerun in step] == [
         run_of("append-0"),
         run_of("report"),
