@@ -157,7 +157,7 @@ def _failure_row(one: dict[str, Any]) -> dict[str, Any]:
         "partialDatasets": partial_["datasets"],
         "staleDatasets": stale["datasets"],
         "staleAnswers": stale["answers"],
-        "notify": sorted({*partial_["owners"], *stale["owners"]}),
+        "notify": sorted({*one["owners"], *partial_["owners"], *stale["owners"]}),
     }
 
 

@@ -40,6 +40,8 @@ def _failure_tree(run: Data) -> Tree:
     tree = Tree(f"{title}{attempt}  [dim]{second_of(run.get('failedAt'))}[/]")
     lines = str(run.get("error") or "no reason was sent").strip().splitlines()
     tree.add(f"[red]{escape((lines or [''])[0][:_ERROR_CHARACTERS_MAX])}[/]")
+    if run["owners"]:
+        tree.add(f"owned by {escape(', '.join(run['owners']))}")
     resolution = run["resolution"]
     if resolution:
         by = escape(plain_urn(resolution["run"])) if resolution["run"] else ""
@@ -74,10 +76,13 @@ def print_causes(
     out: Console, *, found: Data, columns: Sequence[str], rows: Sequence[dict[str, Any]]
 ) -> None:
     """Print one candidate a line, the likeliest first, and its column measures below."""
-    print_table(out, columns, rows, prose={"reason"})
+    if rows:
+        print_table(out, columns, rows, prose={"reason"})
     _print_measures(out, found["candidates"])
     print_stale(out, found["stale"])
     more = f"; {found['omittedCount']} more, see --first" if found["omittedCount"] else ""
+    if found["stale"]:
+        more += f"; {with_noun(len(found['stale']), 'dataset')} out of date"
     out.print(
         f"[dim]{with_noun(len(found['candidates']), 'candidate')} upstream of "
         f"{escape(', '.join(found['starts']))}{more}[/]"

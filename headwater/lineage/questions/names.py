@@ -1,10 +1,10 @@
 """Nodes by the name that a person gives.
 
 Three ways are tried, and the first that finds a node decides: the whole name or id; a namespace
-and a name, joined by `:` or `/`; the end of a name behind a `/`, a `.` or a `:`. So
-`marts/delays` finds the dataset `/data/marts/delays` if no dataset has the name `marts/delays`.
-A job with the namespace and name of a dataset is the same asset as the dataset, and is left out
-beside it.
+and a name, joined by `:` or `/`, of a dataset also those of an alias; the end of a name behind a
+`/`, a `.` or a `:`. So `marts/delays` finds the dataset `/data/marts/delays` if no dataset has the
+name `marts/delays`. A job with the namespace and name of a dataset is the same asset as the
+dataset, and is left out beside it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.nodes import name_nodes
 from headwater.lineage.pagination import require_between
 from headwater.lineage.view import GraphView
-from headwater.schema.urns import answer_urn, parse_urn, run_urn
+from headwater.schema.facts import Name
+from headwater.schema.naming import normalise
+from headwater.schema.urns import answer_urn, dataset_urn, parse_urn, run_urn
 
 KINDS = ("DATASET", "JOB", "ANSWER", "PIPELINE_RUN")
 NODES_MAX = 100
@@ -60,10 +62,19 @@ def _with_name(view: GraphView, name: str) -> list[str]:
 
 def _with_namespace_and_name(view: GraphView, name: str) -> list[str]:
     joints = [index for index, one in enumerate(name) if one in _JOINTS and index > 0]
-    pairs = [
-        {"namespace": name[:index], "name": name[index + 1 :]} for index in joints[:_PAIRS_MAX]
-    ]
-    return _read(view, "read/catalog/nodes_by_qualified_name", pairs=pairs) if pairs else []
+    written = [Name(name[:index], name[index + 1 :]) for index in joints[:_PAIRS_MAX]]
+    normal = [normalise(one.namespace, one.name) for one in written if one.name]
+    names = list(dict.fromkeys([*written, *normal]))
+    if not names:
+        return []
+    pairs = [{"namespace": one.namespace, "name": one.name} for one in names]
+    urns = _read(view, "read/catalog/nodes_by_qualified_name", pairs=pairs)
+    visible = [one for one in names if view.visibility.includes(one.namespace)]
+    aliases = view.read(
+        "read/nodes/canonical_datasets",
+        urns=[dataset_urn(one.namespace, one.name) for one in visible],
+    )
+    return [*urns, *(row["canonical"] for row in aliases)]
 
 
 def _with_ending(view: GraphView, name: str) -> list[str]:

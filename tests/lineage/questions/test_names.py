@@ -10,11 +10,12 @@ from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
 from headwater.lineage.questions.names import KINDS, nodes_by_name
 from headwater.lineage.view import GraphView
+from headwater.schema.headwater_facets import symlinks_event
 from headwater.schema.urns import dataset_urn, job_urn
 from headwater.schema.visibility import UNRESTRICTED, Visibility
 from tests.canonical import empty
 from tests.event_builders import dataset_event
-from tests.run_builders import answer, ds, job, run, run_of, write_events
+from tests.run_builders import answer, at, ds, job, run, run_of, write_events
 
 pytestmark = pytest.mark.neo4j
 
@@ -62,6 +63,13 @@ def test_a_namespace_and_a_name(graph: Database) -> None:
     assert named(graph, "etl/delays") == {job("delays")}
     assert named(graph, "db:a:b") == {ds("a:b")}
     assert named(graph, "db:/data/marts/punctuality") == {ds("/data/marts/punctuality")}
+
+
+def test_an_alias_with_its_namespace(graph: Database) -> None:
+    names = {"namespace": "db", "name": "delays"}, [{"namespace": "hive", "name": "d.delays"}]
+    write_events(graph, [symlinks_event(names[0], same=names[1], event_time=at(9))])
+    assert named(graph, "hive:d.delays") == {ds("delays")}
+    assert named(graph, "hive:d.delays", visibility=Visibility(("db",))) == set()
 
 
 def test_the_end_of_a_name(graph: Database) -> None:
