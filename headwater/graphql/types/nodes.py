@@ -114,7 +114,8 @@ class Dataset(DatasetDetails):
 @strawberry.type(description="A named process that reads and writes datasets.")
 class Job(JobDetails):
     @resolver(
-        "The datasets it currently reads: inputs of its newest successful run, and declared inputs."
+        "The datasets it currently reads: inputs of its newest successful execution, and declared"
+        " inputs."
     )
     async def inputs(self, info: Info) -> list[Dataset]:
         return await Dataset.all(
