@@ -64,8 +64,8 @@ def create_schema(cost_max: int = COST_MAX) -> Schema:
 def _hide_directive_definitions(schema: GraphQLSchema) -> None:
     """Remove the location DIRECTIVE_DEFINITION from the introspection of a schema.
 
-    graphql-core adds it to `@deprecated`, as the draft of the specification does. Clients with
-    graphql-js before 16.14 refuse a schema with a location that they do not have.
+    graphql-core adds it to `@deprecated`, as the draft of the specification does. graphql-codegen
+    with graphql-js before 16.14 fails on a location that it does not have.
     """
     schema.directives = tuple(map(_without_directive_definitions, schema.directives))
     name = "__DirectiveLocation"
