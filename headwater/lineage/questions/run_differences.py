@@ -179,7 +179,13 @@ def find_differences(view: GraphView, histories: Sequence[RunHistory]) -> list[R
     """Return each lasting change once, for the first of the runs that has it."""
     found: list[RunDifference] = []
     timelines = _SchemaTimelines(view, histories)
+    covered: set[str] = set()
     for history in histories:
+        covered.update(state.urn for state in history.states[1:])
+    for history in histories:
+        # One earlier run shows no usual value, and the history of a later run shows more.
+        if len(history.states) <= 2 and history.run in covered:
+            continue
         found += _changed_inputs(view, history, timelines)
         found += _changed_schemas(history, timelines)
         found += _changed_code(history)
