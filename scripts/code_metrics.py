@@ -250,6 +250,7 @@ def places_of(names: Sequence[str]) -> list[Place]:
             places += nested_expressions(name)
             if not name.startswith("tests/"):
                 places += without_imperative(name)
+                places += wrong_arguments(name)
         places += vague_words(name)
         places += banned_words(name)
     return sorted(places, key=lambda place: (place.path, place.line))

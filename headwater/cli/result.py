@@ -186,8 +186,3 @@ def _write_bytes(content: bytes, output: str | None) -> None:
     except OSError as error:
         part.unlink(missing_ok=True)
         raise QueryError(f"--output {output} cannot be written: {error.strerror}") from error
-
-
-def json_of(data: Any) -> Any:
-    """Return data as JSON reads it again."""
-    return json.loads(to_json(data))

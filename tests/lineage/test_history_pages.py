@@ -207,7 +207,6 @@ def of_runs(now: datetime, since: datetime, last: str, failed: str) -> Questions
         "read/failures/failed_runs_reversed": page | window | VISIBLE | {"cursorTime": since},
         "read/lists/runs": listed | {"cursorTime": now},
         "read/lists/runs_reversed": listed | {"cursorTime": BEGIN},
-        "read/lists/newest_runs": {"urns": [job("hot")]} | VISIBLE,
         "read/nodes/job_runs_reversed": {
             "urns": [job("hot")],
             "cursorTime": BEGIN,

@@ -43,9 +43,3 @@ def count_jobs(view: GraphView, filter: CatalogFilter = EVERY_NODE, *, status: s
     """Return the number of jobs on all pages."""
     require_run_status(status)
     return read_catalog_count(view, _STATEMENTS, filter, status=status)
-
-
-def newest_run_statuses(view: GraphView, urns: list[str]) -> dict[str, str | None]:
-    """Return the status of the newest visible run of each of these jobs, None without runs."""
-    rows = view.read("read/lists/newest_runs", urns=urns, visible=view.visibility.regexes)
-    return {row["urn"]: row["status"] for row in rows}

@@ -12,7 +12,7 @@ from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
 from headwater.lineage.list_pages import CatalogFilter, CatalogOrder
 from headwater.lineage.pagination import PageRequest, page_request
-from headwater.lineage.questions.jobs import count_jobs, jobs, newest_run_statuses
+from headwater.lineage.questions.jobs import count_jobs, jobs
 from headwater.lineage.view import GraphView
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
@@ -89,17 +89,6 @@ def test_filters(history: GraphView) -> None:
 def test_hidden_jobs_are_neither_listed_nor_counted(history: GraphView) -> None:
     assert listed(history.visible_to(Visibility(("web",)))) == ["web page"]
     assert listed(history.visible_to(Visibility(("nowhere",)))) == []
-
-
-def test_hidden_runs_decide_no_status(history: GraphView) -> None:
-    """The newest run of build belongs to a hidden job too; b0 is the newest visible one."""
-    etl = history.visible_to(Visibility(("etl",)))
-    urns = [job("build"), job("load"), job("declared")]
-    assert newest_run_statuses(etl, urns) == {
-        job("build"): "COMPLETE",
-        job("load"): "FAIL",
-        job("declared"): None,
-    }
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 6])
