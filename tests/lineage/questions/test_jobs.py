@@ -17,7 +17,7 @@ from headwater.lineage.view import GraphView
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.event_builders import facet, job_event
-from tests.run_builders import job, run, write_events
+from tests.run_builders import run, write_events
 
 pytestmark = pytest.mark.neo4j
 BY_NAME = ["build", "declared", "load", "publish", "web page"]
