@@ -107,8 +107,12 @@ def make_world(chance: random.Random) -> World:
             world.edge(world.node(newest.get(one, source_urn(*one)), *one), run)
         for one in outputs:
             world.edge(job, world.node(dataset_urn(*one), *one))
-            newest[one] = world.node(artifact_urn(*one, run_id), *one)
-            world.edge(run, newest[one])
+            version = world.node(artifact_urn(*one, run_id), *one)
+            world.edge(run, version)
+            # No event says that the write replaced anything, so the version keeps the one before.
+            if one in newest:
+                world.edge(newest[one], version)
+            newest[one] = version
     for number in range(8):
         cited = chance.sample(sorted(newest), chance.randint(1, 2))
         answer = answer_urn(f"answer-{number}x")

@@ -143,7 +143,7 @@ def _expand_pending(traversals: list[Traversal], adjacency: Adjacency) -> None:
 def _follow_citations(traversals: list[Traversal], adjacency: Adjacency) -> None:
     if not adjacency.layer.citations:
         return
-    new = [urn for traversal in traversals for urn in traversal.frontier]
+    new = [urn for traversal in traversals for urn in [*traversal.crossed, *traversal.frontier]]
     while new and not adjacency.exhausted:
         adjacency.load_citations(new)
         new = [urn for traversal in traversals for urn in follow_citations(traversal)]

@@ -20,10 +20,11 @@ from headwater.lineage.traversal.traversal import Traversal
 
 
 def follow_citations(traversal: Traversal) -> list[str]:
-    """Follow the citations at the frontier; return the new nodes, which now belong to the
-    frontier."""
+    """Follow the citations at the frontier and at the versions crossed in the last hop; return the
+    new nodes, which now belong to the frontier."""
     before = len(traversal.frontier)
-    for urn in list(traversal.frontier):
+    crossed, traversal.crossed = traversal.crossed, []
+    for urn in [*crossed, *traversal.frontier]:
         for cited in traversal.visible_first(traversal.adjacency.citations.get(urn, ())):
             _step(traversal, urn, urn, cited, "CITED_BY", (0, cited), is_same_hop=False)
     return traversal.frontier[before:]
@@ -231,6 +232,8 @@ def _step(
     is_kept = near.startswith(VERSIONS) and far.startswith(VERSIONS)
     if (is_far_hidden and is_same_hop) or (is_new and is_kept):
         traversal.pending.append(far)
+        if not is_far_hidden:
+            traversal.crossed.append(far)
     elif is_new:
         traversal.frontier.append(far)
 

@@ -59,10 +59,11 @@ class HiddenPaths:
 class Traversal:
     """The nodes reached, each with its number of hops, and the edges crossed.
 
-    `frontier` are the nodes of the next hop, `pending` those of the current one. `truncated` names
-    the bound that cut it short: depth, nodes, edges, time or "". `resume_points` and
-    `omitted_neighbours` hold, for each node from which it can resume, the next step and the known
-    neighbours that are not shown.
+    `frontier` are the nodes of the next hop, `pending` those of the current one, `crossed` the
+    versions of the last hop whose citations are not followed yet. `truncated` names the bound that
+    cut it short: depth, nodes, edges, time or "". `resume_points` and `omitted_neighbours` hold,
+    for each node from which it can resume, the next step and the known neighbours that are not
+    shown.
     """
 
     frontier: list[str]
@@ -74,6 +75,7 @@ class Traversal:
     truncated: str = ""
     hop: int = 0
     pending: list[str] = field(default_factory=list)
+    crossed: list[str] = field(default_factory=list)
     resume_points: dict[str, ResumePoint] = field(default_factory=dict)
     omitted_neighbours: dict[str, set[str]] = field(default_factory=dict)
     progress: Progress = field(default_factory=Progress)

@@ -122,6 +122,24 @@ def test_downstream_of_an_append_are_the_readers_until_the_overwrite(days: Graph
     assert not {run_of("report-3"), answer_urn("day-3"), version("target", "day-3")} & reached
 
 
+def test_an_answer_that_cites_a_later_append_is_downstream_of_the_first(database: Database) -> None:
+    empty(database)
+    write_events(
+        database,
+        [
+            *spark("day-1", "load_pii", "pii_src", "target", 60),
+            *spark("day-2", "load_clean", "clean_src", "target", 120),
+            *answer("direct", "target", minute=150),
+        ],
+    )
+    view = GraphView(database, Visibility(("*",)))
+    down = lineage(view, version("target", "day-1"), direction="DOWNSTREAM")
+    assert answer_urn("direct") in {node.urn for node in down.nodes}
+    assert (version("target", "day-2"), answer_urn("direct")) in {
+        (edge.source, edge.target) for edge in down.edges
+    }
+
+
 def test_the_wiring_and_the_inputs_of_an_append_do_not_name_its_target(days: GraphView) -> None:
     rows = days.read("read/failures/run_inputs_and_outputs", urns=[run_of("day-2")], limit=10)
     assert [read["dataset"] for read in rows[0]["inputs"]] == [ds("clean_src")]
