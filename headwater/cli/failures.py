@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -76,6 +77,8 @@ def _watched(backend: Backend, variables: dict[str, Any], interval: float) -> It
     """Yield the failures that match, and then each further one, oldest first."""
     from headwater.cli import render
 
+    # Background jobs of a shell may inherit an ignored SIGINT.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     printed: dict[tuple[str, str], None] = {}
     is_reachable = True
     while True:

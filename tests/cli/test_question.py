@@ -121,20 +121,20 @@ def test_a_failed_refresh_is_told_to_its_owners() -> None:
 
 
 def test_the_watch_prints_each_failure_once_until_it_is_interrupted(graph: Database) -> None:
-    watch = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "headwater", "failed-runs", "--watch", "--interval", "1",
          "--format", "jsonl"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ,
-    )  # fmt: skip
-    assert watch.stdout is not None
-    try:
-        assert json.loads(watch.stdout.readline())["runId"] == "load-2"
-        write_events(graph, run("other-1", "other", minute=30, status="FAIL", error="no"))
-        assert json.loads(watch.stdout.readline())["runId"] == "other-1"
-        watch.send_signal(signal.SIGINT)
-        out, err = watch.communicate(timeout=60)
-    finally:
-        watch.kill()
+    ) as watch:  # fmt: skip
+        assert watch.stdout is not None
+        try:
+            assert json.loads(watch.stdout.readline())["runId"] == "load-2"
+            write_events(graph, run("other-1", "other", minute=30, status="FAIL", error="no"))
+            assert json.loads(watch.stdout.readline())["runId"] == "other-1"
+            watch.send_signal(signal.SIGINT)
+            out, err = watch.communicate(timeout=60)
+        finally:
+            watch.kill()
     assert (watch.returncode, out, err) == (130, "", "")
 
 

@@ -141,9 +141,11 @@ QUESTIONS = {
       lastGood { status } }
       } } } }""",
     "rootCause": (
-        '{ rootCause(urn: "dataset:db:lost00") { candidates { kind run { runId job { type } } } } }'
+        '{ rootCause(urn: "dataset:db:lost00") { candidates { kind run { runId job { type } } } '
+        "stale { reason dataset { type } failedRun { job { type } } } } }"
     ),
     "schemaDiff": "query ($v: ID!) { schemaDiff(before: $v, after: $v) }",
+    "nodesByName": '{ nodesByName(name: "made", first: 100) { urn name } }',
     "search": '{ search(text: "made", first: 100) { edges { node { urn name } } totalCount } }',
     "aliases": "{ aliases(first: 100) { nodes { name { name } dataset { name } declaredBy } } }",
     "unusedDatasets": (

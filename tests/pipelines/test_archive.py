@@ -86,7 +86,7 @@ def test_every_event_is_there_once_by_day_and_namespace(
     monkeypatch.setattr(pipeline, "PART_EVENTS", 3)
     monkeypatch.setattr(pipeline, "ROUND_PARTS", 2)
     bodies = bodies_of(4)
-    spool.append(bodies[:5], received=JANUARY_31 - 1)
+    spool.append(bodies[:5], received=JANUARY_31 - 5)
     spool.append(
         [*bodies[5:], b'{"dataset": {"namespace": "s3://b/x y", "name": "t"}}', b"{no event"],
         received=JANUARY_31,

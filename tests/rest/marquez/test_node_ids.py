@@ -23,6 +23,7 @@ def test_ids_of_nodes() -> None:
 
 
 @pytest.mark.neo4j
+@pytest.mark.usefixtures("folded")
 @pytest.mark.parametrize(
     ("text", "urn"),
     [
@@ -37,6 +38,7 @@ def test_an_id_finds_its_node(database: Database, text: str, urn: str) -> None:
 
 
 @pytest.mark.neo4j
+@pytest.mark.usefixtures("folded")
 def test_other_ids_are_refused(database: Database) -> None:
     view = GraphView(database)
     for text in ("table:x:y", f"run:{FIRST}", "dataset:", f"dataset:{':' * 30}"):
