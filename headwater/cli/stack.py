@@ -27,9 +27,10 @@ from typing import IO
 from rich.console import Console
 from rich.markup import escape
 
-from headwater.cli.backend.address import API_FILE
+from headwater.cli.backend.address import API_FILE, UP_LOCK
 from headwater.cypher.driver.database import Database
 from headwater.errors import HeadwaterError, HomeInUseError, ServerError
+from headwater.local.home import write_private
 from headwater.local.neo4j import LocalNeo4j, Running
 from headwater.local.ports import free_port, require_free_port
 from headwater.local.progress import show_jars
@@ -155,7 +156,10 @@ class Stack:
         settings = self._settings
         home = settings.home_path
         home.mkdir(parents=True, exist_ok=True)
-        self._resources.enter_context(_alone(home / "up.lock", home))
+        self._resources.enter_context(_alone(home / UP_LOCK, home))
+        # An earlier `up` that was killed has left its address.
+        (home / API_FILE).unlink(missing_ok=True)
+        self._resources.callback((home / API_FILE).unlink, missing_ok=True)
         if settings.port:
             require_free_port(settings.port, "--port")
         # This process has the lock of the home, so a Neo4j of an earlier `up` has lost its owner.
@@ -179,9 +183,7 @@ class Stack:
         for name in ("serve", "worker"):
             self._spawn(name)
         self._wait_ready()
-        written = home / API_FILE
-        written.write_text(self.url, encoding="utf-8")
-        self._resources.callback(written.unlink, missing_ok=True)
+        write_private(home / API_FILE, self.url)
 
     def _spawn(self, name: str) -> None:
         log = self._log(name)

@@ -138,7 +138,7 @@ class Home:
     def new_password(self) -> str:
         """Generate, store and return a password."""
         password = secrets.token_urlsafe(PASSWORD_BYTES)
-        _write_private(self._password, password + "\n")
+        write_private(self._password, password + "\n")
         return password
 
     def server(self) -> Server | None:
@@ -150,7 +150,7 @@ class Home:
 
     def save_server(self, server: Server) -> None:
         """Store the address of a started server."""
-        _write_private(self._server, json.dumps(asdict(server)) + "\n")
+        write_private(self._server, json.dumps(asdict(server)) + "\n")
 
     def clear_server(self) -> None:
         """Remove the address of a stopped server."""
@@ -193,7 +193,8 @@ def _store_is_free(descriptor: int) -> bool:
     return True
 
 
-def _write_private(file: Path, text: str) -> None:
+def write_private(file: Path, text: str) -> None:
+    """Replace a file atomically by one that only the owner can read."""
     partial = file.with_name(f".{file.name}-{os.getpid()}")
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as stream:

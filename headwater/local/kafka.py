@@ -24,7 +24,7 @@ from pathlib import Path
 
 from headwater.errors import ServerError
 from headwater.local import process
-from headwater.local.home import Home
+from headwater.local.home import Home, write_private
 from headwater.local.jars import Progress, classpath, ensure_jars, read_lock
 from headwater.local.java import Java
 from headwater.local.managed_server import ManagedServer
@@ -175,7 +175,7 @@ class LocalKafka(ManagedServer[RunningKafka]):
         )
         broker = Broker(pid, port, controller_port)
         try:
-            self._file.write_text(json.dumps(asdict(broker)))
+            write_private(self._file, json.dumps(asdict(broker)))
             self._wait_until_ready(broker)
         except BaseException:
             # Also after Ctrl-C: leave no process that is not a broker.
