@@ -32,6 +32,7 @@ from headwater.cli import (
     gate,
     graph_admin,
     impact,
+    imports,
     keys,
     lists,
     pipeline,
@@ -67,6 +68,7 @@ for panel, modules in (
             app.command(name, cls=PanelCommand, rich_help_panel=panel)(command)
 for group, group_name, panel in (
     (aliases, "aliases", "Ask"),
+    (imports, "import", "Send and check"),
     (keys, "keys", "Maintain"),
     (pipeline, "pipeline", "Maintain"),
 ):
@@ -75,7 +77,8 @@ for group, group_name, panel in (
     )
     for name, command in group.COMMANDS.items():
         subcommands.command(name, cls=PanelCommand)(command)
-    app.add_typer(subcommands, name=group_name, rich_help_panel=panel)
+    if group.COMMANDS:
+        app.add_typer(subcommands, name=group_name, rich_help_panel=panel)
 
 
 @app.callback(invoke_without_command=True)

@@ -7,7 +7,7 @@ import io
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,11 +48,11 @@ def ingest(
     address = api_address(home, url, profile)
     accepted = 0
     refused: list[dict[str, Any]] = []
-    with _bar(as_json) as bar:
+    with progress_bar(as_json) as bar:
         task = bar.add_task("sending", total=None)
         for file in files:
             for number, lines in _batches(file):
-                result = _post(address, lines)
+                result = post_batch(address, lines)
                 accepted += result["summary"]["successful"]
                 refused += [
                     {"file": file, "event": number + one["index"], **one}
@@ -110,17 +110,24 @@ def dead_letters(
 
 
 def _batches(file: str) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield batches of a file: the number of the first event, and the events."""
-    batch: list[bytes] = []
-    size, first, number = 0, 0, 0
+    """Yield batches of a file, as `batches_of` does."""
     with _opened(file) as stream:
-        for event in _events(stream):
-            batch.append(event)
-            size += len(event)
-            number += 1
-            if len(batch) >= BATCH_EVENTS_MAX or size >= BATCH_BYTES_MAX:
-                yield first, batch
-                batch, size, first = [], 0, number
+        yield from batches_of(_events(stream))
+
+
+def batches_of(events: Iterable[bytes]) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield batches within the limits of a request: the number of the first event, and the events.
+
+    Each event is JSON on one line.
+    """
+    batch: list[bytes] = []
+    size, first = 0, 0
+    for number, event in enumerate(events, 1):
+        batch.append(event)
+        size += len(event)
+        if len(batch) >= BATCH_EVENTS_MAX or size >= BATCH_BYTES_MAX:
+            yield first, batch
+            batch, size, first = [], 0, number
     if batch:
         yield first, batch
 
@@ -163,7 +170,7 @@ def _opened(file: str) -> Iterator[io.BufferedIOBase]:
             yield unpacked
 
 
-def _post(address: Address, lines: list[bytes]) -> dict[str, Any]:
+def post_batch(address: Address, lines: list[bytes]) -> dict[str, Any]:
     """Send one batch, and retry while the API is down or full.
 
     Raises UnavailableError, UnauthorizedError, or EventError for a refused batch.
@@ -198,7 +205,8 @@ def _unavailable(url: str, reason: str) -> UnavailableError:
     )
 
 
-def _bar(quiet: bool) -> Progress:
+def progress_bar(quiet: bool) -> Progress:
+    """Return a bar on standard error; it is hidden if `quiet`, or if that is no terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -1,0 +1,1 @@
+"""Sources of lineage that send no events, read as OpenLineage events."""

@@ -1,0 +1,87 @@
+"""The delivery of imported events: to a file, to standard output, with counts and problems."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+
+from headwater.cli.imports import Delivery, deliver
+from headwater.errors import QueryError
+from headwater.importers.report import ImportReport
+from headwater.schema.headwater_facets import Event, source_event
+
+
+def events(report: ImportReport, number: int, problems: int = 0) -> Iterator[Event]:
+    for one in range(number):
+        report.counts["models"] += 1
+        yield source_event(f"t{one}", captured_at="2026-01-01")
+    for one in range(problems):
+        report.add_problem(f"etl.sql:{one + 1}", "the SQL cannot be read")
+
+
+def run(delivery: Delivery, number: int, problems: int = 0) -> int:
+    report = ImportReport()
+    try:
+        deliver(events(report, number, problems), report, delivery)
+    except typer.Exit as ended:
+        return ended.exit_code
+    return 0
+
+
+def test_a_dry_run_prints_the_events_and_the_counts_beside_them(
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    assert run(Delivery(dry_run=True), 2, problems=1) == 0
+    out, err = capfdbinary.readouterr()
+    names = [json.loads(line)["dataset"]["name"] for line in out.splitlines()]
+    assert names == ["t0", "t1"]
+    assert err.decode().splitlines() == [
+        "read: 2 models",
+        "2 events written",
+        "1 passed over:",
+        "  etl.sql:1: the SQL cannot be read",
+    ]
+
+
+def test_a_file_of_events_and_a_summary_as_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "events.jsonl"
+    assert run(Delivery(output=str(file), as_json=True), 3, problems=1) == 0
+    assert len(file.read_text().splitlines()) == 3
+    assert json.loads(capsys.readouterr().out) == {
+        "written": 3,
+        "refused": [],
+        "read": {"models": 3},
+        "problems": [{"place": "etl.sql:1", "reason": "the SQL cannot be read"}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("strict", "number", "problems", "code"),
+    [(False, 1, 1, 0), (True, 1, 1, 4), (True, 1, 0, 0), (False, 0, 1, 4), (False, 0, 0, 0)],
+)
+def test_the_exit_code(tmp_path: Path, strict: bool, number: int, problems: int, code: int) -> None:
+    delivery = Delivery(output=str(tmp_path / "events"), strict=strict)
+    assert run(delivery, number, problems) == code
+
+
+def test_no_file_is_left_of_an_import_that_ends_early(tmp_path: Path) -> None:
+    file = tmp_path / "events.jsonl"
+
+    def broken() -> Iterator[Event]:
+        yield source_event("t", captured_at="2026-01-01")
+        raise QueryError("the source is gone")
+
+    with pytest.raises(QueryError, match="gone"):
+        deliver(broken(), ImportReport(), Delivery(output=str(file)))
+    assert not file.exists()
+
+
+def test_two_destinations_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(QueryError, match="exclude each other"):
+        deliver(iter(()), ImportReport(), Delivery(dry_run=True, output=str(tmp_path / "x")))
