@@ -30,6 +30,7 @@ from headwater.cypher.sandbox.run import (
     ROWS_MAX,
 )
 from headwater.cypher.sandbox.statement_check import DEPTH_MAX, TEXT_CHARACTERS_MAX
+from headwater.cypher.shell_text import shell_text
 from headwater.graphql.schema import sdl
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -67,14 +68,16 @@ CYPHER = f"""# Cypher for auditors
 *Written by `make docs` from the heads of the files in `headwater/cypher/audit/`, from `docs/reference/cypher/graph.md`, and from
 the answers in `docs/reference/cypher/outputs/`: those of a real `headwater demo --home /demo`.*
 
-The library is a folder of queries, each a file that can be pasted into Neo4j's own shell as it is. Headwater runs them,
-and Cypher of your own, on the command line and over HTTP:
+Headwater runs the queries of the library, and Cypher of your own, on the command line and over HTTP. Each text below also
+pastes into cypher-shell and into Neo4j Browser as it is: its `:param` lines set the parameters of the example, so change
+them first. [For auditors](../how-to/audit.md) explains which door is read-only.
 
 | | the library | your own |
 |---|---|---|
 | command line | `headwater cypher NAME --param name=value` | `headwater cypher -`, from standard input |
 | HTTP | `POST /cypher/NAME`, the body its parameters as JSON | `POST /cypher`, the body `query` and `parameters` |
-| listed by | `headwater cypher`; `--source` prints one | `GET /cypher` lists the library |
+| listed by | `headwater cypher` | `GET /cypher` |
+| to paste | `headwater cypher NAME --print --param name=value` | |
 
     curl -s localhost:8000/cypher/failed_runs -d '{{"since": "2026-01-01", "limit": 5}}'
     curl -s localhost:8000/cypher -d '{{"query": "MATCH (j:Job) RETURN j.name LIMIT $n", "parameters": {{"n": 5}}}}'
@@ -230,7 +233,7 @@ def _query(found: Query) -> str:
     columns = ", ".join(f"`{column.strip()}`" for column in found.returns.split(","))
     return (
         f"### {bare(found)}\n\n{found.purpose}\n\n{table if found.parameters else ''}"
-        f"Returns {columns}.\n\n{_output(bare(found))}\n"
+        f"Returns {columns}.\n\n```text\n{shell_text(found)}```\n\n{_output(bare(found))}\n"
     )
 
 

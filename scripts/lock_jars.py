@@ -4,6 +4,7 @@ size.
 Run it by hand when a version changes:
 
     python scripts/lock_jars.py neo4j 5.26.30
+    python scripts/lock_jars.py cypher-shell 5.26.30
     python scripts/lock_jars.py kafka 4.1.1
     python scripts/lock_jars.py spark-kafka 4.1.3
 
@@ -23,6 +24,7 @@ from pathlib import Path
 # The root artifacts of each server. A jar without a version of its own takes the requested version.
 roots = {
     "neo4j": ("org.neo4j:neo4j", "org.neo4j:neo4j-bolt"),
+    "cypher-shell": ("org.neo4j:cypher-shell",),
     # Kafka's own download includes the binding for its log; its pom does not.
     "kafka": ("org.apache.kafka:kafka_2.13", "org.apache.logging.log4j:log4j-slf4j-impl:2.24.3"),
     # Only delegation tokens need its second half; this is the newest version of Spark 4.1 that
@@ -34,6 +36,7 @@ roots = {
 }
 titles = {
     "neo4j": "a Neo4j {} server",
+    "cypher-shell": "Neo4j's shell {}",
     "kafka": "a Kafka {} server",
     "spark-kafka": "what lets Spark {} read Kafka",
 }

@@ -11,6 +11,7 @@ import typer
 from headwater.cli.backend.address import Address, address_of_home, choose_address
 from headwater.cli.backend.home import connect as connect
 from headwater.cli.backend.home import graph as graph
+from headwater.cli.backend.home import graph_settings as graph_settings
 from headwater.cli.backend.home import settings_of as settings_of
 from headwater.cli.backend.home import with_local_neo4j as with_local_neo4j
 from headwater.cli.backend.profiles import profile_names

@@ -274,20 +274,22 @@ def cypher(
         list[str] | None, typer.Option(help="A parameter as name=value; repeatable.")
     ] = None,
     source: Annotated[
-        bool, typer.Option("--source", help="Print the query instead of running it.")
+        bool,
+        typer.Option("--source", "--print", help="Print the query to paste into cypher-shell."),
     ] = False,
 ) -> Result:
-    """Run an audit query, read-only; without a name, list the library.
+    """Run an audit query, read-only; without a name, list the library. With --print, show the query
+    and its parameters as `:param` lines.
 
-    For example: headwater cypher column_origins --param namespace=file --format csv"""
+    For example: headwater cypher failed_runs --param since=2026-01-01 --format csv"""
     from headwater.cli import render
     from headwater.cypher.sandbox.parameters import json_or_text
 
     if name is None:
         return _library(backend)
-    if source and name != "-":
-        return _source(name)
     parameters = _parameters(param or [])
+    if source and name != "-":
+        return _source(name, parameters)
     if name == "-":
         values = {key: json_or_text(value) for key, value in parameters.items()}
         found = backend.run_statement(sys.stdin.read(), values)
@@ -319,10 +321,11 @@ def _parameter_text(one: dict[str, Any]) -> str:
     return f"{one['name']} {one['type']}{default}"
 
 
-def _source(name: str) -> Result:
+def _source(name: str, parameters: dict[str, str]) -> Result:
     from headwater.cypher.query_catalog import find_query
+    from headwater.cypher.shell_text import shell_text
 
-    text = find_query(name).text
+    text = shell_text(find_query(name), parameters)
     row = {"name": name, "query": text}
 
     def show(out: Any) -> None:

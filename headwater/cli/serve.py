@@ -1,8 +1,9 @@
-"""Commands that keep running: `up`, `serve`, `worker`, `neo4j`."""
+"""Commands that keep running: `up`, `serve`, `worker`, `neo4j`, `cypher-shell`."""
 
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 import threading
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headwater.cli.options import Home, connect, settings_of
+from headwater.cli.options import Home, connect, graph_settings, settings_of
+from headwater.errors import HomeInUseError
 
 if TYPE_CHECKING:
     from headwater.settings import Settings
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 # The largest message of a subscriber, and the time after which one that answers no ping is dropped.
 WEBSOCKET_BYTES_MAX = 262_144
 PING_SECONDS = 20.0
+_SHELL, _SHELL_CLASS = "cypher-shell", "org.neo4j.shell.Main"
 Port = Annotated[
     int | None, typer.Option(help="Port of the API; 0 takes a free one.", show_default="8000")
 ]
@@ -107,16 +110,31 @@ def worker(home: Home = None) -> None:
     database.close()
 
 
-def neo4j(home: Home = None, bolt_port: BoltPort = 7687) -> None:
-    """Run only the local Neo4j, for cypher-shell, drivers, or `serve` and `worker` beside it."""
+def neo4j(
+    home: Home = None,
+    bolt_port: BoltPort = 7687,
+    read_only: Annotated[
+        bool,
+        typer.Option("--read-only", help="Refuse every write, for auditors on a copy of a home."),
+    ] = False,
+) -> None:
+    """Run only the local Neo4j, for cypher-shell, drivers, or `serve` and `worker` beside it.
+
+    For example: headwater neo4j --home copy-of-home --read-only"""
     from rich.console import Console
 
     from headwater.cli.stack import local_neo4j
+    from headwater.local.neo4j_settings import Sizes
 
     settings = settings_of(home)
     ended = threading.Event()
     set_on_signal(ended)
-    with local_neo4j(settings, bolt_port) as (_, running):
+    with local_neo4j(settings, bolt_port, sizes=Sizes(read_only=read_only)) as (_, running):
+        if read_only and running.reused:
+            raise HomeInUseError(
+                f"the Neo4j in {settings.home_path} runs already, and may write",
+                hint="Stop it, or copy the home while it is stopped.",
+            )
         console = Console(highlight=False)
         console.print(f"[bold]Neo4j[/] {running.uri}   user {running.user}")
         console.print(
@@ -151,4 +169,35 @@ def share_metrics(settings: Settings) -> None:
     remove_ended_processes(folder)
 
 
-COMMANDS = {"up": up, "serve": serve, "worker": worker, "neo4j": neo4j}
+def cypher_shell(
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(help="Arguments of cypher-shell, after --.", metavar="ARGUMENTS"),
+    ] = None,
+    home: Home = None,
+) -> None:
+    """Open Neo4j's own shell on the graph, in read mode; the first call fetches it (43 MB).
+
+    For example: headwater cypher failed_runs --print | headwater cypher-shell"""
+    from headwater.local.jars import classpath, ensure_jars, read_lock
+    from headwater.local.java import find_java
+    from headwater.local.progress import show_jars
+
+    settings, java, lock = graph_settings(home), find_java(), read_lock(_SHELL)
+    with show_jars() as progress:
+        cache = settings.cache_path if settings.cache else None
+        folder = ensure_jars(cache, progress, lock=lock, java=java)
+    os.environ["NEO4J_USERNAME"] = settings.neo4j_user
+    os.environ["NEO4J_PASSWORD"] = settings.password()
+    program = [str(java.program), "-cp", classpath(folder, lock), _SHELL_CLASS]
+    address = ["--address", settings.neo4j_uri, "--database", settings.neo4j_database]
+    os.execv(java.program, [*program, *address, "--access-mode", "read", *(arguments or [])])
+
+
+COMMANDS = {
+    "up": up,
+    "serve": serve,
+    "worker": worker,
+    "neo4j": neo4j,
+    "cypher-shell": cypher_shell,
+}

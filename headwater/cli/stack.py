@@ -32,6 +32,7 @@ from headwater.cypher.driver.database import Database
 from headwater.errors import HeadwaterError, HomeInUseError, ServerError
 from headwater.local.home import write_private
 from headwater.local.neo4j import LocalNeo4j, Running
+from headwater.local.neo4j_settings import Sizes
 from headwater.local.ports import free_port, require_free_port
 from headwater.local.progress import show_jars
 from headwater.local.startup import StartupWatch
@@ -52,7 +53,7 @@ _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def local_neo4j(
-    settings: Settings, bolt_port: int, *, owner: str = ""
+    settings: Settings, bolt_port: int, *, owner: str = "", sizes: Sizes | None = None
 ) -> Iterator[tuple[LocalNeo4j, Running]]:
     """Run the home's local Neo4j, fetching its jars first if needed; end it on exit if it was
     started here, or by an owner of that name.
@@ -60,7 +61,12 @@ def local_neo4j(
     with show_jars() as progress:
         cache = settings.cache_path if settings.cache else None
         server = LocalNeo4j(
-            settings.home_path, bolt_port, cache=cache, progress=progress, owner=owner
+            settings.home_path,
+            bolt_port,
+            sizes=sizes,
+            cache=cache,
+            progress=progress,
+            owner=owner,
         )
         running = server.start()
     try:

@@ -24,12 +24,16 @@ PROCEDURES_ALLOWED = (
 
 @dataclass(frozen=True)
 class Sizes:
-    """The limits of a managed Neo4j: memory in MiB and the time of a transaction in seconds."""
+    """The limits of a managed Neo4j: memory in MiB and the time of a transaction in seconds.
+
+    With `read_only` it refuses every write.
+    """
 
     heap_mb: int = 512
     page_cache_mb: int = 128
     transaction_mb: int = 256
     transaction_seconds: int = 120
+    read_only: bool = False
 
 
 def neo4j_settings(bolt_address: str, sizes: Sizes) -> dict[str, str]:
@@ -42,7 +46,7 @@ def neo4j_settings(bolt_address: str, sizes: Sizes) -> dict[str, str]:
     Returns:
         Values by the name of the setting.
     """
-    return {
+    settings = {
         "server.default_listen_address": "127.0.0.1",
         "server.bolt.enabled": "true",
         "server.bolt.listen_address": bolt_address,
@@ -72,6 +76,7 @@ def neo4j_settings(bolt_address: str, sizes: Sizes) -> dict[str, str]:
         "internal.dbms.bolt.netty_server_shutdown_timeout": "2",
         "server.config.strict_validation.enabled": "true",
     }
+    return {**settings, "server.databases.read_only": "neo4j"} if sizes.read_only else settings
 
 
 def neo4j_conf(bolt_address: str, sizes: Sizes) -> str:

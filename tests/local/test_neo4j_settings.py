@@ -17,3 +17,9 @@ def test_the_file_has_one_line_a_setting() -> None:
     comment, *lines = neo4j_conf("127.0.0.1:0", Sizes()).splitlines()
     assert comment.startswith("# ")
     assert dict(line.split("=", 1) for line in lines) == neo4j_settings("127.0.0.1:0", Sizes())
+
+
+def test_a_read_only_server_names_its_database() -> None:
+    writing = neo4j_settings("127.0.0.1:0", Sizes())
+    reading = neo4j_settings("127.0.0.1:0", Sizes(read_only=True))
+    assert reading == {**writing, "server.databases.read_only": "neo4j"}

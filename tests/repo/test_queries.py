@@ -70,7 +70,7 @@ QUERIES = [found for _, found in sorted(load_queries().items())]
 # match.
 CYPHER = re.compile(r"\b(MATCH|MERGE|CREATE|DELETE|UNWIND|CALL)\b\s*(\(|\{|\$|[a-z]+\s*=|[A-Z]+ )")
 # The only text that may precede a statement.
-EXPLAIN = "EXPLAIN "
+EXPLAIN = "EXPLAIN\n"
 
 
 def statements(found: Query) -> list[str]:
@@ -233,7 +233,7 @@ def test_only_explain_is_put_before_a_statement() -> None:
         and node.func.attr in {"run", "execute_query"}
         and node.args
         and isinstance(node.args[0], ast.JoinedStr | ast.BinOp)
-        and not ast.unparse(node.args[0]).startswith(f"f'{EXPLAIN}")
+        and not ast.unparse(node.args[0]).startswith(f"f{EXPLAIN!r}"[:-1])
     ]
     assert found == []
 

@@ -36,14 +36,22 @@ def graph(home: str | None) -> Database:
 
     With `--home`, only the one in that home. Raises UnavailableError if none runs there.
     """
+    return connect(graph_settings(home))
+
+
+def graph_settings(home: str | None) -> Settings:
+    """Return the settings with the address and the password of that graph.
+
+    Raises UnavailableError if none runs in the home.
+    """
     settings = settings_of(home)
     is_set = settings.neo4j_password or settings.neo4j_password_file
     if home is None and (is_set or settings.neo4j_uri != Settings().neo4j_uri):
-        return connect(settings)
+        return settings
     running = _of_running_neo4j(settings)
     if running is None:
         raise nothing_runs(settings.home_path)
-    return connect(running)
+    return running
 
 
 def _of_running_neo4j(settings: Settings) -> Settings | None:

@@ -92,6 +92,10 @@ class Statement:
     def require_bounded(self, procedures: frozenset[str]) -> None:
         """Check the statement. Raises QueryError unless each call is known and each value is
         bounded."""
+        if self._word(0) in {"explain", "profile"}:
+            raise _refused(
+                f"{self._word(0).upper()} returns a plan and no rows", "Send the statement itself."
+            )
         growth = factor = 1
         squared = False
         for position, token in enumerate(self.tokens):

@@ -281,3 +281,32 @@ def test_own_text(history: Database) -> None:
             {},
             seconds=0.5,
         )
+
+
+@pytest.mark.parametrize(
+    ("statement", "place", "line"),
+    [
+        ("MATCH (n) RETRUN n", "line 1, column 11 (offset: 10)", '"MATCH (n) RETRUN n"'),
+        ("MATCH (n)\n  RETURN m", "line 2, column 10 (offset: 19)", '"  RETURN m"'),
+        ("// why\r\nRETURN 1 +", "line 2", '"RETURN 1 +"'),
+        ("CYPHER 5 RETURN nope(1)", "line 1", '"CYPHER 5 RETURN nope(1)"'),
+    ],
+)
+def test_an_error_names_the_place_in_the_own_text(
+    database: Database, statement: str, place: str, line: str
+) -> None:
+    with pytest.raises(QueryError) as raised:
+        run_text(database, statement, {})
+    message = raised.value.message
+    assert place in message
+    assert line in message
+    assert "EXPLAIN" not in message
+
+
+@pytest.mark.parametrize(
+    "statement", ["CYPHER", "MATCH", "RETURN $missing AS x", "RETURN 1 AS a; RETURN 2 AS b", "x"]
+)
+def test_no_error_shows_how_a_statement_is_checked(database: Database, statement: str) -> None:
+    with pytest.raises(QueryError) as raised:
+        run_text(database, statement, {})
+    assert "EXPLAIN" not in f"{raised.value.message} {raised.value.hint}"
