@@ -1,7 +1,7 @@
 # Start with `make demo`. Every target works on a fresh clone with Python >= 3.11 and Java 17 or 21.
 # Paths are relative, so the folder's own path may contain spaces.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast check fix docs site lock clean
+.PHONY: help setup setup-demo demo test test-fast check fix docs site lock clean
 MAKEFLAGS += --no-print-directory
 
 # The first Python that is new enough. PYTHON=... names another one.
@@ -28,18 +28,25 @@ compile := .venv/bin/uv pip compile --universal --python-version 3.11 --generate
   --no-header --no-annotate --quiet
 
 help: ## Show this list.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
-setup: ## Create .venv with the command `headwater`, and fetch Neo4j's jars once.
-	@if [ -z "$(PYTHON)" ]; then \
+# Stop with a hint on a machine without a Python that is new enough.
+require_python = if [ -z "$(PYTHON)" ]; then \
 	  echo "No Python 3.11 or newer on this machine."; \
 	  echo "  Debian, Ubuntu   apt install python3 python3-venv"; \
 	  echo "  macOS            brew install python@3.12"; \
 	  echo "  Fedora           dnf install python3"; \
 	  exit 1; fi
-	@"$(PYTHON)" scripts/setup.py
 
-demo: setup ## Run a real Spark pipeline, trace its answer, show its failure (SERVE=1 HOME_DIR= PORT= BOLT_PORT=).
+setup: ## Create .venv for development: the command `headwater`, tests, checks, docs. Fetch Neo4j's jars once.
+	@$(require_python)
+	@"$(PYTHON)" scripts/setup.py development
+
+setup-demo: ## Create .venv with what the demo and the command `headwater` need: half of `setup`.
+	@$(require_python)
+	@"$(PYTHON)" scripts/setup.py demo
+
+demo: setup-demo ## Run a real Spark pipeline, trace its answer, show its failure (SERVE=1 HOME_DIR= PORT= BOLT_PORT=).
 	@$(bin) headwater demo $(DEMO_OPTIONS)
 
 test: setup ## Run all tests, against a real Neo4j and a real Spark (or some: PYTEST='tests/schema -x').
@@ -69,6 +76,8 @@ site: setup ## Build docs/ as a site in docs/_build; a broken link fails.
 
 lock: setup ## Write the lock files from pyproject.toml; versions that still fit stay.
 	@$(compile) pyproject.toml --all-extras --group dev -o requirements.lock
+	@$(compile) pyproject.toml --extra demo --group setup --overrides requirements-demo.overrides \
+	  -c requirements.lock -o requirements-demo.lock
 	@$(compile) pyproject.toml --extra server -c requirements.lock -o requirements-server.lock
 	@$(compile) --group pyproject.toml:build -c requirements.lock -o requirements-build.lock
 	@$(compile) tests/producers/dbt.in -o tests/producers/dbt.lock

@@ -1,9 +1,12 @@
-"""Set up `.venv/bin/headwater` from a fresh clone, with only Python and Java installed: `make
-setup`.
+"""Set up `.venv/bin/headwater` from a fresh clone, with only Python and Java installed.
 
-It installs the files that requirements.lock names, by hash, uv itself included. A second run
-without changes takes a fraction of a second. An interrupted step is repeated by the next run. Two
-runs at once do the work once. A working `.venv` of another origin is extended and never removed.
+    python scripts/setup.py demo           the command, local servers, Spark: `make demo`
+    python scripts/setup.py development    also the tools of tests, checks and docs: `make setup`
+
+It installs the files that the lock file of the chosen set names, by hash, uv itself included. The
+set for development contains that of the demo. A second run without changes takes a fraction of a
+second. An interrupted step is repeated by the next run. Two runs at once do the work once. A working
+`.venv` of another origin is extended and never removed.
 
 Without a usable Python or Java it stops and prints how to install them. It runs on the machine's
 own Python. It imports only the standard library and two modules of Headwater that need nothing
@@ -26,10 +29,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
-LOCK = ROOT / "requirements.lock"
+DEMO, DEVELOPMENT = "demo", "development"
+LOCKS = {DEMO: ROOT / "requirements-demo.lock", DEVELOPMENT: ROOT / "requirements.lock"}
 PYTHON = VENV / "bin" / "python"
-# Holds the fingerprint of the installed files. It exists only while an installation is complete.
-DONE = VENV / ".headwater"
 # Exists during an installation, and therefore also after an interrupted one.
 UNFINISHED = VENV / ".headwater-unfinished"
 
@@ -40,34 +42,39 @@ NO_VENV = """This Python has no venv module: {python}
 or name another Python, 3.11 or newer: make setup PYTHON=/path/to/python3"""
 
 
-def main() -> int:
-    with LOCK.open("rb") as lock_file:
+def main(wanted: str) -> int:
+    with LOCKS[DEVELOPMENT].open("rb") as lock_file:
         fcntl.flock(lock_file, fcntl.LOCK_EX)
-        required = fingerprint()
-        if not installed(required):
+        if not is_installed(wanted) and not is_installed(DEVELOPMENT):
             check_machine()
-            install(required)
+            install(wanted)
     # This takes milliseconds when the jars are there. Other programs share the cache, so check
     # every time.
     return run(str(PYTHON), "-m", "headwater.local", stdout=subprocess.DEVNULL)
 
 
-def fingerprint() -> str:
+def fingerprint(wanted: str) -> str:
     """Return a digest of the lock, the metadata, this file, the folder (scripts hold its path) and
     the Python.
     """
     digest = hashlib.sha256(f"{ROOT}\n{sys.version}\n{os.path.realpath(sys.executable)}\n".encode())
-    for file in (LOCK, ROOT / "pyproject.toml", Path(__file__)):
+    for file in (LOCKS[wanted], ROOT / "pyproject.toml", Path(__file__)):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 
 
-def installed(required: str) -> bool:
+def done_file(wanted: str) -> Path:
+    """Return the file with the fingerprint of a set; it exists only while the set is complete."""
+    return VENV / f".headwater-{wanted}"
+
+
+def is_installed(wanted: str) -> bool:
+    done = done_file(wanted)
     return (
         PYTHON.exists()
-        and DONE.exists()
+        and done.exists()
         and not UNFINISHED.exists()
-        and DONE.read_text() == required
+        and done.read_text() == fingerprint(wanted)
     )
 
 
@@ -92,20 +99,22 @@ def check_machine() -> None:
     )
 
 
-def install(required: str) -> None:
+def install(wanted: str) -> None:
     if UNFINISHED.exists() or not PYTHON.exists():
         make_venv()
     UNFINISHED.touch()
-    DONE.unlink(missing_ok=True)
+    lock, done = LOCKS[wanted], done_file(wanted)
+    done.unlink(missing_ok=True)
     pip = (str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    must(*pip, "--require-hashes", "--only-binary=:all:", "-r", uv_alone())
-    uv = (str(VENV / "bin" / "uv"), "pip", "install", "--python", str(PYTHON))
-    print_line("installing the files of requirements.lock")
-    must(*uv, "--require-hashes", "-r", str(LOCK))
-    must(*uv, "--quiet", "--no-deps", "--no-build-isolation", "--editable", str(ROOT))
-    fresh = DONE.with_suffix(".new")
-    fresh.write_text(required)
-    fresh.replace(DONE)
+    must(*pip, "--require-hashes", "--only-binary=:all:", "-r", uv_alone(lock))
+    # A lock is complete, so no metadata of a package adds to it.
+    uv = (str(VENV / "bin" / "uv"), "pip", "install", "--python", str(PYTHON), "--no-deps")
+    print_line(f"installing the files of {lock.name}")
+    must(*uv, "--require-hashes", "-r", str(lock))
+    must(*uv, "--quiet", "--no-build-isolation", "--editable", str(ROOT))
+    fresh = done.with_suffix(".new")
+    fresh.write_text(fingerprint(wanted))
+    fresh.replace(done)
     UNFINISHED.unlink()
 
 
@@ -121,9 +130,9 @@ def make_venv() -> None:
     must(sys.executable, "-m", "venv", str(VENV))
 
 
-def uv_alone() -> str:
-    """Write uv's own lines of the lock to a file: pip installs uv, and uv installs the rest."""
-    lines = LOCK.read_text().splitlines()
+def uv_alone(lock: Path) -> str:
+    """Write uv's own lines of a lock to a file: pip installs uv, and uv installs the rest."""
+    lines = lock.read_text().splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith("uv=="))
     end = next(
         (n for n, line in enumerate(lines[start + 1 :], start + 1) if not line.startswith(" ")),
@@ -137,8 +146,8 @@ def uv_alone() -> str:
 def must(*command: str) -> None:
     if run(*command) != 0:
         sys.exit(
-            f"make setup stopped: {Path(command[0]).name} failed. Once that is resolved, "
-            f"run it again."
+            f"The setup stopped: {Path(command[0]).name} failed. Once that is resolved, run the "
+            f"same command again."
         )
 
 
@@ -157,8 +166,10 @@ def print_line(text: str) -> None:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] not in ([DEMO], [DEVELOPMENT]):
+        sys.exit(f"usage: python scripts/setup.py {DEMO}|{DEVELOPMENT}")
     try:
-        status = main()
+        status = main(sys.argv[1])
         for left_over in VENV.glob(".uv-*"):
             shutil.rmtree(left_over, ignore_errors=True)
         sys.exit(status)

@@ -1,5 +1,8 @@
 """The command `evidence`: write an evidence pack of one node, as JSON and as a page, or verify
 one.
+
+`--format` and `--output` print the entries of the pack as those of every other command are; JSON is
+the whole pack with its digest, which `--verify` takes.
 """
 
 from __future__ import annotations
@@ -10,18 +13,29 @@ import os
 import re
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from headwater.cli.backend.choice import open_backend
 from headwater.cli.names import resolve
-from headwater.cli.options import Home, Json, Profile, Url, existing
+from headwater.cli.options import OUTPUT, Home, Json, Profile, Url, existing
+from headwater.cli.output.cells import text_of
+from headwater.cli.question import Output, chosen_format
+from headwater.cli.result import Format, Result, write
 from headwater.cli.times import instant_of
 from headwater.errors import HeadwaterError, QueryError
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 NAME_CHARACTERS_MAX = 60
+_COLUMNS = ("section", "urn", "at", "detail")
+# The first of these keys that an entry has is the node, and the time, that it is about.
+_URN_KEYS = ("urn", "dataset", "job", "source")
+_TIME_KEYS = ("at", "reportedAt", "startedAt", "createdAt", "capturedAt", "updatedAt")
 
 
 def evidence(
@@ -32,12 +46,13 @@ def evidence(
         ),
     ] = None,
     out: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="Folder for both files, or one file that ends in .json or .html.",
+            show_default="., without --format and --output",
             metavar="DIR|FILE",
         ),
-    ] = ".",
+    ] = None,
     at: Annotated[
         str | None,
         typer.Option(help="Instant of the pack: 2h, yesterday, ISO 8601.", show_default="now"),
@@ -55,6 +70,14 @@ def evidence(
     url: Url = None,
     profile: Profile = None,
     home: Home = None,
+    format: Annotated[
+        Format | None,
+        typer.Option(
+            help="Print the pack in this format: json with its digest, else one row an entry.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    output: Output = None,
     as_json: Json = False,
 ) -> None:
     """Write an evidence pack of a node: lineage, runs, code, versions, freshness, violations,
@@ -63,30 +86,66 @@ def evidence(
     With --verify, exit code 1 means that a pack was changed after it was written; the output lists
     the differences.
 
-    For example: headwater evidence delays --out evidence/
+    For example: headwater evidence delays --out evidence/, or
+    headwater evidence delays --format csv --output delays.csv
     """
     if (node is None) == (verify is None):
-        raise QueryError("expected either a name or urn, or a file with --verify")
+        raise QueryError(
+            "expected either a name or urn, or a file with --verify",
+            hint="For example: headwater evidence delays, "
+            "or headwater evidence --verify evidence.json",
+        )
+    chosen = chosen_format(format, as_json=as_json)
     if verify is not None:
-        _verify(verify, expected_hash, as_json=as_json)
+        result = _verified(verify, expected_hash)
+        write(result, chosen, output)
+        if result.exit_code:
+            raise typer.Exit(result.exit_code)
     elif node is not None:
         instant = instant_of("--at", at) or datetime.now(UTC)
         with open_backend(url, profile, home) as backend:
             urn = resolve(backend, node)
             document = backend.evidence(urn, at=instant, depth=depth)
-        _write_pack(urn, document, out, as_json=as_json)
+        prints = bool(format or output or as_json)
+        if prints:
+            write(_pack_result(document), chosen, output)
+        if out or not prints:
+            _write_pack(urn, document, Path(out or "."), is_silent=prints)
 
 
-def _write_pack(urn: str, document: dict[str, Any], out: str, *, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(document, indent=2, sort_keys=True))
-        if out == ".":
-            return
-    for path in _paths(urn, Path(out)):
+def _pack_result(document: dict[str, Any]) -> Result:
+    """Return a pack as the answer of a command: each entry is a row."""
+    from headwater.evidence.entries import entries
+
+    found = entries(document["pack"])
+    # The file that --verify takes has sorted keys, as the sealed file has.
+    data = json.loads(json.dumps(document, sort_keys=True))
+    return Result(data, _COLUMNS, [_row(entry) for entry in found], records=found)
+
+
+def _row(entry: dict[str, Any]) -> dict[str, Any]:
+    urn = next((key for key in _URN_KEYS if entry.get(key)), "")
+    time = next((key for key in _TIME_KEYS if entry.get(key)), "")
+    details = [
+        f"{key}: {text}"
+        for key, value in entry.items()
+        if key not in {"section", urn, time} and (text := text_of(value))
+    ]
+    return {
+        "section": entry["section"],
+        "urn": entry.get(urn),
+        "at": entry.get(time),
+        "detail": "; ".join(details),
+    }
+
+
+def _write_pack(urn: str, document: dict[str, Any], out: Path, *, is_silent: bool) -> None:
+    paths = _paths(urn, out)
+    for path in paths:
         _write(path, document)
-        if not as_json:
+    if not is_silent:
+        for path in paths:
             print(f"written: {path}")
-    if not as_json:
         print(f"{document['digest']['algorithm']} {document['digest']['hash']}")
 
 
@@ -118,7 +177,8 @@ def _write(path: Path, document: dict[str, Any]) -> None:
         raise HeadwaterError(f"{path} cannot be written: {error.strerror}") from error
 
 
-def _verify(file: str, expected_hash: str, *, as_json: bool) -> None:
+def _verified(file: str, expected_hash: str) -> Result:
+    """Return what differs between a pack on disk and its digest."""
     from headwater.evidence.digest import differences, parse_document
     from headwater.evidence.page import page_differences
 
@@ -133,14 +193,23 @@ def _verify(file: str, expected_hash: str, *, as_json: bool) -> None:
         if is_page
         else differences(parse_document(text), expected_hash=expected_hash)
     )
-    if as_json:
-        print(json.dumps({"file": file, "verified": not found, "differences": found}))
-    else:
-        print(f"{file}: " + ("not as it was sealed" if found else "as it was sealed"))
-        for one in found:
-            print(f"  {one}")
-    if found:
-        raise typer.Exit(1)
+    data = {"file": file, "verified": not found, "differences": found}
+    return Result(
+        data,
+        ("file", "difference"),
+        [{"file": file, "difference": one} for one in found],
+        records=[data],
+        show=partial(_show_verified, file=file, found=found),
+        exit_code=1 if found else 0,
+    )
+
+
+def _show_verified(out: Console, *, file: str, found: list[str]) -> None:
+    from headwater.cli.render import escape
+
+    out.print(escape(f"{file}: " + ("not as it was sealed" if found else "as it was sealed")))
+    for one in found:
+        out.print(f"  {escape(one)}")
 
 
 COMMANDS = {"evidence": evidence}

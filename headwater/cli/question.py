@@ -55,7 +55,7 @@ def _command(command: Question, formats: type[Format] | type[PictureFormat]) -> 
         as_json: bool,
         **arguments: Any,
     ) -> None:
-        chosen = _chosen_format(format, as_json=as_json)
+        chosen = chosen_format(format, as_json=as_json)
         with open_backend(url, profile, home) as backend:
             result = command(backend, **arguments)
             if not isinstance(result, Result):
@@ -106,7 +106,8 @@ def _own_parameters(command: Question) -> list[inspect.Parameter]:
     ]
 
 
-def _chosen_format(format: str | None, *, as_json: bool) -> str:
+def chosen_format(format: str | None, *, as_json: bool) -> str:
+    """Return the format that `--format` and `--json` name. Raise QueryError if they differ."""
     if as_json and format not in (None, Format.JSON):
         raise QueryError(
             f"--json and --format {format} exclude each other", hint="Give one of them."

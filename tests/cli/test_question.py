@@ -48,7 +48,9 @@ def printed(*words: str) -> str:
     return result.stdout
 
 
-@pytest.mark.parametrize("words", [["trace", "kpi"], ["lineage", "raw"], ["failed-runs"]])
+@pytest.mark.parametrize(
+    "words", [["trace", "kpi"], ["lineage", "raw"], ["failed-runs"], ["evidence", "raw"]]
+)
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format_has_the_whole_answer(
     words: list[str], format: str, monkeypatch: pytest.MonkeyPatch
@@ -59,6 +61,7 @@ def test_every_format_has_the_whole_answer(
         "trace": version(LONG, "load-1"),
         "lineage": ds(LONG),
         "failed-runs": run_of("load-2"),
+        "evidence": run_of("load-2"),
     }[words[0]]
     if format == "json":
         json.loads(text)
@@ -103,6 +106,25 @@ def test_a_file_appears_only_when_it_is_complete(tmp_path: Path) -> None:
         printed("failed-runs", "--output", str(tmp_path / "none" / "x"))
     printed("trace", "kpi", "--output", str(tmp_path / "trace.txt"))
     assert "load-1" in (tmp_path / "trace.txt").read_text()
+
+
+def test_evidence_is_printed_or_written_as_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # A printed pack leaves no files, and the printed JSON is a pack that can be verified.
+    rows = list(csv.DictReader(io.StringIO(printed("evidence", "raw", "--format", "csv"))))
+    assert {row["section"] for row in rows} >= {"subject", "nodes", "edges", "runs", "violations"}
+    assert [*tmp_path.iterdir()] == []
+    assert printed("evidence", "raw", "--format", "json", "--output", "pack.json") == ""
+    assert "as it was sealed" in printed("evidence", "--verify", "pack.json")
+    verified = printed("evidence", "--verify", "pack.json", "--format", "jsonl")
+    assert json.loads(verified)["verified"] is True
+    # With --out both happen; without either option the files are written to this folder.
+    assert json.loads(printed("evidence", "raw", "--json", "--out", "both"))["digest"]
+    assert {file.suffix for file in (tmp_path / "both").iterdir()} == {".json", ".html"}
+    assert "written: evidence-" in printed("evidence", "raw")
+    assert len([*tmp_path.glob("evidence-*")]) == 2
 
 
 def test_json_is_the_short_form() -> None:

@@ -15,6 +15,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from headwater.errors import NotFoundError
+from headwater.ingest.fold import fold
+from headwater.ingest.project import run_view
 from headwater.pipelines.analyse import (
     AnalysisResult,
     analyse,
@@ -23,6 +25,8 @@ from headwater.pipelines.analyse import (
     write_tables,
 )
 from headwater.pipelines.lake import SCHEMA
+from headwater.schema.events import parse
+from headwater.schema.facts import RunFacts
 from headwater.schema.naming import load_naming
 from tests.event_builders import columns, dataset, schema
 from tests.run_builders import Event, ds, job
@@ -36,6 +40,7 @@ pytestmark = [
 ]
 ONE_TASK = {"spark.sql.shuffle.partitions": "1", "spark.default.parallelism": "1"}
 
+CAPTURES = Path(__file__).parents[1] / "captures"
 END = datetime(2026, 3, 31, 12, tzinfo=UTC)
 
 
@@ -168,6 +173,30 @@ def test_coverage_by_day_and_producer(found: AnalysisResult) -> None:
         1,
         1,
     )
+
+
+def test_runs_without_an_end_are_those_of_the_graph(spark: SparkSession, tmp_path: Path) -> None:
+    # Spark's own events: jobs on RDDs that list files or collect rows send only START.
+    sent = [json.loads(line) for line in (CAPTURES / "spark_shop.jsonl").read_text().splitlines()]
+    states = {urn: run_view(run, {}).node for urn, run in folded_runs(sent).items()}
+    # One more listed files without a type of its own, one wrote, one belongs to another tool.
+    listing, writing, other = (event(run, "j", END, "START") for run in ("x1", "x2", "x3"))
+    listing["producer"] = writing["producer"] = "https://github.com/o/tree/1/integration/spark"
+    writing["outputs"] = [dataset("mart")]
+    sent += [listing, writing, other]
+
+    found = analyse(spark, lake(tmp_path / "shop", sent), load_naming())
+    runs = {row["run"]: row for row in spark.table("runs").collect()}
+    unreported = {f"run:{run}" for run, row in runs.items() if row["end_unreported"]}
+    of_the_graph = {urn for urn, node in states.items() if node["endUnreported"]}
+    assert len(of_the_graph) == 4
+    assert unreported == of_the_graph | {"run:x1"}
+    [sums] = found.tables["coverage"].groupBy().sum("runs", "never_ended").collect()
+    assert (sums[0], sums[1]) == (len(runs) - len(unreported), 2)
+
+
+def folded_runs(sent: list[Event]) -> dict[str, RunFacts]:
+    return fold(parse(json.dumps(one).encode(), received=0) for one in sent).runs
 
 
 def test_row_counts_that_drift(found: AnalysisResult) -> None:

@@ -21,6 +21,8 @@ VAGUE = {"base", "common", "helper", "helpers", "manager", "misc", "util", "util
 # Written by programs, not by people.
 LOCKS = (
     "requirements.lock",
+    "requirements-build.lock",
+    "requirements-demo.lock",
     "requirements-server.lock",
     "tests/producers/dbt.lock",
     "tests/producers/airflow.lock",

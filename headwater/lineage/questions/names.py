@@ -1,9 +1,9 @@
 """Nodes by the name that a person gives.
 
 Three ways are tried, and the first that finds a node decides: the whole name or id; a namespace
-and a name, joined by `:` or `/`, of a dataset also those of an alias; the end of a name behind a
-`/`, a `.` or a `:`. So `marts/delays` finds the dataset `/data/marts/delays` if no dataset has the
-name `marts/delays`. A job with the namespace and name of a dataset is the same asset as the
+and a name, joined by `:` or `/`; the end of a name behind a `/`, a `.` or a `:`. So `marts/delays`
+finds the dataset `/data/marts/delays` if no dataset has the name `marts/delays`. An alias counts as
+a name of its dataset, if the namespace of the alias is visible too. A job with the namespace and name of a dataset is the same asset as the
 dataset, and is left out beside it.
 """
 
@@ -55,7 +55,7 @@ def nodes_by_name(
 
 
 def _with_name(view: GraphView, name: str) -> list[str]:
-    return _read(
+    return _read_named(
         view, "read/catalog/nodes_by_name", name=name, ids=[answer_urn(name), run_urn(name)]
     )
 
@@ -68,22 +68,27 @@ def _with_namespace_and_name(view: GraphView, name: str) -> list[str]:
     if not names:
         return []
     pairs = [{"namespace": one.namespace, "name": one.name} for one in names]
-    urns = _read(view, "read/catalog/nodes_by_qualified_name", pairs=pairs)
+    rows = view.read("read/catalog/nodes_by_qualified_name", limit=_READ_MAX, pairs=pairs)
     visible = [one for one in names if view.visibility.includes(one.namespace)]
     aliases = view.read(
         "read/nodes/canonical_datasets",
         urns=[dataset_urn(one.namespace, one.name) for one in visible],
     )
-    return [*urns, *(row["canonical"] for row in aliases)]
+    return [*(row["urn"] for row in rows), *(row["canonical"] for row in aliases)]
 
 
 def _with_ending(view: GraphView, name: str) -> list[str]:
     endings = [f"{separator}{name}" for separator in _SEPARATORS]
-    return _read(view, "read/catalog/nodes_by_name_ending", endings=endings)
+    return _read_named(view, "read/catalog/nodes_by_name_ending", endings=endings)
 
 
-def _read(view: GraphView, query: str, **parameters: Any) -> list[str]:
-    return [row["urn"] for row in view.read(query, limit=_READ_MAX, **parameters)]
+def _read_named(view: GraphView, query: str, **parameters: Any) -> list[str]:
+    """Return the urns of the nodes that a name of their own or a visible alias names."""
+    return [
+        row["urn"]
+        for row in view.read(query, limit=_READ_MAX, **parameters)
+        if row["alias_namespace"] is None or view.visibility.includes(row["alias_namespace"])
+    ]
 
 
 def _select(view: GraphView, urns: Iterable[str], kinds: Collection[str]) -> list[str]:

@@ -1,5 +1,6 @@
 -- Completeness of the metadata that producers send, by day and producer.
--- Runs count on the day of their start, events on the day of their event time.
+-- Runs count on the day of their start, events on the day of their event time. Runs whose producer
+-- reports no end do not count, as in the coverage of the graph.
 SELECT
   day,
   producer,
@@ -28,5 +29,6 @@ FROM (
   UNION ALL
   SELECT to_date(coalesce(started, first)), producer, 0, 0, 0, 0, 0, 0, 1, int(ended IS NULL)
   FROM runs
+  WHERE NOT end_unreported
 )
 GROUP BY day, producer

@@ -72,6 +72,31 @@ def test_an_alias_with_its_namespace(graph: Database) -> None:
     assert named(graph, "hive:d.delays", visibility=Visibility(("db",))) == set()
 
 
+def test_a_bare_alias_is_a_name(graph: Database) -> None:
+    def join(name: str, namespace: str, alias: str, minute: int) -> None:
+        one, other = {"namespace": "db", "name": name}, {"namespace": namespace, "name": alias}
+        write_events(graph, [symlinks_event(one, same=[other], event_time=at(minute))])
+
+    write_events(graph, run("run-9", "maker", [], ["own.one", "own.two", "x/own.three"], minute=9))
+    join("own.one", "hive", "sales.first", 10)
+    join("own.one", "glue", "first_v2", 11)
+    assert named(graph, "sales.first") == {ds("own.one")}
+    assert named(graph, "sales.first", "DATASET") == {ds("own.one")}
+    assert named(graph, "sales.first", "JOB") == set()
+    # The end of an alias, and an alias in a hidden namespace.
+    assert named(graph, "first") == {ds("own.one")}
+    assert named(graph, "sales.first", visibility=Visibility(("db",))) == set()
+    assert named(graph, "first", visibility=Visibility(("db",))) == set()
+    assert named(graph, "first", visibility=Visibility(("hive",))) == set()
+    assert named(graph, "first_v2", visibility=Visibility(("db", "glue"))) == {ds("own.one")}
+    # A whole alias decides before the end of a name; beside an equal whole name both are found.
+    assert named(graph, "own.three") == {ds("x/own.three")}
+    join("own.one", "hive", "own.three", 12)
+    assert named(graph, "own.three") == {ds("own.one")}
+    join("own.one", "glue", "own.two", 13)
+    assert named(graph, "own.two") == {ds("own.one"), ds("own.two")}
+
+
 def test_the_end_of_a_name(graph: Database) -> None:
     assert named(graph, "marts/punctuality") == {ds("/data/marts/punctuality")}
     assert named(graph, "punctuality") == {
