@@ -3,8 +3,8 @@
 Three ways are tried, and the first that finds a node decides: the whole name or id; a namespace
 and a name, joined by `:` or `/`; the end of a name behind a `/`, a `.` or a `:`. So `marts/delays`
 finds the dataset `/data/marts/delays` if no dataset has the name `marts/delays`. An alias counts as
-a name of its dataset, if the namespace of the alias is visible too. A job with the namespace and name of a dataset is the same asset as the
-dataset, and is left out beside it.
+a name of its dataset, if the namespace of the alias is visible too. A job with the namespace and
+name of a dataset is the same asset as the dataset, and is left out beside it.
 """
 
 from __future__ import annotations

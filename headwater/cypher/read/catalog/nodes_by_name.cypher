@@ -1,5 +1,5 @@
-// Return the datasets and jobs of a name, and the answers and runs whose urns are in $ids. A dataset
-// that has the name as an alias comes with the namespace of that alias.
+// Return the datasets and jobs of a name, and the answers and runs whose urns are in $ids. A
+// dataset that has the name as an alias comes with the namespace of that alias.
 // access: read
 // params: $name STRING, $ids LIST<STRING>, $limit INTEGER = 1000
 // returns: urn, alias_namespace

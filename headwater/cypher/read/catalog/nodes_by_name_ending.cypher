@@ -1,5 +1,5 @@
-// Return the datasets, jobs and answers whose name ends with one of these texts. A dataset with such
-// an alias comes with the namespace of that alias.
+// Return the datasets, jobs and answers whose name ends with one of these texts. A dataset with
+// such an alias comes with the namespace of that alias.
 // access: read
 // params: $endings LIST<STRING>, $limit INTEGER = 1000
 // returns: urn, alias_namespace
