@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from headwater.cli.backend.address import Address
-from headwater.cli.backend.backend import Backend
 from headwater.cli.options import Home, Json, Profile, Url, api_address
 from headwater.cli.question import question
 from headwater.cli.result import Result
+from headwater.client.address import Address
+from headwater.client.backend import Backend
 
 Namespace = Annotated[str, typer.Argument(help="Namespace of the one name.")]
 Name = Annotated[str, typer.Argument(help="The one name.")]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headwater.cli.backend.backend import Backend
 from headwater.cli.question import question
 from headwater.cli.result import Result
+from headwater.client.backend import Backend
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import NamedTuple
 
-from headwater.cli.backend.address import API_FILE
 from headwater.cli.options import connect, with_local_neo4j
+from headwater.client.address import API_FILE
 from headwater.errors import HeadwaterError
 from headwater.settings import Settings
 

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from headwater.cells import text_of
 from headwater.cli.backend.choice import open_backend
-from headwater.cli.names import resolve
 from headwater.cli.options import OUTPUT, Home, Json, Profile, Url, existing
-from headwater.cli.output.cells import text_of
 from headwater.cli.question import Output, chosen_format
 from headwater.cli.result import Format, Result, write
-from headwater.cli.times import instant_of
+from headwater.client.names import resolve
+from headwater.client.times import instant_of
 from headwater.errors import HeadwaterError, QueryError
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
-from headwater.cli.backend.backend import Backend
-from headwater.cli.names import resolve
 from headwater.cli.question import question
 from headwater.cli.result import Result
-from headwater.cli.times import instant_of
+from headwater.client.backend import Backend
+from headwater.client.names import resolve
+from headwater.client.times import instant_of
 from headwater.errors import UnavailableError
 
 WATCH_SECONDS_MIN = 1.0

@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
-from headwater.cli.backend.address import Address, address_of_home, choose_address
 from headwater.cli.backend.home import connect as connect
 from headwater.cli.backend.home import graph as graph
 from headwater.cli.backend.home import graph_settings as graph_settings
 from headwater.cli.backend.home import settings_of as settings_of
 from headwater.cli.backend.home import with_local_neo4j as with_local_neo4j
-from headwater.cli.backend.profiles import profile_names
+from headwater.client.address import Address, find_address
+from headwater.client.profiles import profile_names
 
 CONNECTION = "Connection"
 OUTPUT = "Output"
@@ -51,9 +51,7 @@ Profile = Annotated[
 
 def api_address(home: str | None, url: str | None, profile: str | None = None) -> Address:
     """Return the API that a command sends to: as the options name it, or the one of the home."""
-    return choose_address(url, profile, home, os.environ) or address_of_home(
-        settings_of(home), home, os.environ
-    )
+    return find_address(url, profile, home, os.environ)
 
 
 def existing(path: str) -> Path:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 from enum import StrEnum
 from functools import partial
 from typing import Annotated, Any
 
 import typer
 
-from headwater.cli.backend.backend import Backend
-from headwater.cli.names import answer_id_of, resolve
 from headwater.cli.question import picture_question, question
 from headwater.cli.result import Result
-from headwater.cli.times import instant_of
+from headwater.client.backend import Backend
+from headwater.client.names import answer_id_of, resolve
+from headwater.client.rows import picture_of, trace_rows
+from headwater.client.times import instant_of
 from headwater.errors import QueryError
 
 NodeArgument = typer.Argument(
@@ -62,62 +62,13 @@ def ask_trace(backend: Backend, answer_id: str) -> Result:
 
     found = backend.ask("trace", answerId=answer_id)["trace"]
     found["stale"] = render.stale_data(found)
-    rows = _trace_rows(found)
+    rows = trace_rows(found)
     return Result(
         data=found,
         columns=("kind", "namespace", "name", "status", "at", "rowCount", "urn"),
         rows=rows,
         show=partial(render.print_trace, found=found),
-        picture=_picture(rows, found["edges"], found["answer"]["urn"]),
-    )
-
-
-def _trace_rows(found: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the nodes of a trace as rows: the answer, then each kind, nearest first."""
-    rows = []
-    for kind, nodes in (
-        ("ANSWER", [found["answer"], *found["answers"]]),
-        ("ARTIFACT", found["artifacts"]),
-        ("PIPELINE_RUN", found["runs"]),
-        ("SOURCE", found["sources"]),
-        ("COLUMN", found["columns"]),
-    ):
-        rows += [_trace_row(kind, node) for node in nodes]
-    return rows
-
-
-def _trace_row(kind: str, node: dict[str, Any]) -> dict[str, Any]:
-    names = ("answerId", "pipelineName", "runId", "name")
-    times = ("generatedAt", "createdAt", "startedAt", "capturedAt")
-    return {
-        "kind": kind,
-        "namespace": node.get("namespace"),
-        "name": _first(node, ("name", *names)) or node["urn"],
-        "status": node.get("status"),
-        "at": _first(node, times),
-        "rowCount": node.get("rowCount"),
-        "urn": node["urn"],
-    }
-
-
-def _first(node: dict[str, Any], keys: Iterable[str]) -> Any:
-    return next((node[key] for key in keys if node.get(key)), None)
-
-
-def _picture(nodes: Iterable[dict[str, Any]], edges: Iterable[dict[str, Any]], subject: str) -> Any:
-    from headwater.cli.output.pictures import Picture, PictureNode
-
-    return Picture(
-        [
-            PictureNode(node["urn"], node["kind"], node["name"], node.get("status") == "FAIL")
-            for node in nodes
-        ],
-        [
-            (edge["source"], edge["target"])
-            for edge in edges
-            if edge["type"] in {"FEEDS", "PRODUCED", "CITED_BY"}
-        ],
-        subject,
+        picture=picture_of(rows, found["edges"], found["answer"]["urn"]),
     )
 
 
@@ -199,7 +150,7 @@ def lineage(
         show=partial(render.print_difference, found=difference)
         if difference
         else partial(render.print_lineage, found=found),
-        picture=_picture(found["nodes"], found["edges"], next(iter(found["starts"]), "")),
+        picture=picture_of(found["nodes"], found["edges"], next(iter(found["starts"]), "")),
     )
 
 

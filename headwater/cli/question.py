@@ -12,7 +12,6 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from headwater.cli.backend.backend import Backend
 from headwater.cli.backend.choice import open_backend
 from headwater.cli.options import OUTPUT, Home, Json, Profile, Url
 from headwater.cli.result import (
@@ -22,6 +21,7 @@ from headwater.cli.result import (
     write,
     write_stream,
 )
+from headwater.client.backend import Backend
 from headwater.errors import QueryError
 
 Output = Annotated[

@@ -23,7 +23,7 @@ from rich.markup import escape as escape_markup
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.cli.output.cells import json_value, one_line, text_of, without_controls
+from headwater.cells import json_value, one_line, text_of, without_controls
 from headwater.errors import QueryError
 from headwater.schema.urns import parse_urn
 

@@ -20,14 +20,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headwater.cells import to_json
 from headwater.cli.output import tables
-from headwater.cli.output.cells import to_json
 from headwater.errors import QueryError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from headwater.cli.output.pictures import Picture
+    from headwater.pictures.picture import Picture
 
 
 class Format(StrEnum):
@@ -159,7 +159,7 @@ def _show(result: Result, console: Console) -> None:
 
 
 def _render_picture(result: Result, format: str) -> bytes:
-    from headwater.cli.output.pictures import render
+    from headwater.pictures.picture import render
 
     if result.picture is None:
         raise QueryError(f"this answer has no picture, so no format {format}")

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headwater.backoff import Backoff
-from headwater.cli.backend.address import Address
 from headwater.cli.options import Home, Json, Profile, Url, api_address, existing, settings_of
+from headwater.client.address import Address
 from headwater.errors import EventError, UnauthorizedError, UnavailableError
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def post_batch(address: Address, lines: list[bytes]) -> dict[str, Any]:
 
     Raises UnavailableError, UnauthorizedError, or EventError for a refused batch.
     """
-    from headwater.client import API_KEY
+    from headwater.client.address import API_KEY
     from headwater.transport import HttpSender, bearer_headers
 
     url = address.url

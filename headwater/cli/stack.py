@@ -27,7 +27,7 @@ from typing import IO
 from rich.console import Console
 from rich.markup import escape
 
-from headwater.cli.backend.address import API_FILE, UP_LOCK
+from headwater.client.address import API_FILE, UP_LOCK
 from headwater.cypher.driver.database import Database
 from headwater.errors import HeadwaterError, HomeInUseError, ServerError
 from headwater.local.home import write_private

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headwater.cli.backend.backend import Backend
+from headwater.cells import text_of
 from headwater.cli.options import Home, Profile, Url, api_address
-from headwater.cli.output.cells import text_of
 from headwater.cli.question import question
 from headwater.cli.result import Result
+from headwater.client.backend import Backend
 from headwater.errors import UnavailableError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def open_page(
     """Open the web page of the API in a browser, and print its address.
 
     For example: headwater open --url https://headwater.example.com"""
-    from headwater.cli.backend.remote import RemoteBackend
+    from headwater.client.remote import RemoteBackend
 
     address = api_address(home, url, profile)
     page = f"{address.url}{RemoteBackend(address).page_path()}"

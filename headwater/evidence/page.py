@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from headwater.errors import QueryError
 from headwater.evidence.digest import Data, canonical_json, differences, parse_document
-from headwater.evidence.html_escape import escape
-from headwater.evidence.svg import draw_lineage
+from headwater.pictures.html_escape import escape
+from headwater.pictures.svg import draw_lineage
 
 _BLOCK = re.compile(r'<script type="application/json" id="evidence">(.*?)</script>', re.DOTALL)
 _STYLE = files("headwater.evidence").joinpath("page.css").read_text(encoding="utf-8")
@@ -168,10 +168,11 @@ def _render_lineage(lineage: Data, subject: str) -> str:
         if bound
     ]
     note = _render_note(f"There is more lineage than is shown; {'; '.join(cuts)}.") if cuts else ""
+    drawing = draw_lineage(lineage, subject, label="; the tables below say the same")
     parts = (
         "<h2>Lineage</h2>",
         note,
-        f'<div class="picture">{draw_lineage(lineage, subject)}</div>',
+        f'<div class="picture">{drawing}</div>',
         _render_table(("kind", "namespace", "name", "directions", "urn"), lineage["nodes"]),
         _render_table(("source", "type", "target"), lineage["edges"]),
     )

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import Neo4jServer
+from tests.keyed_api import api, graph, home, keys
+
+__all__ = ["api", "graph", "home", "keys"]
 
 
 @pytest.fixture(autouse=True)

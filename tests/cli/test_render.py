@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import headwater.cli
-from headwater.cli.output.cells import text_of
+from headwater.cells import text_of
 from headwater.cli.render import age_of, bytes_of, percent, with_noun
 
 _BY_ITSELF = re.compile(

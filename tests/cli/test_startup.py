@@ -57,6 +57,13 @@ def test_help_imports_nothing_heavy(words: list[str]) -> None:
 
 def test_the_python_api_is_imported_on_first_use() -> None:
     assert headwater.Headwater is Headwater
-    assert set(headwater.__all__) == {"Artifact", "Headwater", "Run", "Source", "__version__"}
+    assert set(headwater.__all__) == {
+        "Artifact",
+        "Client",
+        "Headwater",
+        "Run",
+        "Source",
+        "__version__",
+    }
     with pytest.raises(AttributeError, match="nothing"):
-        _ = headwater.nothing
+        _ = getattr(headwater, "nothing")  # noqa: B009

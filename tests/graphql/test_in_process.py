@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 from graphql import build_schema, parse, validate
 
-import headwater.cli
+import headwater.client
 from headwater.cypher.driver.database import Database
 from headwater.graphql.in_process import InProcessSchema
 from headwater.graphql.query_limits import COST_MAX, exceeded_limit, measure
 from headwater.graphql.schema import create_schema, sdl
 from headwater.lineage.view import GraphView
 
-DOCUMENTS = sorted((Path(headwater.cli.__file__).parent / "documents").glob("*.graphql"))
+DOCUMENTS = sorted((Path(headwater.client.__file__).parent / "documents").glob("*.graphql"))
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
-def test_a_document_of_the_commands_fits_the_schema_and_its_limits(path: Path) -> None:
+def test_a_document_fits_the_schema_and_its_limits(path: Path) -> None:
     document = parse(path.read_text(encoding="utf-8"))
     assert validate(build_schema(sdl()), document) == []
     size = measure(document, create_schema()._schema, {"first": 200, "depth": 50})

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from headwater.cli.backend.address import choose_address
-from headwater.cli.backend.backend import Backend
+from headwater.client.address import choose_address
+from headwater.client.backend import Backend
 from headwater.errors import QueryError
 
 
@@ -17,7 +17,7 @@ def open_backend(url: str | None, profile: str | None, home: str | None) -> Iter
     """Open the backend that the options and the environment name."""
     address = choose_address(url, profile, home, os.environ)
     if address is not None:
-        from headwater.cli.backend.remote import RemoteBackend
+        from headwater.client.remote import RemoteBackend
 
         yield RemoteBackend(address)
         return

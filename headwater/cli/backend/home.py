@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from headwater.cli.backend.address import API_FILE, is_up, nothing_runs
+from headwater.client.address import API_FILE, is_up, nothing_runs
 from headwater.errors import HeadwaterError
 from headwater.settings import Settings, load
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from headwater.cli.backend.backend import Rows, data_of_answer, read_document
+from headwater.client.backend import Rows, data_of_answer, read_document
 from headwater.cypher.driver.database import Database
 from headwater.cypher.sandbox.run import StatementResult, run_audit, run_text
 from headwater.graphql.in_process import InProcessSchema

@@ -12,7 +12,7 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from headwater.cli.output.cells import one_line, text_of
+from headwater.cells import one_line, text_of
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 _FULL_WIDTH_STARTS = ("\uff1d", "\uff0b", "\uff0d", "\uff20")

@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from headwater.cli.output.cells import one_line, text_of
+from headwater.cells import one_line, text_of
 from headwater.cli.output.tables import delimited, markdown
 
 HOSTILE = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from headwater.cli.backend.backend import Backend
+from headwater.client.backend import Backend
 from headwater.errors import AmbiguousError, NotFoundError, QueryError
 from headwater.schema.urns import parse_urn
 
@@ -29,7 +29,7 @@ def answer_id_of(backend: Backend, text: str) -> str:
         if kind != "answer":
             raise QueryError(
                 f"{text!r} is the urn of a {kind}; a trace begins at an answer",
-                hint="`headwater lineage` goes upstream from any node.",
+                hint="A lineage goes upstream from any node.",
             )
         if parts:
             return parts[0]
@@ -43,7 +43,8 @@ def find_node(backend: Backend, text: str, kinds: Sequence[str]) -> dict[str, An
     words = _listed([kind.lower().replace("pipeline_", "") for kind in kinds])
     if not nodes:
         raise NotFoundError(
-            f"no {words} has the name {text!r}", hint="Find names with `headwater search TEXT`."
+            f"no {words} has the name {text!r}",
+            hint="Search for a part of the name: `headwater search TEXT`.",
         )
     if len(nodes) == 1:
         return dict(nodes[0])

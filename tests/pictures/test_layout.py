@@ -8,7 +8,7 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater.evidence.layout import layered_layout
+from headwater.pictures.layout import layered_layout
 
 Edges = list[tuple[str, str]]
 

@@ -1,8 +1,9 @@
-"""What answers the questions of a command: an API, or the graph of a home behind one protocol.
+"""What answers questions: an API, or the graph of a home behind one protocol.
 
-A question is a GraphQL document in `headwater/cli/documents`. An API answers it over HTTP; in a
-home the same schema answers it in this process. So each command is written once. Three questions
-have paths of their own: Cypher, the impact on code files, and evidence packs.
+A question is a GraphQL document in `headwater/client/documents`, for commands, the Python client
+and the MCP server alike. An API answers it over HTTP; for a command in a home, the same schema
+answers it in this process. So each question is written once. Three questions have paths of their
+own: Cypher, the impact on code files, and evidence packs.
 """
 
 from __future__ import annotations
@@ -39,13 +40,13 @@ class Rows(NamedTuple):
 
 
 class Backend(Protocol):
-    """What answers the questions of a command. Each method raises HeadwaterError."""
+    """What answers questions. Each method raises HeadwaterError."""
 
     def status(self) -> dict[str, Any]:
         """Return what answers: `at`, `version`, `ready`, and `checks` by name."""
 
     def ask(self, document: str, /, **variables: Any) -> dict[str, Any]:
-        """Return the data of a document of `headwater/cli/documents`."""
+        """Return the data of a document of `headwater/client/documents`."""
 
     def list_audits(self) -> list[dict[str, Any]]:
         """Return the audit queries: name, purpose, parameters and columns."""
@@ -73,8 +74,8 @@ class Backend(Protocol):
 
 @cache
 def read_document(name: str) -> str:
-    """Return the text of a document of `headwater/cli/documents`."""
-    file = files("headwater").joinpath(f"cli/documents/{name}.graphql")
+    """Return the text of a document of `headwater/client/documents`."""
+    file = files("headwater").joinpath(f"client/documents/{name}.graphql")
     return file.read_text(encoding="utf-8")
 
 

@@ -1,10 +1,13 @@
-"""The lineage of an evidence pack as an SVG drawing without styles or external resources."""
+"""A lineage as an SVG drawing without styles or external resources."""
 
 from __future__ import annotations
 
-from headwater.evidence.digest import Data
-from headwater.evidence.html_escape import escape, shorten
-from headwater.evidence.layout import Position, layered_layout
+from typing import Any
+
+from headwater.pictures.html_escape import escape, shorten
+from headwater.pictures.layout import Position, layered_layout
+
+Data = dict[str, Any]
 
 # Pixels.
 COLUMN_WIDTH, ROW_HEIGHT = 230, 40
@@ -17,8 +20,11 @@ _ARROW_HEAD = (
 )
 
 
-def draw_lineage(lineage: Data, subject: str) -> str:
-    """Draw the nodes as boxes from left to right in the direction of the data; mark the subject."""
+def draw_lineage(lineage: Data, subject: str, *, label: str = "") -> str:
+    """Draw the nodes as boxes from left to right in the direction of the data; mark the subject.
+
+    `label` ends the description for readers of the screen.
+    """
     nodes = {node["urn"]: node for node in lineage["nodes"]}
     # A DERIVED_FROM edge points against the data flow and repeats the path through the job.
     edges = [
@@ -45,10 +51,10 @@ def draw_lineage(lineage: Data, subject: str) -> str:
         if {source, target} <= positions.keys()
     ]
     boxes = [_box(nodes[urn], positions[urn], urn == subject) for urn in sorted(positions)]
-    label = f"Lineage: {len(nodes)} nodes, {len(edges)} edges; the tables below say the same"
+    description = f"Lineage: {len(nodes)} nodes, {len(edges)} edges{label}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="{-side} 0 {width} {height}" role="img" aria-label="{label}">\n'
+        f'viewBox="{-side} 0 {width} {height}" role="img" aria-label="{description}">\n'
         f"{chr(10).join([_ARROW_HEAD, *arrows, *boxes])}\n</svg>"
     )
 
@@ -71,6 +77,8 @@ def _box(node: Data, position: Position, is_subject: bool) -> str:
     x, y = _corner(position)
     kind = str(node["kind"])
     css_class = "node " + "".join(letter for letter in kind.lower() if letter.isalpha())
+    if node.get("failed"):
+        css_class += " failed"
     if is_subject:
         css_class += " subject"
     # An answer has no namespace.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headwater.evidence.html_escape import escape, shorten
+from headwater.pictures.html_escape import escape, shorten
 
 
 def test_markup_and_quotes_are_escaped() -> None:

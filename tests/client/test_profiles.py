@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from headwater.cli.backend.address import choose_address
-from headwater.cli.backend.profiles import config_path, profile_names
+from headwater.client.address import choose_address
+from headwater.client.profiles import config_path, profile_names
 from headwater.errors import SettingsError
 
 KEY = "hw_secret-key-of-production"

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from headwater.cli.times import instant_of
+from headwater.client.times import instant_of
 from headwater.errors import QueryError
 
 NOW = datetime(2026, 3, 1, 1, 30, tzinfo=UTC)

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from headwater.cli.output.pictures import Picture, PictureNode, dot, mermaid, render, svg
 from headwater.errors import UnavailableError
+from headwater.pictures.picture import Picture, PictureNode, dot, mermaid, render, svg
 
 HOSTILE = [
     'a"]; evil [label="x',

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headwater.evidence.svg import draw_lineage
+from headwater.pictures.svg import draw_lineage
 
 
 def node(kind: str, name: str, namespace: str | None = "db") -> dict[str, Any]:

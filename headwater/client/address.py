@@ -1,5 +1,7 @@
 """The address of an API with its key, from options, the environment or a profile.
 
+The options are those of the command line; the Python client has parameters of the same names.
+
 | first that is given | leads to |
 |---|---|
 | `--url` | that API, with the key in `HEADWATER_API_KEY` |
@@ -12,16 +14,15 @@
 
 from __future__ import annotations
 
-import fcntl
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from headwater.cli.backend.profiles import config_path, find_profile, key_of
+from headwater.client.profiles import config_path, find_profile, key_of
 from headwater.errors import QueryError, SettingsError, UnavailableError
-from headwater.settings import Settings
+from headwater.settings import Settings, load
 
 API_KEY = "HEADWATER_API_KEY"
 URL = "HEADWATER_URL"
@@ -43,22 +44,29 @@ class Address:
 
 
 def choose_address(
-    url: str | None, profile: str | None, home: str | None, environment: Mapping[str, str]
+    url: str | None,
+    profile: str | None,
+    home: str | None,
+    environment: Mapping[str, str],
+    *,
+    prefix: str = "--",
 ) -> Address | None:
-    """Return the API that a command asks, or None for the home.
+    """Return the API that a caller names, or None for the home.
 
-    Raises QueryError for options that exclude each other, SettingsError for a bad URL, key or
-    profile.
+    `prefix` begins the names of the options in errors. Raises QueryError for options that exclude
+    each other, SettingsError for a bad URL, key or profile.
     """
     given = [
-        name for name, value in (("--url", url), ("--profile", profile), ("--home", home)) if value
+        f"{prefix}{name}"
+        for name, value in (("url", url), ("profile", profile), ("home", home))
+        if value
     ]
     if len(given) > 1:
         raise QueryError(f"{' and '.join(given)} exclude each other", hint="Give one of them.")
     if url:
-        return _address(url, environment.get(API_KEY, ""), "--url")
+        return _address(url, environment.get(API_KEY, ""), f"{prefix}url")
     if profile:
-        return _of_profile(profile, environment, "--profile")
+        return _of_profile(profile, environment, f"{prefix}profile")
     if home:
         return None
     if environment.get(URL):
@@ -66,6 +74,28 @@ def choose_address(
     if environment.get(PROFILE):
         return _of_profile(environment[PROFILE], environment, PROFILE)
     return None
+
+
+def find_address(
+    url: str | None,
+    profile: str | None,
+    home: str | None,
+    environment: Mapping[str, str],
+    *,
+    prefix: str = "--",
+) -> Address:
+    """Return the API that a caller names, or else the one of the home.
+
+    Raises as `choose_address` and `address_of_home` do.
+    """
+    return choose_address(url, profile, home, environment, prefix=prefix) or address_of_home(
+        load(environment, home=home), home, environment
+    )
+
+
+def with_key(address: Address, api_key: str) -> Address:
+    """Return an address with another key, or with none for "". Raises SettingsError."""
+    return _address(address.url, api_key, address.named_by)
 
 
 def address_of_home(
@@ -88,6 +118,9 @@ def address_of_home(
 
 def is_up(folder: Path) -> bool:
     """Return True if a `headwater up` holds the lock of a home."""
+    # Windows has neither this module nor `headwater up`.
+    import fcntl
+
     try:
         with (folder / UP_LOCK).open() as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)

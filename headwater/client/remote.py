@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 import ssl
+import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from headwater.cli.backend.address import API_KEY, Address
-from headwater.cli.backend.backend import Rows, data_of_answer, read_document
+from headwater.backoff import Backoff
+from headwater.client.address import API_KEY, Address
+from headwater.client.backend import Rows, data_of_answer, read_document
 from headwater.errors import (
     ForbiddenError,
     HeadwaterError,
@@ -23,6 +25,8 @@ from headwater.errors import (
 from headwater.transport import HttpSender, Response, bearer_headers
 
 TIMEOUT_SECONDS = 60.0
+# A question changes nothing, so it may be asked again.
+BACKOFF = Backoff(first_seconds=0.3, max_seconds=2.0)
 _REDIRECTS = range(300, 400)
 _REASON_CHARACTERS_MAX = 300
 _METRIC = re.compile(r"^(headwater_\w+) (\S+)$", re.MULTILINE)
@@ -37,12 +41,18 @@ _OTHER_SCHEMA = ("Cannot query field", "Unknown argument", "Unknown type", "Vari
 
 
 class RemoteBackend:
-    """The questions of a command, answered by an API."""
+    """Questions that an API answers. Threads may share it.
 
-    def __init__(self, address: Address, *, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
+    A question that gets no answer, or status 503, is asked again up to `retries` times.
+    `timeout_seconds` is the limit of a question with its retries.
+    """
+
+    def __init__(
+        self, address: Address, *, timeout_seconds: float = TIMEOUT_SECONDS, retries: int = 0
+    ) -> None:
         self.address = address
         self._timeout_seconds = timeout_seconds
-        self._sender = HttpSender(timeout_seconds=timeout_seconds)
+        self._sender = HttpSender(timeout_seconds=timeout_seconds, pauses=BACKOFF.pauses(retries))
 
     def status(self) -> dict[str, Any]:
         """Return the version and the readiness of the API, its events, and whether the key reads.
@@ -164,8 +174,10 @@ class RemoteBackend:
     def _send(
         self, method: str, path: str, body: bytes | None, headers: dict[str, str]
     ) -> Response:
+        deadline = time.monotonic() + self._timeout_seconds
         try:
-            return self._sender.send(method, self.address.url + path, body, headers)
+            url = self.address.url + path
+            return self._sender.send(method, url, body, headers, deadline=deadline)
         except UnavailableError as error:
             raise self._unreachable(error) from error
 
@@ -232,12 +244,10 @@ class RemoteBackend:
         )
 
     def _other_version(self, reason: str) -> QueryError:
-        from headwater import __version__
-
         server = f"{self.address.url} has version {self._version()}"
         return QueryError(
             f"{server} and does not know this question: {reason}",
-            hint=f"This command has version {__version__}; use the one of the server.",
+            hint="Use the command or the client of the same version.",
         )
 
     def _version(self) -> str:

@@ -10,8 +10,9 @@ import subprocess
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from headwater.cli.output.cells import one_line
+from headwater.cells import one_line
 from headwater.errors import QueryError, UnavailableError
+from headwater.pictures.svg import draw_lineage
 
 DOT_SECONDS_MAX = 60.0
 _LABEL_CHARACTERS_MAX = 200
@@ -27,14 +28,22 @@ _COLOURS = {
 _OTHER_COLOURS = ("#f2f2f2", "#666666")
 _FAILED_COLOURS = ("#fde8e8", "#b42318")
 _RECTANGLES = frozenset({"DATASET", "ARTIFACT", "SOURCE", "COLUMN"})
-_SVG_STYLE = (
-    "<style>text{font:12px sans-serif;fill:#1a1a1a}.edge{fill:none;stroke:#888}"
-    ".arrow-head{fill:#888}rect{fill:#f2f2f2;stroke:#666}"
-    ".dataset rect,.artifact rect{fill:#e8f1fb;stroke:#3b6ea5}"
-    ".source rect{fill:#e6f4ea;stroke:#3a7d44}"
-    ".job rect,.pipelinerun rect{fill:#fdf3e1;stroke:#b7791f}"
-    ".answer rect{fill:#f3e8fb;stroke:#6b3fa0}.subject rect{stroke-width:3}</style>"
-)
+# A style in a page holds for the whole page, so each rule names the class of the drawing.
+_SVG_CLASS = "headwater-lineage"
+_SVG_RULES = {
+    "text": "font:12px sans-serif;fill:#1a1a1a",
+    ".edge": "fill:none;stroke:#888",
+    ".arrow-head": "fill:#888",
+    "rect": "fill:#f2f2f2;stroke:#666",
+    ".dataset rect": "fill:#e8f1fb;stroke:#3b6ea5",
+    ".artifact rect": "fill:#e8f1fb;stroke:#3b6ea5",
+    ".source rect": "fill:#e6f4ea;stroke:#3a7d44",
+    ".job rect": "fill:#fdf3e1;stroke:#b7791f",
+    ".pipelinerun rect": "fill:#fdf3e1;stroke:#b7791f",
+    ".answer rect": "fill:#f3e8fb;stroke:#6b3fa0",
+    ".failed rect": "fill:#fde8e8;stroke:#b42318",
+    ".subject rect": "stroke-width:3",
+}
 
 
 class PictureNode(NamedTuple):
@@ -103,16 +112,21 @@ def dot(picture: Picture) -> str:
 
 def svg(picture: Picture) -> str:
     """Return a drawing that stands alone, with its styles in it."""
-    from headwater.evidence.svg import draw_lineage
-
     nodes = [
-        {"urn": node.urn, "kind": node.kind, "namespace": "", "name": one_line(node.name)}
+        {
+            "urn": node.urn,
+            "kind": node.kind,
+            "namespace": "",
+            "name": _label(node),
+            "failed": node.failed,
+        }
         for node in picture.nodes
     ]
     edges = [{"source": source, "target": target, "type": ""} for source, target in picture.edges]
     drawing = draw_lineage({"nodes": nodes, "edges": edges}, picture.subject)
-    head, end, body = drawing.partition(">")
-    return f"{head}{end}{_SVG_STYLE}{body}\n"
+    rules = [f".{_SVG_CLASS} {one}{{{style}}}" for one, style in _SVG_RULES.items()]
+    body = drawing.removeprefix("<svg").replace(">", f"><style>{''.join(rules)}</style>", 1)
+    return f'<svg class="{_SVG_CLASS}"{body}\n'
 
 
 def _png(digraph: bytes) -> bytes:

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from headwater.cli.backend.address import Address
-from headwater.cli.backend.remote import RemoteBackend
+from headwater.client.address import Address
+from headwater.client.remote import RemoteBackend
 from headwater.errors import (
     ForbiddenError,
     HeadwaterError,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.cli.backend.address import (
+from headwater.client.address import (
     API_FILE,
     UP_LOCK,
     Address,

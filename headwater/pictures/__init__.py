@@ -1,0 +1,1 @@
+"""A lineage as a picture: Mermaid, DOT, SVG or PNG."""
