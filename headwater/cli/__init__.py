@@ -77,8 +77,7 @@ for group, group_name, panel in (
     )
     for name, command in group.COMMANDS.items():
         subcommands.command(name, cls=PanelCommand)(command)
-    if group.COMMANDS:
-        app.add_typer(subcommands, name=group_name, rich_help_panel=panel)
+    app.add_typer(subcommands, name=group_name, rich_help_panel=panel)
 
 
 @app.callback(invoke_without_command=True)

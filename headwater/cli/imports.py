@@ -5,22 +5,31 @@ Every import uses `deliver`. The ids of its runs are stable, so importing twice 
 
 from __future__ import annotations
 
+import glob
+import io
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, cast
 
 import typer
 
-from headwater.cli.options import OUTPUT, api_address
-from headwater.cli.send import batches_of, post_batch, progress_bar
+from headwater.cli.options import OUTPUT, Home, Json, Profile, Url, api_address, existing
+from headwater.cli.send import batches_of, open_unpacked, post_batch, progress_bar
+from headwater.client.times import instant_of
 from headwater.errors import EventError, QueryError
 from headwater.importers.report import ImportReport
 from headwater.schema.headwater_facets import Event
 
+if TYPE_CHECKING:
+    from headwater.importers.sql.logs import SqlFile
+
+STDIN = "-"
 HELP = "Import lineage from sources that send no events."
 SHOWN_MAX = 20
 
@@ -138,7 +147,7 @@ def _print_summary(delivered: _Delivered, report: ImportReport, delivery: Delive
         summary = {word: delivered.events, "refused": delivered.refused, **report.to_json()}
         print(json.dumps(summary), file=out)
         return
-    read = ", ".join(f"{number:,} {noun}" for noun, number in report.counts.items() if number)
+    read = ", ".join(f"{noun} {number:,}" for noun, number in report.counts.items() if number)
     print(f"read: {read or 'nothing'}", file=out)
     refused = f", {len(delivered.refused):,} refused" if is_sent else ""
     print(f"{with_noun(delivered.events, 'event')} {word}{refused}", file=out)
@@ -152,4 +161,166 @@ def _print_summary(delivered: _Delivered, report: ImportReport, delivery: Delive
         print("  ... --json lists all of them", file=sys.stderr)
 
 
-COMMANDS: dict[str, Callable[..., None]] = {}
+def dbt(
+    target: Annotated[
+        str,
+        typer.Argument(help="The target folder of a dbt project, or the project.", metavar="DIR"),
+    ] = "target",
+    namespace: Annotated[
+        str | None,
+        typer.Option(
+            help="Namespace of the datasets, for example postgres://warehouse:5432.",
+            show_default="from profiles.yml, as openlineage-dbt names it",
+        ),
+    ] = None,
+    job_namespace: Annotated[
+        str | None,
+        typer.Option(help="Namespace of the jobs.", show_default="OPENLINEAGE_NAMESPACE, or dbt"),
+    ] = None,
+    profiles_dir: Annotated[
+        str, typer.Option(help="The folder of profiles.yml.", metavar="DIR")
+    ] = "",
+    dbt_profile: Annotated[
+        str, typer.Option("--dbt-profile", help="The profile of dbt.", metavar="NAME")
+    ] = "",
+    dbt_target: Annotated[
+        str, typer.Option("--target", help="The target in the profile of dbt.", metavar="NAME")
+    ] = "",
+    strict: Strict = False,
+    home: Home = None,
+    url: Url = None,
+    profile: Profile = None,
+    dry_run: DryRun = False,
+    output: EventsFile = None,
+    as_json: Json = False,
+) -> None:
+    """Import the artifacts of dbt: models, seeds, snapshots, sources, tests, exposures and runs.
+
+    It reads manifest.json and, if they are there, run_results.json, catalog.json and sources.json.
+    For example: headwater import dbt target/ --profiles-dir ~/.dbt
+    """
+    from headwater.importers.dbt.artifacts import read_artifacts
+    from headwater.importers.dbt.importer import DbtOptions, read_dbt
+    from headwater.importers.dbt.locate import ProfileOptions, find_namespace, target_folder
+
+    report = ImportReport()
+    folder = target_folder(Path(target))
+    artifacts = read_artifacts(folder, report)
+    choice = ProfileOptions(profiles_dir, dbt_profile, dbt_target)
+    options = DbtOptions(
+        namespace or find_namespace(artifacts, folder, choice, os.environ),
+        job_namespace or os.environ.get("OPENLINEAGE_NAMESPACE") or "dbt",
+    )
+    delivery = Delivery(home, url, profile, dry_run, output, as_json, strict)
+    deliver(read_dbt(artifacts, options, report), report, delivery)
+
+
+def sql(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            help="SQL scripts and query logs (.sql, .jsonl, .csv, gz too), folders of scripts, "
+            "patterns; - is stdin."
+        ),
+    ],
+    dialect: Annotated[
+        str, typer.Option(help="The dialect of the SQL: postgres, snowflake, bigquery, ...")
+    ] = "",
+    namespace: Annotated[
+        str | None,
+        typer.Option(
+            help="Namespace of the datasets, for example postgres://warehouse:5432.",
+            show_default="the dialect",
+        ),
+    ] = None,
+    database: Annotated[str, typer.Option(help="The database of names without one.")] = "",
+    schema: Annotated[str, typer.Option(help="The schema of names without one.")] = "",
+    job_namespace: Annotated[
+        str | None,
+        typer.Option(help="Namespace of the jobs.", show_default="that of the datasets"),
+    ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            help="The statements of scripts ran at this time; without it they are declarations.",
+            metavar="TIME",
+        ),
+    ] = None,
+    reads: Annotated[
+        bool, typer.Option("--reads", help="Import queries that only read as runs, too.")
+    ] = False,
+    strict: Strict = False,
+    home: Home = None,
+    url: Url = None,
+    profile: Profile = None,
+    dry_run: DryRun = False,
+    output: EventsFile = None,
+    as_json: Json = False,
+) -> None:
+    """Import SQL: scripts declare lineage, and the queries of a log with times are runs.
+
+    A statement that cannot be read is listed and stops no other. For example:
+
+    headwater import sql etl/ --dialect postgres --namespace postgres://dwh:5432 --database shop
+    """
+    from headwater.code_analysis.sql.script import require_dialect
+    from headwater.importers.sql.importer import SqlOptions, read_sql
+    from headwater.importers.sql.names import NameRules
+
+    require_dialect(dialect)
+    names = NameRules(namespace or dialect or "sql", dialect, database, schema)
+    ran_at = instant_of("--at", at)
+    options = SqlOptions(
+        names, job_namespace or "", reads, _microseconds(ran_at) if ran_at else None
+    )
+    report = ImportReport()
+    delivery = Delivery(home, url, profile, dry_run, output, as_json, strict)
+    deliver(read_sql(_sql_files(files), options, report), report, delivery)
+
+
+def _sql_files(patterns: Iterable[str]) -> Iterator[SqlFile]:
+    """Open the files of patterns and folders one after another. Raises typer.BadParameter."""
+    from headwater.importers.sql.logs import SqlFile
+
+    for path in [path for pattern in patterns for path in _paths_of(pattern)]:
+        modified = _microseconds(datetime.now(UTC))
+        if path != STDIN:
+            modified = Path(path).stat().st_mtime_ns // 1_000
+        with open_unpacked(path) as stream:
+            text = io.TextIOWrapper(
+                cast(BinaryIO, stream), encoding="utf-8-sig", errors="replace", newline=None
+            )
+            yield SqlFile(_shown_path(path), text, modified)
+
+
+def _paths_of(pattern: str) -> list[str]:
+    """Return the files of a path, a folder or a pattern, by name."""
+    if pattern == STDIN:
+        return [pattern]
+    path = Path(pattern)
+    if path.is_dir():
+        found = [str(one) for one in sorted(path.rglob("*.sql"))]
+        if not found:
+            raise typer.BadParameter(f"{pattern}: the folder has no .sql files")
+        return found
+    if path.exists() or not glob.has_magic(pattern):
+        return [str(existing(pattern))]
+    matching = [one for one in sorted(glob.glob(pattern, recursive=True)) if Path(one).is_file()]
+    if not matching:
+        raise typer.BadParameter(f"{pattern}: no file matches")
+    return matching
+
+
+def _shown_path(path: str) -> str:
+    """Return a path as jobs are named: relative to the current folder, if it is in there."""
+    if path == STDIN:
+        return "stdin"
+    absolute, folder = Path(path).resolve(), Path.cwd()
+    return str(absolute.relative_to(folder)) if absolute.is_relative_to(folder) else path
+
+
+def _microseconds(time: datetime) -> int:
+    return round(time.timestamp() * 1_000_000)
+
+
+COMMANDS: dict[str, Callable[..., None]] = {"dbt": dbt, "sql": sql}

@@ -111,7 +111,7 @@ def dead_letters(
 
 def _batches(file: str) -> Iterator[tuple[int, list[bytes]]]:
     """Yield batches of a file, as `batches_of` does."""
-    with _opened(file) as stream:
+    with open_unpacked(file) as stream:
         yield from batches_of(_events(stream))
 
 
@@ -159,7 +159,7 @@ def _events(stream: io.BufferedIOBase) -> Iterator[bytes]:
 
 
 @contextmanager
-def _opened(file: str) -> Iterator[io.BufferedIOBase]:
+def open_unpacked(file: str) -> Iterator[io.BufferedIOBase]:
     """Open a file or stdin, and unpack gzip whatever the file's name."""
     source = sys.stdin.fileno() if file == "-" else existing(file)
     with open(source, "rb", closefd=file != "-") as stream:

@@ -80,6 +80,8 @@ class References:
     """All references of one source.
 
     tables, targets: the tables that the code reads and writes.
+    outputs: the columns of the last query that the code writes or puts out, in order; () if they
+    are not all known.
     unknown: reasons why a column may be used although it is not in `read`.
     words: all words of code that is not SQL; a column that is not among them is not named there."""
 
@@ -89,6 +91,7 @@ class References:
     inserts: tuple[Insert, ...] = ()
     tables: frozenset[TableName] = frozenset()
     targets: frozenset[TableName] = frozenset()
+    outputs: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     words: frozenset[str] = frozenset()
 
@@ -103,6 +106,7 @@ class ReferenceCollector:
     inserts: list[Insert] = field(default_factory=list)
     tables: set[TableName] = field(default_factory=set)
     targets: set[TableName] = field(default_factory=set)
+    outputs: tuple[str, ...] = ()
     unknown: dict[str, None] = field(default_factory=dict)
     words: set[str] = field(default_factory=set)
 
@@ -115,6 +119,7 @@ class ReferenceCollector:
             tuple(self.inserts),
             frozenset(self.tables),
             frozenset(self.targets),
+            self.outputs,
             tuple(self.unknown),
             frozenset(self.words),
         )
@@ -127,6 +132,7 @@ class ReferenceCollector:
         self.inserts.extend(insert for insert in other.inserts if insert not in self.inserts)
         self.tables |= other.tables
         self.targets |= other.targets
+        self.outputs = other.outputs or self.outputs
         self.unknown.update(dict.fromkeys(other.unknown))
         self.words |= other.words
 

@@ -97,6 +97,8 @@ def answer_event(
     content: str | None = None,
     generated_at: str | None = None,
     generated_by: str | None = None,
+    url: str | None = None,
+    owners: Sequence[str] | None = None,
     event_time: str | None = None,
 ) -> Event:
     """Return the event of an answer.
@@ -111,6 +113,8 @@ def answer_event(
         "content": content,
         "generatedAt": generated_at or event_time or now(),
         "generatedBy": generated_by,
+        "url": url,
+        "owners": None if owners is None else list(owners),
         "cites": [dict(citation) for citation in cites],
     }
     facets = {ANSWER_FACET: _facet(ANSWER_FACET, fields)}

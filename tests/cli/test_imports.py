@@ -40,7 +40,7 @@ def test_a_dry_run_prints_the_events_and_the_counts_beside_them(
     names = [json.loads(line)["dataset"]["name"] for line in out.splitlines()]
     assert names == ["t0", "t1"]
     assert err.decode().splitlines() == [
-        "read: 2 models",
+        "read: models 2",
         "2 events written",
         "1 passed over:",
         "  etl.sql:1: the SQL cannot be read",

@@ -7,7 +7,10 @@ reader `refund_report`. All expected values follow from those files and from dbt
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
+import sys
 import uuid
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +18,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.producers.conftest import Shop, run
+from tests.producers.environments import plain_environment
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.producers, pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -241,3 +245,79 @@ class TestFromItsStructuredLogs:
 def test_no_event_of_dbt_is_dead_lettered(shop: Shop, classic: Built, structured: Built) -> None:
     assert classic != structured
     assert shop.dead_letter_count() == 0
+
+
+class TestImported:
+    """`headwater import dbt` on the artifacts of a build, against what the wrapper sent of it."""
+
+    @pytest.fixture(scope="class")
+    def imported(
+        self, shop: Shop, dbt_programs: Path, tmp_path_factory: pytest.TempPathFactory
+    ) -> Built:
+        """Build with plain dbt, and import its artifacts twice."""
+        folder = tmp_path_factory.mktemp("imported")
+        shutil.copytree(PROJECT, folder, dirs_exist_ok=True)
+        (folder / "imported").mkdir()
+        database = "imported/shop.duckdb"
+        done = run(dbt_programs, folder, "dbt", "build", SHOP_DATABASE=database)
+        assert "PASS=11 WARN=0 ERROR=1 SKIP=1" in done.stdout, done.stdout + done.stderr
+        command = [sys.executable, "-m", "headwater", "import", "dbt", str(folder / "target")]
+        options = ["--job-namespace", "imported", "--url", shop.url, "--json"]
+        for _ in range(2):
+            sent = subprocess.run(
+                [*command, *options],
+                env=plain_environment(SHOP_DATABASE=database),
+                capture_output=True,
+                text=True,
+                timeout=100,
+                check=False,
+            )
+            assert sent.returncode == 0, sent.stderr
+            summary = json.loads(sent.stdout)
+            assert (summary["refused"], summary["problems"]) == ([], [])
+        return Built("imported", "duckdb://imported/shop.duckdb")
+
+    def test_the_datasets_and_edges_are_those_of_the_wrapper(
+        self, shop: Shop, structured: Built, imported: Built
+    ) -> None:
+        """But for the table of the failed test, which the wrapper reports as written."""
+        audit = "shop.main_dbt_test__audit.not_null_refunds_amount"
+        assert shop.datasets(imported.tables) == shop.datasets(structured.tables) - {audit}
+        for name in sorted(shop.datasets(imported.tables)):
+            assert shop.upstream(imported.tables, name) == shop.upstream(structured.tables, name)
+
+    def test_the_column_flows_are_those_of_the_wrapper(
+        self, shop: Shop, classic: Built, imported: Built
+    ) -> None:
+        flows = [
+            {(row["source"], row["target"]) for row in shop.rows(COLUMN_FLOWS, n=namespace)}
+            for namespace in (classic.tables, imported.tables)
+        ]
+        assert flows[1] >= flows[0] != set()
+
+    def test_each_run_ended_as_dbt_reported_it(self, shop: Shop, imported: Built) -> None:
+        """Importing twice is importing once: each job has one run."""
+        statuses = {
+            "shop.main.shop.customer_orders": "COMPLETE",
+            "shop.main.shop.customer_orders.test": "COMPLETE",
+            "shop.main.shop.customers_kept.snapshot": "COMPLETE",
+            "shop.main.shop.raw_orders.seed": "COMPLETE",
+            "shop.main.shop.refund_report": "ABORT",
+            "shop.main.shop.refunds": "COMPLETE",
+            "shop.main.shop.refunds.test": "FAIL",
+            "dbt-run-shop": "FAIL",
+        }
+        found = {name: shop.statuses(imported.jobs, name) for name in statuses}
+        assert found == {name: [status] for name, status in statuses.items()}
+        (failed,) = shop.runs_of(imported.jobs, "shop.main.shop.refunds.test")
+        assert "Got 2 results, configured to fail if != 0" in failed["error"]
+        (invocation,) = shop.runs_of(imported.jobs, "dbt-run-shop")
+        assert [parent["runId"] for parent in failed["parents"]] == [invocation["runId"]]
+
+    def test_an_exposure_is_traced_to_the_till(self, shop: Shop, imported: Built) -> None:
+        query = """{ trace(answerId: "exposure.shop.spend_by_customer") {
+          answer { type generatedBy } sources { name } } }"""
+        assert imported.jobs == "imported"
+        trace = shop.ask(query)["trace"]
+        assert trace["answer"] == {"type": "dashboard", "generatedBy": "team:insight"}
+        assert [source["name"] for source in trace["sources"]] == ["shop.till.payments"]

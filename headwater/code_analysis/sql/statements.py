@@ -63,7 +63,9 @@ class _StatementReader(QueryReader):
     def read(self, node: exp.Expr) -> None:
         """Add the references of a statement to `found`."""
         if isinstance(node, exp.Query):
-            self._add_flows((), self.query(node, None, {}))
+            outputs = self.query(node, None, {})
+            self._set_outputs(outputs)
+            self._add_flows((), outputs)
         elif isinstance(node, exp.Create | exp.Insert):
             self._read_create_or_insert(node)
         elif isinstance(node, exp.Merge | exp.Update | exp.Delete):
@@ -105,6 +107,7 @@ class _StatementReader(QueryReader):
         names: tuple[str, ...],
     ) -> None:
         outputs = self.query(query, None, self.named_queries(node, None, {}))
+        self._set_outputs(outputs, names)
         if not isinstance(node, exp.Insert) or node.args.get("by_name"):
             self._add_flows(table, outputs, names)
             return
@@ -150,6 +153,12 @@ class _StatementReader(QueryReader):
         for column, value in zip(columns, values, strict=False):
             self.add_written(table, column.name, column)
             self._add_flows(table, [self.output(fold_case(column.name), value, scope)])
+
+    def _set_outputs(self, outputs: list[Output], names: tuple[str, ...] = ()) -> None:
+        """Set the columns of a written query, if all of them are known."""
+        found = names or tuple(output.name for output in outputs)
+        is_known = all(found) and not any(output.name == ALL for output in outputs)
+        self.found.outputs = found if is_known else ()
 
     def _add_flows(
         self, target: TableName, outputs: list[Output], names: tuple[str, ...] = ()

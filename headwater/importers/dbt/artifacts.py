@@ -1,0 +1,287 @@
+"""dbt's artifacts: `manifest.json`, `run_results.json`, `catalog.json` and `sources.json`.
+
+Only the fields that lineage needs are read, of every version of the artifacts since dbt 1.0. A node
+of an unexpected form is a problem of the report; it stops no other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from headwater.errors import QueryError
+from headwater.importers.report import ImportReport
+
+FILE_BYTES_MAX = 2_000_000_000
+MANIFEST, RUN_RESULTS, CATALOG, SOURCES = (
+    "manifest.json",
+    "run_results.json",
+    "catalog.json",
+    "sources.json",
+)
+# The commands whose results are runs. Others, such as `dbt docs generate`, build nothing.
+RUN_COMMANDS = ("run", "build", "test", "seed", "snapshot", "retry")
+
+
+class Column(msgspec.Struct):
+    """A documented column."""
+
+    name: str
+    description: str | None = None
+    data_type: str | None = None
+    meta: dict[str, Any] | None = None
+    tags: list[str] | str | None = None
+    config: dict[str, Any] | None = None
+
+
+class DependsOn(msgspec.Struct):
+    nodes: list[str] | None = None
+
+
+class TestMetadata(msgspec.Struct):
+    name: str
+    kwargs: dict[str, Any] | None = None
+
+
+class Owner(msgspec.Struct):
+    name: str | None = None
+    email: str | list[str] | None = None
+
+
+class Node(msgspec.Struct):
+    """A node, source, exposure or metric of the manifest."""
+
+    unique_id: str
+    name: str
+    resource_type: str = ""
+    database: str | None = None
+    schema: str | None = None
+    alias: str | None = None
+    identifier: str | None = None
+    original_file_path: str | None = None
+    description: str | None = None
+    columns: dict[str, Column] | None = None
+    meta: dict[str, Any] | None = None
+    config: dict[str, Any] | None = None
+    tags: list[str] | str | None = None
+    group: str | None = None
+    depends_on: DependsOn | None = None
+    language: str | None = None
+    compiled_code: str | None = None
+    compiled_sql: str | None = None
+    # Of a test: the node that it is about.
+    attached_node: str | None = None
+    test_metadata: TestMetadata | None = None
+    column_name: str | None = None
+    # Of an exposure.
+    type: str | None = None
+    label: str | None = None
+    url: str | None = None
+    owner: Owner | None = None
+
+    def option(self, name: str) -> Any:
+        """Return a value of the configuration, or None."""
+        return (self.config or {}).get(name)
+
+    @property
+    def all_meta(self) -> dict[str, Any]:
+        """Return `meta`, also where newer versions of dbt keep it."""
+        configured = self.option("meta")
+        return {**(configured if isinstance(configured, dict) else {}), **(self.meta or {})}
+
+    @property
+    def parents(self) -> list[str]:
+        """Return the ids of the nodes that it depends on."""
+        return (self.depends_on.nodes or []) if self.depends_on else []
+
+    @property
+    def sql(self) -> str:
+        """Return the compiled SQL, or ""."""
+        is_sql = self.language in (None, "sql")
+        return (self.compiled_code or self.compiled_sql or "") if is_sql else ""
+
+
+class Timing(msgspec.Struct):
+    name: str
+    started_at: str | None = None
+    completed_at: str | None = None
+
+
+class NodeResult(msgspec.Struct):
+    """What became of one node in an invocation."""
+
+    unique_id: str
+    status: str
+    timing: list[Timing] | None = None
+    message: str | None = None
+    failures: int | None = None
+    adapter_response: dict[str, Any] | None = None
+
+
+class Freshness(msgspec.Struct):
+    """When a source was last loaded, as `dbt source freshness` found it."""
+
+    unique_id: str
+    max_loaded_at: str | None = None
+    snapshotted_at: str | None = None
+
+
+@dataclass
+class Invocation:
+    """One command of dbt and its results."""
+
+    id: str
+    command: str
+    generated_at: str
+    started_at: str | None
+    elapsed_seconds: float
+    dbt_version: str
+    arguments: Mapping[str, Any]
+    results: list[NodeResult]
+
+    @property
+    def has_runs(self) -> bool:
+        """Return True if the command built or tested something."""
+        return self.command in RUN_COMMANDS
+
+
+@dataclass
+class Artifacts:
+    """Everything that an import reads.
+
+    nodes: models, tests, seeds, snapshots, sources, exposures, metrics and others by unique id.
+    groups: the owner of each group.
+    catalog: the columns of each table in order, with their types."""
+
+    project: str
+    adapter: str
+    generated_at: str
+    nodes: dict[str, Node] = field(default_factory=dict)
+    groups: dict[str, Owner] = field(default_factory=dict)
+    catalog: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    invocation: Invocation | None = None
+    freshness: list[Freshness] = field(default_factory=list)
+
+
+def read_artifacts(folder: Path, report: ImportReport) -> Artifacts:
+    """Return the artifacts in a target folder. Raises QueryError if it has no manifest."""
+    manifest = _read_object(folder / MANIFEST)
+    if manifest is None:
+        raise QueryError(
+            f"{folder} has no {MANIFEST}",
+            hint="Name the target folder of a dbt project; `dbt build` or `dbt parse` fills it.",
+        )
+    metadata = _dict(manifest.get("metadata"))
+    if "nodes" not in manifest or "/dbt/manifest/" not in str(metadata.get("dbt_schema_version")):
+        raise QueryError(f"{folder / MANIFEST} is no manifest of dbt")
+    artifacts = Artifacts(
+        project=_project_name(metadata, manifest),
+        adapter=str(metadata.get("adapter_type") or ""),
+        generated_at=str(metadata.get("generated_at") or ""),
+    )
+    for section in ("nodes", "sources", "exposures", "metrics", "semantic_models", "saved_queries"):
+        _add_nodes(artifacts, section, _dict(manifest.get(section)), report)
+    for group in _dict(manifest.get("groups")).values():
+        owner = _convert(_dict(group).get("owner"), Owner)
+        if owner is not None:
+            artifacts.groups[str(_dict(group).get("name"))] = owner
+    _add_catalog(artifacts, _read_object(folder / CATALOG) or {})
+    artifacts.invocation = _invocation(_read_object(folder / RUN_RESULTS), folder, report)
+    for result in _list((_read_object(folder / SOURCES) or {}).get("results")):
+        freshness = _convert(result, Freshness)
+        if freshness is not None and freshness.max_loaded_at:
+            artifacts.freshness.append(freshness)
+    return artifacts
+
+
+def _read_object(path: Path) -> dict[str, Any] | None:
+    """Return the content of a file; None if there is no such file. Raises QueryError."""
+    try:
+        if path.stat().st_size > FILE_BYTES_MAX:
+            raise QueryError(f"{path} is larger than {FILE_BYTES_MAX:,} bytes")
+        content = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise QueryError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise QueryError(f"{path} is not JSON", hint="Let dbt write it again.") from error
+    if not isinstance(content, dict):
+        raise QueryError(f"{path} is no artifact of dbt: it must be a JSON object")
+    return content
+
+
+def _project_name(metadata: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
+    """Return the name of the project; older manifests only have it in the ids of their nodes."""
+    packages = (_dict(node).get("package_name") for node in _dict(manifest["nodes"]).values())
+    return str(metadata.get("project_name") or next(filter(None, packages), "") or "dbt")
+
+
+def _add_nodes(
+    artifacts: Artifacts, section: str, nodes: Mapping[str, Any], report: ImportReport
+) -> None:
+    for unique_id, content in nodes.items():
+        try:
+            node = msgspec.convert(content, Node, strict=False)
+        except msgspec.ValidationError as error:
+            report.add_problem(f"{MANIFEST}: {section}.{unique_id}", str(error))
+            continue
+        artifacts.nodes[unique_id] = node
+
+
+def _add_catalog(artifacts: Artifacts, catalog: Mapping[str, Any]) -> None:
+    for section in ("nodes", "sources"):
+        for unique_id, table in _dict(catalog.get(section)).items():
+            columns = [_dict(one) for one in _dict(_dict(table).get("columns")).values()]
+            columns.sort(key=lambda column: column.get("index") or 0)
+            artifacts.catalog[unique_id] = [
+                (str(column.get("name")), str(column.get("type") or "")) for column in columns
+            ]
+
+
+def _invocation(
+    content: Mapping[str, Any] | None, folder: Path, report: ImportReport
+) -> Invocation | None:
+    if content is None:
+        return None
+    metadata, arguments = _dict(content.get("metadata")), _dict(content.get("args"))
+    elapsed = content.get("elapsed_time")
+    invocation = Invocation(
+        id=str(metadata.get("invocation_id") or ""),
+        command=str(arguments.get("which") or ""),
+        generated_at=str(metadata.get("generated_at") or ""),
+        started_at=metadata.get("invocation_started_at"),
+        elapsed_seconds=elapsed if isinstance(elapsed, int | float) else 0.0,
+        dbt_version=str(metadata.get("dbt_version") or ""),
+        arguments=arguments,
+        results=[],
+    )
+    if not invocation.id or not invocation.generated_at:
+        raise QueryError(f"{folder / RUN_RESULTS} has no metadata of an invocation")
+    for number, one in enumerate(_list(content.get("results"))):
+        result = _convert(one, NodeResult)
+        if result is not None:
+            invocation.results.append(result)
+        else:
+            report.add_problem(f"{RUN_RESULTS}: results[{number}]", "it is no result of a node")
+    return invocation
+
+
+def _convert(content: Any, kind: Any) -> Any:
+    try:
+        return msgspec.convert(content, kind, strict=False)
+    except msgspec.ValidationError:
+        return None
+
+
+def _dict(content: Any) -> dict[str, Any]:
+    return content if isinstance(content, dict) else {}
+
+
+def _list(content: Any) -> list[Any]:
+    return content if isinstance(content, list) else []

@@ -1,0 +1,1 @@
+"""SQL scripts and query logs as OpenLineage events."""

@@ -1,0 +1,70 @@
+"""Connections of dbt's profiles, with their templates rendered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from headwater.code_analysis.dbt.profiles import read_connection
+from headwater.errors import QueryError
+
+PROFILES = """
+shop:
+  target: "{{ env_var('DBT_TARGET', 'dev') }}"
+  outputs:
+    dev: {type: postgres, host: "{{ env_var('HOST') }}", port: 5432, pass: "{{ env_var('NONE') }}"}
+    prod: {type: postgres, host: prod, port: "{{ env_var('PORT') | as_number }}"}
+config: {send_anonymous_usage_stats: false}
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "profiles.yml"
+    path.write_text(PROFILES)
+    return path
+
+
+def test_only_the_fields_that_are_read_are_rendered(path: Path) -> None:
+    connection = read_connection(path, "", "", {"HOST": "db"})
+    assert (connection.get("host"), connection.get("port"), connection.get("path", "-")) == (
+        "db",
+        "5432",
+        "-",
+    )
+    with pytest.raises(QueryError, match="needs the environment variable NONE"):
+        connection.get("pass")
+
+
+@pytest.mark.parametrize(
+    ("target", "environment"),
+    [("prod", {"PORT": "6000"}), ("", {"PORT": "6000", "DBT_TARGET": "prod"})],
+)
+def test_the_target(path: Path, target: str, environment: dict[str, str]) -> None:
+    connection = read_connection(path, "shop", target, environment)
+    assert (connection.get("host"), connection.get("port")) == ("prod", "6000")
+
+
+@pytest.mark.parametrize(
+    ("profile", "target", "message"),
+    [
+        ("store", "", "no profile 'store'; it has shop"),
+        ("shop", "ci", "no target 'ci'; it has dev, prod"),
+    ],
+)
+def test_what_is_missing_is_named(path: Path, profile: str, target: str, message: str) -> None:
+    with pytest.raises(QueryError, match=message):
+        read_connection(path, profile, target, {})
+
+
+def test_a_template_cannot_leave_its_sandbox(path: Path) -> None:
+    path.write_text("p: {outputs: {default: {host: \"{{ ''.__class__.__mro__ }}\"}}}")
+    with pytest.raises(QueryError, match="cannot be rendered"):
+        read_connection(path, "", "", {}).get("host")
+
+
+def test_a_file_that_is_not_yaml(path: Path) -> None:
+    path.write_text("{")
+    with pytest.raises(QueryError, match="cannot be read"):
+        read_connection(path, "", "", {})

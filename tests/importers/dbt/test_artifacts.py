@@ -1,0 +1,66 @@
+"""Reading dbt's artifacts: what is no artifact, and nodes of an unexpected form."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from headwater.errors import QueryError
+from headwater.importers.dbt.artifacts import read_artifacts
+from headwater.importers.report import ImportReport
+from tests.importers.dbt.artifact_builders import node, result, source, write_artifacts
+
+
+def test_a_node_of_an_unexpected_form_stops_no_other(tmp_path: Path) -> None:
+    report = ImportReport()
+    write_artifacts(tmp_path, node("model.shop.a"), node("model.shop.b", columns=[3]))
+    artifacts = read_artifacts(tmp_path, report)
+    assert list(artifacts.nodes) == ["model.shop.a"]
+    (problem,) = report.problems
+    assert problem.place == "manifest.json: nodes.model.shop.b"
+
+
+def test_a_result_of_an_unexpected_form_is_listed(tmp_path: Path) -> None:
+    report = ImportReport()
+    write_artifacts(tmp_path, results=[result("model.shop.a"), {"status": 3}])
+    invocation = read_artifacts(tmp_path, report).invocation
+    assert invocation is not None
+    assert (len(invocation.results), invocation.has_runs) == (1, True)
+    assert [one.place for one in report.problems] == ["run_results.json: results[1]"]
+
+
+def test_compiled_sql_of_older_versions(tmp_path: Path) -> None:
+    write_artifacts(tmp_path, node("model.shop.a", compiled_sql="select 1"), source("orders"))
+    nodes = read_artifacts(tmp_path, ImportReport()).nodes
+    assert nodes["model.shop.a"].sql == "select 1"
+    assert nodes["source.shop.raw.orders"].sql == ""
+
+
+def test_python_models_have_no_sql(tmp_path: Path) -> None:
+    write_artifacts(tmp_path, node("model.shop.a", sql="def model(dbt): ...", language="python"))
+    assert read_artifacts(tmp_path, ImportReport()).nodes["model.shop.a"].sql == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, r"has no manifest\.json"),
+        ("{", "is not JSON"),
+        ("[]", "is no artifact of dbt"),
+        ('{"nodes": {}}', "is no manifest of dbt"),
+    ],
+)
+def test_what_is_no_manifest_is_refused(tmp_path: Path, text: str | None, message: str) -> None:
+    if text is not None:
+        (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(QueryError, match=message):
+        read_artifacts(tmp_path, ImportReport())
+
+
+def test_results_without_an_invocation_are_refused(tmp_path: Path) -> None:
+    write_artifacts(tmp_path)
+    (tmp_path / "run_results.json").write_text(json.dumps({"metadata": {}, "results": []}))
+    with pytest.raises(QueryError, match="no metadata of an invocation"):
+        read_artifacts(tmp_path, ImportReport())
