@@ -47,11 +47,22 @@ from headwater.rest import cypher_api
 from headwater.rest.app import rest_routes
 from headwater.schema.naming import load_naming
 from headwater.settings import Settings
-from headwater.web import PAGE_HEADERS, error_response
+from headwater.web import (
+    PAGE_HEADERS,
+    MarquezError,
+    error_response_at,
+    is_marquez,
+    json_response,
+)
 
 # Lineage traversals run in threads; further ones wait for a thread.
 QUERY_THREADS_MAX = 32
 WARM_UP_SECONDS = 2.0
+_MARQUEZ_HINTS = {
+    404: "GET /openapi.json lists the paths.",
+    405: "Send OpenLineage events to POST /api/v1/lineage: Headwater learns namespaces, sources, "
+    "datasets, jobs and runs from them.",
+}
 
 
 def connect(settings: Settings) -> Database:
@@ -246,16 +257,21 @@ async def _welcome(request: Request) -> Response:
     )
 
 
-async def _http_error(_: Request, error: Exception) -> Response:
+async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    if is_marquez(request.method, request.url.path):
+        message = f"HTTP {error.status_code} {error.detail}"
+        body = MarquezError(error.status_code, message, _MARQUEZ_HINTS.get(error.status_code, ""))
+        return json_response(body, error.status_code, dict(error.headers or {}))
     content = {"error": {"code": "HTTP", "message": error.detail}}
     return JSONResponse(content, error.status_code, error.headers)
 
 
-async def _headwater_error(_: Request, error: Exception) -> Response:
+async def _headwater_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HeadwaterError)
-    return error_response(error)
+    return error_response_at(error, request.method, request.url.path)
 
 
-async def _unexpected_error(_: Request, __: Exception) -> Response:
-    return error_response(EventError("internal error; Headwater's log has the details", status=500))
+async def _unexpected_error(request: Request, _: Exception) -> Response:
+    error = EventError("internal error; Headwater's log has the details", status=500)
+    return error_response_at(error, request.method, request.url.path)

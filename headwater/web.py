@@ -13,6 +13,8 @@ from starlette.responses import Response
 from headwater.errors import EventError, HeadwaterError
 
 RETRY_AFTER_SECONDS = 5
+# The first segments of the paths under /api/v1 that Marquez does not have.
+_OWN_SEGMENTS = frozenset({"lineage-table", "analyses", "evidence"})
 # The pages of this package load nothing from other hosts.
 _CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -60,6 +62,32 @@ def error_response(error: HeadwaterError) -> Response:
         content["hint"] = error.hint
     headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if error.status == 503 else {}
     return json_response({"error": content}, error.status, headers)
+
+
+class MarquezError(msgspec.Struct, omit_defaults=True):
+    """The body of an error on a path of Marquez; `details` is the hint."""
+
+    code: int
+    message: str
+    details: str = ""
+
+
+def is_marquez(method: str, path: str) -> bool:
+    """Return True for a request to the API of Marquez, whether or not the path exists."""
+    before, _, rest = path.partition("/api/v1/")
+    segment, _, further = rest.partition("/")
+    if before or not segment or segment in _OWN_SEGMENTS:
+        return False
+    return segment != "lineage" or (method in ("GET", "HEAD") and not further)
+
+
+def error_response_at(error: HeadwaterError, method: str, path: str) -> Response:
+    """Convert an error to the response of its path: in Marquez' form or in Headwater's own."""
+    if not is_marquez(method, path):
+        return error_response(error)
+    headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if error.status == 503 else {}
+    body = MarquezError(error.status, error.message, error.hint)
+    return json_response(body, error.status, headers)
 
 
 def json_response(

@@ -254,6 +254,32 @@ def decided(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @st.composite
+def edited(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw an edit by hand: of the tags of a dataset or a job, a deletion, or a tag's definition."""
+    at, is_job = instant(draw(second)), draw(st.booleans())
+    name = draw(st.sampled_from(sorted({*RUNS.values()})) if is_job else dataset_name)
+    namespace = "etl" if is_job else "db"
+    kind = draw(st.sampled_from(["added", "removed", "deleted", "defined"]))
+    tag = {"key": draw(st.sampled_from(["pii", "gold"]))}
+    if kind == "deleted":
+        return native.deletion_event(namespace, name, is_job=is_job, event_time=at)
+    if kind == "defined":
+        return native.tag_event(
+            tag["key"], description=draw(st.sampled_from(["A tag.", None])), event_time=at
+        )
+    if not is_job and draw(st.booleans()):
+        tag["field"] = "a"
+    return native.tag_edits_event(
+        namespace,
+        name,
+        added=[tag] if kind == "added" else [],
+        removed=[tag] if kind == "removed" else [],
+        is_job=is_job,
+        event_time=at,
+    )
+
+
+@st.composite
 def described(draw: st.DrawFn) -> dict[str, Any]:
     """Draw a dataset event."""
     return {"eventTime": instant(draw(second)), "dataset": draw(datasets(output=True))}
@@ -273,6 +299,8 @@ histories = st.lists(
         entries(),
         decided(),
         described(),
+        edited(),
+        edited(),
     ).map(_encoded),
     min_size=1,
     max_size=14,

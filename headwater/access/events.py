@@ -9,9 +9,11 @@ not alias a dataset outside its namespaces: readers of one name would gain acces
 | the namespace of the dataset of a dataset event | yes |
 | a `symlinks` facet | the dataset that has it, and every name in it |
 | a `headwater_answer` facet | `answers`: the id alone identifies an answer, in any namespace |
+| a `headwater_tag` facet | `tags`: the name alone identifies a tag, in any namespace |
 | inputs, outputs, parents, column lineage | no: they are references |
 
-A `headwater_symlinks` facet, a steward's decision on aliases, also needs scope steward.
+The decisions of a steward also need scope steward: on aliases (`headwater_symlinks`), and the edits
+of tags and deletions (`headwater_tags`, `headwater_deletion`, `headwater_tag`).
 
 The check runs on the body that is stored: redacted, parsed by the worker's parser, with dataset
 names normalised. Otherwise one spelling of a namespace could pass for another.
@@ -27,9 +29,17 @@ import msgspec
 from headwater.access.principal import Principal, Scope
 from headwater.errors import EventError
 from headwater.schema.events import Dataset, Event, Facets, parse
-from headwater.schema.headwater_facets import ANSWER_FACET, ANSWER_NAMESPACE, SYMLINKS_FACET
+from headwater.schema.headwater_facets import (
+    ANSWER_FACET,
+    ANSWER_NAMESPACE,
+    EDIT_FACETS,
+    SYMLINKS_FACET,
+    TAG_FACET,
+    TAG_NAMESPACE,
+)
 from headwater.schema.naming import Naming
 
+_DECISIONS = EDIT_FACETS | {SYMLINKS_FACET, TAG_FACET}
 _HINT = "Create a key for that namespace, or send the event with another key."
 # The path in the event, the namespace, and the name of the dataset ("" for a job).
 NameAtPath = tuple[str, Any, Any]
@@ -56,15 +66,12 @@ def authorize_event(
     if principal.visibility.is_unrestricted and principal.has_scope(Scope.STEWARD):
         return
     event = event or parse(body, received=0)
+    if not principal.has_scope(Scope.STEWARD):
+        _check_decisions(event)
     for field, dataset in _datasets(event):
         decision = (dataset.facets or Facets()).get(SYMLINKS_FACET)
         if decision is not None:
             field = f"{field}.facets.{SYMLINKS_FACET}"
-            if not principal.has_scope(Scope.STEWARD):
-                raise ForeignEventError(
-                    f"the facet {SYMLINKS_FACET} needs a key with scope {Scope.STEWARD}",
-                    field=field,
-                )
             _check_namespaces(principal, naming, _names(field, _read(field, decision)))
     if not principal.visibility.is_unrestricted:
         _check_namespaces(principal, naming, _described(event))
@@ -76,6 +83,21 @@ def authorize_event(
                     principal, naming, [(f"{field}.namespace", dataset.namespace, dataset.name)]
                 )
                 _check_namespaces(principal, naming, _names(f"{field}.facets.symlinks", symlinks))
+
+
+def _check_decisions(event: Event) -> None:
+    """Check that an event holds no decision of a steward. Raises ForeignEventError."""
+    described = [(field, dataset.facets) for field, dataset in _datasets(event)]
+    if event.job is not None:
+        described.append(("job", event.job.facets))
+    for field, facets in described:
+        decided = _DECISIONS & facets.keys() if facets else ()
+        if decided:
+            facet = min(decided)
+            raise ForeignEventError(
+                f"the facet {facet} needs a key with scope {Scope.STEWARD}",
+                field=f"{field}.facets.{facet}",
+            )
 
 
 def _check_namespaces(
@@ -95,6 +117,8 @@ def _described(event: Event) -> Iterator[NameAtPath]:
         yield "job.namespace", event.job.namespace, ""
     if event.dataset is not None and ANSWER_FACET in (event.dataset.facets or {}):
         yield f"dataset.facets.{ANSWER_FACET}", ANSWER_NAMESPACE, ""
+    elif event.dataset is not None and TAG_FACET in (event.dataset.facets or {}):
+        yield f"dataset.facets.{TAG_FACET}", TAG_NAMESPACE, ""
     elif event.dataset is not None:
         yield "dataset.namespace", event.dataset.namespace, event.dataset.name
 

@@ -22,7 +22,7 @@ from headwater.access.log import AccessLog
 from headwater.access.principal import ANONYMOUS, UNAUTHENTICATED, Principal
 from headwater.access.rules import OPEN, Rule, rule_of_route
 from headwater.errors import ForbiddenError, HeadwaterError, UnauthorizedError
-from headwater.web import error_response
+from headwater.web import error_response_at
 
 _HINT = (
     "Send `Authorization: Bearer hw_...`; `headwater keys create NAME --scope read` creates a key."
@@ -81,7 +81,7 @@ class _Guarded:
                 principal.require(rule)
         except HeadwaterError as error:
             await self._refuse(principal, scope, error)
-            await _answer(error)(scope, receive, send)
+            await _answer(error, scope["method"], self._path)(scope, receive, send)
             return
         scope.setdefault("state", {})["principal"] = principal
 
@@ -114,8 +114,8 @@ class _Guarded:
         )
 
 
-def _answer(error: HeadwaterError) -> ASGIApp:
-    answer = error_response(error)
+def _answer(error: HeadwaterError, method: str, path: str) -> ASGIApp:
+    answer = error_response_at(error, method, path)
     if error.status == 401:
         answer.headers["WWW-Authenticate"] = 'Bearer realm="headwater"'
     return answer
@@ -123,6 +123,6 @@ def _answer(error: HeadwaterError) -> ASGIApp:
 
 def principal_of(connection: HTTPConnection) -> Principal:
     """Return the principal of a request; `UNAUTHENTICATED` if no guard wraps its route."""
-    principal = connection.scope.get("state", {}).get("principal", UNAUTHENTICATED)
+    principal = getattr(connection.state, "principal", UNAUTHENTICATED)
     assert isinstance(principal, Principal)
     return principal

@@ -7,6 +7,7 @@ rule requires scope admin, and a test fails for it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, Literal
 
 from headwater.access.principal import Scope
@@ -15,31 +16,37 @@ OPEN: Final = "open"
 Rule = Scope | Literal["open"]
 
 _READ: dict[str, Rule] = {"GET": Scope.READ}
-# The paths under /api/v1 that clients of Marquez read.
-_MARQUEZ = (
-    "/namespaces",
-    "/namespaces/{namespace}",
-    "/namespaces/{namespace}/datasets",
-    "/namespaces/{namespace}/datasets/{dataset}",
-    "/namespaces/{namespace}/datasets/{dataset}/versions",
-    "/namespaces/{namespace}/datasets/{dataset}/versions/{version}",
-    "/namespaces/{namespace}/jobs",
-    "/namespaces/{namespace}/jobs/{job}",
-    "/namespaces/{namespace}/jobs/{job}/runs",
-    "/namespaces/{namespace}/jobs/{job}/versions",
-    "/namespaces/{namespace}/jobs/{job}/versions/{version}",
-    "/jobs",
-    "/jobs/runs/{id}",
-    "/jobs/runs/{id}/facets",
-    "/sources",
-    "/sources/{source}",
-    "/tags",
-    "/column-lineage",
-    "/search",
-    "/events/lineage",
-    "/stats/lineage-events",
-    "/stats/{asset}",
-)
+_DELETED: dict[str, Rule] = {"GET": Scope.READ, "DELETE": Scope.STEWARD}
+_EDITED: dict[str, Rule] = {"POST": Scope.STEWARD, "DELETE": Scope.STEWARD}
+# The paths under /api/v1 that clients of Marquez read and edit.
+_MARQUEZ: Mapping[str, dict[str, Rule]] = {
+    "/namespaces": _READ,
+    "/namespaces/{namespace}": _DELETED,
+    "/namespaces/{namespace}/datasets": _READ,
+    "/namespaces/{namespace}/datasets/{dataset}": _DELETED,
+    "/namespaces/{namespace}/datasets/{dataset}/versions": _READ,
+    "/namespaces/{namespace}/datasets/{dataset}/versions/{version}": _READ,
+    "/namespaces/{namespace}/jobs": _READ,
+    "/namespaces/{namespace}/jobs/{job}": _DELETED,
+    "/namespaces/{namespace}/jobs/{job}/runs": _READ,
+    "/namespaces/{namespace}/jobs/{job}/versions": _READ,
+    "/namespaces/{namespace}/jobs/{job}/versions/{version}": _READ,
+    "/jobs": _READ,
+    "/jobs/runs/{id}": _READ,
+    "/jobs/runs/{id}/facets": _READ,
+    "/sources": _READ,
+    "/sources/{source}": _READ,
+    "/tags": _READ,
+    "/column-lineage": _READ,
+    "/search": _READ,
+    "/events/lineage": _READ,
+    "/stats/lineage-events": _READ,
+    "/stats/{asset}": _READ,
+    "/tags/{tag}": {"PUT": Scope.STEWARD},
+    "/namespaces/{namespace}/datasets/{dataset}/tags/{tag}": _EDITED,
+    "/namespaces/{namespace}/datasets/{dataset}/fields/{field}/tags/{tag}": _EDITED,
+    "/namespaces/{namespace}/jobs/{job}/tags/{tag}": _EDITED,
+}
 ROUTES: dict[str, dict[str, Rule]] = {
     "/": {"GET": OPEN},
     "/static": {"GET": OPEN},
@@ -56,7 +63,7 @@ ROUTES: dict[str, dict[str, Rule]] = {
     **{f"{prefix}/lineage/trace": {"POST": Scope.INGEST} for prefix in ("", "/v1")},
     **{f"{prefix}/lineage/impact": {"POST": Scope.READ} for prefix in ("", "/v1")},
     **{f"{prefix}/lineage/{{id}}": _READ for prefix in ("", "/v1")},
-    **{f"/api/v1{path}": _READ for path in _MARQUEZ},
+    **{f"/api/v1{path}": rules for path, rules in _MARQUEZ.items()},
     "/api/atlas/v2/lineage/{guid}": _READ,
     "/api/atlas/v2/lineage/uniqueAttribute/type/{typeName}": _READ,
     "/api/atlas/v2/entity/guid/{guid}/header": _READ,

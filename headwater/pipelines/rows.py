@@ -37,12 +37,14 @@ from headwater.schema.facts import (
     JobFacts,
     Name,
     RunFacts,
+    TagFacts,
     UndatedEvent,
     join_answers,
     join_datasets,
     join_derivations,
     join_jobs,
     join_runs,
+    join_tags,
     join_undated,
 )
 from headwater.schema.urns import dataset_urn
@@ -73,6 +75,7 @@ class Kind(IntEnum):
     RUN = 14
     ANSWER = 15
     UNDATED = 16
+    TAG = 17
 
 
 class Row(NamedTuple):
@@ -173,6 +176,7 @@ _CODECS: dict[int, _Codec] = {
     Kind.RUN: _RUNS,
     Kind.ANSWER: _ANSWERS,
     Kind.UNDATED: _codec(UndatedEvent, join_undated),
+    Kind.TAG: _codec(TagFacts, join_tags),
 }
 encode = msgspec.msgpack.Encoder().encode
 _NEVER = 2**62
@@ -204,6 +208,8 @@ def delta_to_rows(delta: GraphDelta) -> Iterator[Row]:
         )
     for urn, answer in delta.answers.items():
         yield Row(Kind.ANSWER, 0, urn.encode(), encode(answer))
+    for urn, tag in delta.tags.items():
+        yield Row(Kind.TAG, 0, urn.encode(), encode(tag))
     for digest, undated in delta.undated.items():
         yield Row(Kind.UNDATED, undated.instant, digest.encode(), encode(undated))
 
@@ -340,6 +346,7 @@ _DELTA_FIELDS: dict[int, str] = {
     Kind.RUN: "runs",
     Kind.ANSWER: "answers",
     Kind.UNDATED: "undated",
+    Kind.TAG: "tags",
 }
 
 

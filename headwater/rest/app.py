@@ -13,7 +13,7 @@ from headwater.rest.assets import assets_api
 from headwater.rest.atlas import atlas_api
 from headwater.rest.lineage_table import lineage_table_api
 from headwater.rest.marquez.api import marquez_api
-from headwater.rest.marquez.graphs import EventLog
+from headwater.rest.marquez.events import EventLog
 from headwater.rest.openapi import PATH, document
 from headwater.rest.operations import Api, Submit, ViewOf
 from headwater.web import json_response

@@ -176,7 +176,7 @@ def _header(urn: str, row: Mapping[str, object] | Row) -> Header:
     return Header(
         type_name="DataSet" if urn.startswith("dataset:") else "Process",
         guid=guid_of(urn),
-        status="DELETED" if row.get("droppedAt") else "ACTIVE",
+        status="DELETED" if row.get("droppedAt") or row.get("deletedAt") else "ACTIVE",
         display_text=str(name),
         attributes=Attributes(
             name=str(name),

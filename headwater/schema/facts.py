@@ -123,6 +123,9 @@ class DatasetFacts(msgspec.Struct, omit_defaults=True, gc=False):
     # When its symlinks facet was last deleted: earlier symlinks no longer count.
     unlinked: int | None = None
     by_hand: Registers = {}
+    # Tags that a person added or removed (`headwater.schema.edits`), and the newest deletion.
+    tag_edits: Registers = {}
+    deleted: int | None = None
     # By hash: when each of its schemas was seen.
     schemas: dict[str, Span] = {}
     # Declared without a run: its origin datasets and jobs, and the newest declaration (JSON list of
@@ -135,6 +138,9 @@ class JobFacts(msgspec.Struct, omit_defaults=True, gc=False):
     job: Name
     span: Span | None = None
     facets: Registers = {}
+    # As in DatasetFacts.
+    tag_edits: Registers = {}
+    deleted: int | None = None
     parents: dict[str, Name] = {}
     roots: dict[str, Name] = {}
     # Jobs that it follows, and jobs whose data it takes without a dataset between.
@@ -155,6 +161,11 @@ class AnswerFacts(msgspec.Struct, omit_defaults=True, gc=False):
     answer_id: str
     # None for an answer that is only cited
     answer: LwwRegister | None = None
+
+
+class TagFacts(msgspec.Struct, omit_defaults=True, gc=False):
+    name: str
+    definition: LwwRegister | None = None
 
 
 class Derivation(msgspec.Struct, array_like=True, frozen=True, gc=False):
@@ -221,6 +232,7 @@ class GraphDelta(msgspec.Struct):
     jobs: dict[str, JobFacts] = {}
     datasets: dict[str, DatasetFacts] = {}
     answers: dict[str, AnswerFacts] = {}
+    tags: dict[str, TagFacts] = {}
     columns: dict[ColumnKey, Derivation] = {}
     derivations: dict[DerivationKey, Derivation] = {}
     # Schemas by their hash, as JSON list of their fields.
@@ -269,6 +281,16 @@ def _smaller(a: S, b: S) -> S:
 
 def _newer(a: LwwRegister | None, b: LwwRegister | None) -> LwwRegister | None:
     return _later(a, b) if a is not None and b is not None else a or b
+
+
+def _latest(a: int | None, b: int | None) -> int | None:
+    return max((instant for instant in (a, b) if instant is not None), default=None)
+
+
+def is_deleted(facts: DatasetFacts | JobFacts) -> bool:
+    """Return True if a deletion is not older than any observation of a dataset or a job."""
+    span, deleted = facts.span, facts.deleted
+    return deleted is not None and (span is None or span.last <= deleted)
 
 
 def join_usages(a: Usage, b: Usage) -> Usage:
@@ -332,10 +354,10 @@ def join_datasets(a: DatasetFacts, b: DatasetFacts) -> DatasetFacts:
         span=join_spans(a.span, b.span),
         facets=join_registers(a.facets, b.facets),
         symlinks=_merged(a.symlinks, b.symlinks, join_assertions),
-        unlinked=max(
-            (instant for instant in (a.unlinked, b.unlinked) if instant is not None), default=None
-        ),
+        unlinked=_latest(a.unlinked, b.unlinked),
         by_hand=join_registers(a.by_hand, b.by_hand),
+        tag_edits=join_registers(a.tag_edits, b.tag_edits),
+        deleted=_latest(a.deleted, b.deleted),
         schemas=_merged(a.schemas, b.schemas, _wider),
         sources=_merged(a.sources, b.sources, join_assertions),
         declared=_newer(a.declared, b.declared),
@@ -347,6 +369,8 @@ def join_jobs(a: JobFacts, b: JobFacts) -> JobFacts:
         job=_smaller(a.job, b.job),
         span=join_spans(a.span, b.span),
         facets=join_registers(a.facets, b.facets),
+        tag_edits=join_registers(a.tag_edits, b.tag_edits),
+        deleted=_latest(a.deleted, b.deleted),
         parents=_merged(a.parents, b.parents, _smaller),
         roots=_merged(a.roots, b.roots, _smaller),
         after=_merged(a.after, b.after, join_assertions),
@@ -362,6 +386,10 @@ def join_jobs(a: JobFacts, b: JobFacts) -> JobFacts:
 def join_answers(a: AnswerFacts, b: AnswerFacts) -> AnswerFacts:
     registers = [register for register in (a.answer, b.answer) if register is not None]
     return AnswerFacts(_smaller(a.answer_id, b.answer_id), max(registers, default=None))
+
+
+def join_tags(a: TagFacts, b: TagFacts) -> TagFacts:
+    return TagFacts(_smaller(a.name, b.name), _newer(a.definition, b.definition))
 
 
 def join_derivations(a: Derivation, b: Derivation) -> Derivation:
@@ -387,6 +415,7 @@ def join(a: GraphDelta, b: GraphDelta) -> GraphDelta:
         jobs=dict(a.jobs),
         datasets=dict(a.datasets),
         answers=dict(a.answers),
+        tags=dict(a.tags),
         columns=dict(a.columns),
         derivations=dict(a.derivations),
         schemas=dict(a.schemas),
@@ -403,6 +432,7 @@ def absorb(into: GraphDelta, delta: GraphDelta) -> None:
     _absorb(into.jobs, delta.jobs, join_jobs)
     _absorb(into.datasets, delta.datasets, join_datasets)
     _absorb(into.answers, delta.answers, join_answers)
+    _absorb(into.tags, delta.tags, join_tags)
     _absorb(into.columns, delta.columns, join_derivations)
     _absorb(into.derivations, delta.derivations, join_derivations)
     _absorb(into.schemas, delta.schemas, _smaller)

@@ -10,14 +10,15 @@ the size of a node. No other property is bytes.
 | | order), schema (JSON), type, subType, description, owners, tags, sourceName, |
 | | sourceUri, sourceRef (the place of a registered asset), storage, fileFormat, |
 | | catalog, hierarchy, lifecycle (the last change of its lifecycle), lifecycleAt, |
-| | droppedAt (if that change was a DROP) |
+| | droppedAt (if that change was a DROP), deletedAt (if a person deleted it and no later |
+| | event named it) |
 | Symlink | namespace, name: another name of a dataset, with the facts that events report under |
 | | that name |
 | SchemaVersion | hash, fields (JSON: names and types, in order), columns (names); one node for |
 | | every user of that schema |
 | Job | namespace, name, guid, firstSeen, lastSeen, type, processing, integration, sql, language, |
 | | sourceCode, codeUrl, codeRepo, codePath, codeVersion, codeBranch, description, owners, |
-| | tags, declaresInputs, declaresOutputs (true if a JobEvent declared any) |
+| | tags, declaresInputs, declaresOutputs (true if a JobEvent declared any), deletedAt |
 | PipelineRun | runId, runUuid (only if runId is no UUID), pipelineName, namespace, status, |
 | | startedAt, finishedAt, failedAt, lastSeen (unless equal to finishedAt), lastEnd |
 | | (the last end of any attempt, unless equal to finishedAt), attempts (the number of |
@@ -64,6 +65,12 @@ Outside lineage too, one node for each event without an event time or dated in t
 |---|---|
 | Receipt | receivedAt (the first receipt of the event, which orders it), eventTime (its own |
 | | time); its urn has the digest of the event |
+
+Tags, whose names datasets and jobs have as text:
+
+| label | properties |
+|---|---|
+| Tag | name, description, defined (false once the definition was withdrawn) |
 
 One node is the write lock: (WriteLock {name: "graph"}) with holder, graph (an id), revision (every
 write transaction adds one), erasing (true during an erasure) and erasedAt (the revision of the last

@@ -12,6 +12,9 @@ specification asks, so that any sender of OpenLineage events can send an answer.
 | `headwater_artifact` | dataset event | a version of a dataset, and the run that made it |
 | `headwater_symlinks` | dataset event | names declared the same dataset, or another, by hand |
 | `headwater_asset` | dataset and job event | where a registered asset is: a file, a table, a DAG |
+| `headwater_tags` | dataset and job event | tags that a person added or removed |
+| `headwater_deletion` | dataset and job event | a deletion by hand, until a later event |
+| `headwater_tag` | dataset event | the definition of a tag |
 | `headwater_run` | run event | code version and trigger of a run |
 """
 
@@ -36,6 +39,11 @@ ARTIFACT_FACET = "headwater_artifact"
 RUN_FACET = "headwater_run"
 SYMLINKS_FACET = "headwater_symlinks"
 ASSET_FACET = "headwater_asset"
+TAG_EDITS_FACET = "headwater_tags"
+DELETION_FACET = "headwater_deletion"
+TAG_FACET = "headwater_tag"
+EDIT_FACETS = frozenset({TAG_EDITS_FACET, DELETION_FACET})
+TAG_NAMESPACE = "tags"
 
 # Status words of the registration API, beside OpenLineage's own.
 STATUS_EVENT_TYPES = {
@@ -205,14 +213,53 @@ def tags_event(
     Each tag is `{"key", "value"}`, optionally with `"source"` and, of a dataset, `"field"`.
     """
     facets = {"tags": _facet("tags", {"tags": [{**tag} for tag in tags]})}
-    if is_job:
-        body = {
-            "job": {"namespace": namespace, "name": name, "facets": facets},
-            "inputs": [],
-            "outputs": [],
-        }
-        return _event("JobEvent", event_time, body)
-    return _dataset_event(namespace, name, facets, event_time)
+    return _facets_event(namespace, name, facets, event_time, is_job=is_job)
+
+
+def _facets_event(
+    namespace: str, name: str, facets: Mapping[str, Any], event_time: str | None, *, is_job: bool
+) -> Event:
+    """Return the event of facets alone: of a dataset, or of a job without inputs and outputs."""
+    if not is_job:
+        return _dataset_event(namespace, name, facets, event_time)
+    job = {"namespace": namespace, "name": name, "facets": dict(facets)}
+    return _event("JobEvent", event_time, {"job": job, "inputs": [], "outputs": []})
+
+
+def tag_edits_event(
+    namespace: str,
+    name: str,
+    *,
+    added: Sequence[Mapping[str, str]] = (),
+    removed: Sequence[Mapping[str, str]] = (),
+    is_job: bool = False,
+    event_time: str | None = None,
+) -> Event:
+    """Return the event of tags that a person added to a dataset or a job, or removed from it.
+
+    Each tag is `{"key"}`, optionally with `"value"` and, of a dataset, `"field"`. The newest edit
+    of a tag counts, over any tags facet.
+    """
+    fields = {
+        "added": [{**tag} for tag in added] or None,
+        "removed": [{**tag} for tag in removed] or None,
+    }
+    facets = {TAG_EDITS_FACET: _facet(TAG_EDITS_FACET, fields)}
+    return _facets_event(namespace, name, facets, event_time, is_job=is_job)
+
+
+def deletion_event(
+    namespace: str, name: str, *, is_job: bool = False, event_time: str | None = None
+) -> Event:
+    """Return the event that hides a dataset or a job from lists until a later event names it."""
+    facets = {DELETION_FACET: _facet(DELETION_FACET, {})}
+    return _facets_event(namespace, name, facets, event_time, is_job=is_job)
+
+
+def tag_event(name: str, *, description: str | None = None, event_time: str | None = None) -> Event:
+    """Return the event that defines a tag, so that it is listed before its first use."""
+    facets = {TAG_FACET: _facet(TAG_FACET, {"description": description})}
+    return _dataset_event(TAG_NAMESPACE, name, facets, event_time)
 
 
 def asset_events(

@@ -130,6 +130,10 @@ def answer_urn(answer_id: str) -> str:
     return _urn("answer", answer_id)
 
 
+def tag_urn(name: str) -> str:
+    return _urn("tag", name)
+
+
 def column_urn(namespace: str, name: str, field: str) -> str:
     return _cached_urn("column", namespace, name, field)
 

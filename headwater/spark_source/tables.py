@@ -54,13 +54,13 @@ TABLES: dict[str, Columns] = {
         "namespace name guid type subType description sourceName sourceUri storage fileFormat"
         " catalog lifecycle schema",
         **_of(STRINGS, "columns owners tags hierarchy"),
-        **_of(TIMESTAMP, "firstSeen lastSeen lifecycleAt droppedAt"),
+        **_of(TIMESTAMP, "firstSeen lastSeen lifecycleAt droppedAt deletedAt"),
     ),
     "jobs": _columns(
         "namespace name guid type processing integration sql language sourceCode description"
         " codeUrl codeRepo codePath codeVersion codeBranch",
         **_of(STRINGS, "owners tags"),
-        **_of(TIMESTAMP, "firstSeen lastSeen"),
+        **_of(TIMESTAMP, "firstSeen lastSeen deletedAt"),
         **_of(BOOLEAN, "declaresInputs declaresOutputs"),
     ),
     "runs": _columns(

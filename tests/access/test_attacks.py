@@ -22,7 +22,7 @@ from headwater.lineage.questions import catalog as catalogue
 from headwater.lineage.questions.failures import failed_runs
 from headwater.lineage.questions.search import search
 from headwater.lineage.view import GraphView
-from headwater.rest.marquez.graphs import EventsParams, events_of
+from headwater.rest.marquez.events import EventsParams, events_of
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import dataset_urn, job_urn, run_urn
 from headwater.schema.visibility import Visibility
@@ -232,11 +232,17 @@ def test_an_answer_is_in_the_event_list_with_visible_citations() -> None:
         def count(self) -> int:
             return len(cited)
 
-        def bodies(self, *, newest_first: bool) -> Iterator[bytes]:  # noqa: ARG002 (all of them at one time)
-            for name, cites in cited.items():
-                event = native.answer_event(name, cites=[], content="secret")
-                event["dataset"]["facets"][native.ANSWER_FACET]["cites"] = cites
-                yield json.dumps(event).encode()
+        def bodies(self, *, newest_first: bool) -> Iterator[tuple[int, bytes]]:  # noqa: ARG002
+            for number in range(len(cited)):
+                yield number, self.body(number)
+
+        def body(self, number: int) -> bytes:
+            name, cites = list(cited.items())[number]
+            event = native.answer_event(name, cites=[], content="secret", generated_at=at(-number))
+            event["dataset"]["facets"][native.ANSWER_FACET]["cites"] = cites
+            event["run"] = {"runId": RUN}
+            event["job"] = {"namespace": OWN, "name": "job"}
+            return json.dumps(event).encode()
 
     def listed(visibility: Visibility) -> list[str]:
         request: Any = SimpleNamespace(
@@ -251,16 +257,22 @@ def test_an_answer_is_in_the_event_list_with_visible_citations() -> None:
 
 def test_an_event_nested_without_end_does_not_break_the_list_of_events() -> None:
     nested = b"[" * 900 + b"]" * 900
-    event = b'{"job": {"namespace": "%s", "name": "%s"}, "note": %s}'
+    event = b'{"run": {"runId": "r"}, "job": {"namespace": "%s", "name": "%s"}, "note": %s}'
+    bodies = [
+        event % (b"a-secret", b"job", nested),
+        event % (b"own", b"deep", nested),
+        event % (b"own", b"job", b"1"),
+    ]
 
     class Log:
         def count(self) -> int:
             return 3
 
-        def bodies(self, *, newest_first: bool) -> Iterator[bytes]:  # noqa: ARG002 (all of them at one time)
-            yield event % (b"a-secret", b"job", nested)
-            yield event % (b"own", b"deep", nested)
-            yield event % (b"own", b"job", b"1")
+        def bodies(self, *, newest_first: bool) -> Iterator[tuple[int, bytes]]:  # noqa: ARG002
+            yield from enumerate(bodies)
+
+        def body(self, number: int) -> bytes:
+            return bodies[number]
 
     request: Any = SimpleNamespace(
         view=SimpleNamespace(visibility=Visibility((OWN,))), params=EventsParams()

@@ -43,7 +43,7 @@ class HeaderPrincipal:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             patterns = Request(scope).headers.get("x-visibility")
-            scopes = frozenset({KeyScope.READ, KeyScope.INGEST})
+            scopes = frozenset({KeyScope.READ, KeyScope.INGEST, KeyScope.STEWARD})
             principal = (
                 ANONYMOUS
                 if patterns is None
@@ -62,9 +62,13 @@ class Log:
     def count(self) -> int:
         return len(self.events)
 
-    def bodies(self, *, newest_first: bool) -> Iterator[bytes]:
-        for event in reversed(self.events) if newest_first else self.events:
-            yield json.dumps(event).encode()
+    def bodies(self, *, newest_first: bool) -> Iterator[tuple[int, bytes]]:
+        numbers = range(len(self.events))
+        for number in reversed(numbers) if newest_first else numbers:
+            yield number, json.dumps(self.events[number]).encode()
+
+    def body(self, number: int) -> bytes | None:
+        return json.dumps(self.events[number]).encode()
 
 
 def make_application(

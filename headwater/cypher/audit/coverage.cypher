@@ -9,7 +9,7 @@
 // example: headwater cypher coverage
 CALL () {
   MATCH (d:Dataset)
-  WHERE d.droppedAt IS NULL
+  WHERE d.droppedAt IS NULL AND d.deletedAt IS NULL
   RETURN 'dataset' AS kind, d AS n,
     EXISTS { (d)-[:FEEDS {current: true}]->(:Job|Dataset) }
       OR EXISTS { (:Job)-[:PRODUCED {current: true}]->(d) }
@@ -17,6 +17,7 @@ CALL () {
     EXISTS { (d)-[:HAS_COLUMN]->(:Column)<-[:FEEDS]-() } AS columns
   UNION ALL
   MATCH (j:Job)
+  WHERE j.deletedAt IS NULL
   WITH j, EXISTS { (:Dataset|Job)-[:FEEDS {current: true}]->(j) }
     OR EXISTS { (j)-[:PRODUCED {current: true}]->() }
     OR EXISTS { (j)-[:FEEDS {current: true}]->() } AS wired

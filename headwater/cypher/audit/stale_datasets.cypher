@@ -6,7 +6,8 @@
 // returns: madeAt, namespace, name, why, newerInputs
 // example: headwater cypher stale_datasets --param before=2027-01-01 --param limit=5
 MATCH (d:Dataset)
-WHERE d.droppedAt IS NULL AND EXISTS { (:Job)-[:PRODUCED {current: true}]->(d) }
+WHERE d.droppedAt IS NULL AND d.deletedAt IS NULL
+  AND EXISTS { (:Job)-[:PRODUCED {current: true}]->(d) }
 OPTIONAL CALL (d) {
   MATCH (v:Artifact)
   USING INDEX SEEK v:Artifact(dataset, complete, createdAt)

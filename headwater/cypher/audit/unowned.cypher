@@ -8,7 +8,7 @@
 // example: headwater cypher unowned --param limit=10
 CALL () {
   MATCH (d:Dataset)
-  WHERE d.droppedAt IS NULL AND coalesce(d.owners, []) = []
+  WHERE d.droppedAt IS NULL AND d.deletedAt IS NULL AND coalesce(d.owners, []) = []
   RETURN 'dataset' AS kind, d AS n, COUNT { (d)-[:FEEDS {current: true}]->(:Job) } AS reliedOnBy,
     COLLECT {
       MATCH (j:Job)-[:PRODUCED {current: true}]->(d)
@@ -17,7 +17,7 @@ CALL () {
     } AS ask
   UNION ALL
   MATCH (j:Job)
-  WHERE coalesce(j.owners, []) = []
+  WHERE j.deletedAt IS NULL AND coalesce(j.owners, []) = []
     AND NOT EXISTS { (j)-[:PART_OF]->{1,10}(c:Job WHERE c.owners <> []) }
   RETURN 'job' AS kind, j AS n, COUNT { (j)-[:PRODUCED {current: true}]->(:Dataset) } AS reliedOnBy,
     [] AS ask

@@ -7,7 +7,7 @@
 // returns: lastRead, namespace, name, versions, bytes, wired
 // example: headwater cypher unused_datasets --param since=2027-01-01 --param limit=5
 MATCH (d:Dataset)
-WHERE d.droppedAt IS NULL AND coalesce(d.firstSeen < $since, true)
+WHERE d.droppedAt IS NULL AND d.deletedAt IS NULL AND coalesce(d.firstSeen < $since, true)
 CALL (d) {
   MATCH (d)-[feeds:FEEDS]->(reader:Job)
   WITH d, reader, max(coalesce(feeds.lastSeen, datetime({year: 9999}))) AS fedAt

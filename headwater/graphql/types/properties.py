@@ -124,6 +124,10 @@ class DatasetDetails(AssetDetails):
     async def dropped_at(self, info: Info) -> datetime | None:
         return await property_of(info, self.urn, "droppedAt", datetime)
 
+    @resolver("The time at which a person deleted it, if no later event named it.")
+    async def deleted_at(self, info: Info) -> datetime | None:
+        return await property_of(info, self.urn, "deletedAt", datetime)
+
     @resolver("The age of its newest data, and of the upstream data that went into it.")
     async def freshness(self, info: Info) -> Freshness:
         return await freshness_of(info, self.urn)
@@ -167,6 +171,10 @@ class JobDetails(AssetDetails):
     @resolver("The tags as key=value.")
     async def tags(self, info: Info) -> list[str]:
         return await property_of(info, self.urn, "tags", list) or []
+
+    @resolver("The time at which a person deleted it, if no later event named it.")
+    async def deleted_at(self, info: Info) -> datetime | None:
+        return await property_of(info, self.urn, "deletedAt", datetime)
 
     @resolver("The SQL statement, if the producer sent one.")
     async def sql(self, info: Info) -> str | None:

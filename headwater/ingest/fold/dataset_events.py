@@ -12,6 +12,7 @@ from headwater.ingest.fold.accumulator import (
 )
 from headwater.ingest.fold.canonical_facets import canonical_texts
 from headwater.ingest.fold.datasets import add_declared_sources, dataset_facts
+from headwater.ingest.fold.edits import add_edits, add_tag_definition, is_edit
 from headwater.ingest.fold.facet_readings import DatasetReading, read_dataset
 from headwater.schema import facts
 from headwater.schema import headwater_facets as native
@@ -30,12 +31,21 @@ def fold_dataset_event(accumulator: DeltaAccumulator, dataset: Dataset) -> None:
     if answer is not None:
         _fold_answer(accumulator, dataset, answer)
         return
+    if native.TAG_FACET in facets:
+        add_tag_definition(accumulator, facets, dataset.name)
+        return
     name = accumulator.normalise(dataset)
+    if is_edit(facets):
+        edited = DatasetFacts(name)
+        add_edits(accumulator, edited, facets)
+        accumulator.add_dataset(edited)
+        return
     reading = read_dataset(dataset.facets)
     described = dataset_facts(accumulator, name, reading)
     _add_former_name(accumulator, described, reading)
     add_declared_sources(accumulator, described, reading)
     _add_alias_decisions(accumulator, described, facets)
+    add_edits(accumulator, described, facets)
     urn = accumulator.add_dataset(described)
     facet = facets.get(native.ARTIFACT_FACET)
     artifact = salvage(ArtifactFacet, facet) if facet is not None else None

@@ -47,7 +47,7 @@ K = TypeVar("K", bound=msgspec.Struct)
 # Of a SHA-256 in hexadecimal digits: it tells the few versions of one job's code apart.
 _HASH_LENGTH = 16
 # Folded into edges, so the node does not store them as text.
-_FOLDED_FACETS = frozenset({"columnLineage", "lineage", native.ARTIFACT_FACET})
+_FOLDED_FACETS = native.EDIT_FACETS | {"columnLineage", "lineage", native.ARTIFACT_FACET}
 
 
 class DatasetReading(msgspec.Struct, frozen=True, eq=False, gc=False):

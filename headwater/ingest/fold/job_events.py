@@ -15,6 +15,7 @@ from headwater.ingest.fold.datasets import (
     describe_input,
     describe_output,
 )
+from headwater.ingest.fold.edits import add_edits, is_edit
 from headwater.ingest.fold.facet_readings import read_dataset, read_job
 from headwater.ingest.fold.lineage_facets import JOB, Target, lineage_deleted
 from headwater.ingest.fold.run_events import add_job_target, describe_job, is_own_target
@@ -25,6 +26,10 @@ from headwater.schema.facts import JobFacts, Name, RunFacts
 def fold_job_event(accumulator: DeltaAccumulator, event: Event, job: Job) -> None:
     """Fold a job event."""
     declared = JobFacts(Name(job.namespace, job.name))
+    add_edits(accumulator, declared, job.facets)
+    if is_edit(job.facets) and not event.inputs and not event.outputs:
+        accumulator.add_job(declared)
+        return
     reading = read_job(job.facets)
     accumulator.describe_once(describe_job, declared.job, reading)
     outputs: dict[str, list[str] | None] = {}

@@ -18,6 +18,7 @@ from headwater.ingest.project.datasets import (
 from headwater.ingest.project.jobs import job_properties
 from headwater.ingest.project.quality import mark_version
 from headwater.ingest.project.runs import DatasetRead, RunView, RunViews, run_view
+from headwater.ingest.project.tags import tag_properties
 from headwater.ingest.project.values import (
     Names,
     Properties,
@@ -53,6 +54,7 @@ __all__ = [
     "mark_version",
     "run_view",
     "source_properties",
+    "tag_properties",
     "time_at",
     "without_nulls",
 ]

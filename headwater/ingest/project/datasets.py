@@ -6,6 +6,7 @@ import msgspec
 
 from headwater.ingest.project.values import (
     Properties,
+    deleted_at,
     parse_count,
     parse_time,
     read_facet,
@@ -30,6 +31,7 @@ from headwater.schema.facets.dataset import (
 from headwater.schema.facets.headwater import AssetFacet, SourceFacet
 from headwater.schema.facts import DatasetFacts, Name
 from headwater.schema.facts_codec import pack
+from headwater.schema.tags import edited_tags
 from headwater.schema.urns import column_urn, dataset_urn, display_name, guid_of, source_urn
 
 UNREGISTERED_SOURCE = dict.fromkeys(("origin", "format", "rowCount", "capturedAt", "checksum"))
@@ -59,6 +61,7 @@ def dataset_view(facts: DatasetFacts, *, own: DatasetFacts | None = None) -> Dat
         "schema": msgspec.json.encode(fields).decode() if fields else None,
         **_described(facts),
         **_lifecycle(facts),
+        "deletedAt": deleted_at(facts),
         "facts": pack(own or facts),
     }
     columns = {
@@ -87,7 +90,7 @@ def _described(facts: DatasetFacts) -> Properties:
         "subType": kind.sub_type if kind else None,
         "owners": [owner.name for owner in owners.owners or ()] if owners else None,
         "description": documentation.description if documentation else None,
-        "tags": tag_texts(tags.tags) if tags else None,
+        "tags": tag_texts(edited_tags(tags.tags if tags else None, facts.tag_edits)),
         "sourceName": source.name if source else None,
         "sourceUri": source.uri if source else None,
         "sourceRef": asset.source_ref or None if asset else None,

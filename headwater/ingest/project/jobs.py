@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from headwater.ingest.project.values import Properties, read_facet, seen_properties, tag_texts
+from headwater.ingest.project.values import (
+    Properties,
+    deleted_at,
+    read_facet,
+    seen_properties,
+    tag_texts,
+)
 from headwater.schema.facets.job import (
     JobDocumentation,
     JobOwnership,
@@ -14,6 +20,7 @@ from headwater.schema.facets.job import (
 )
 from headwater.schema.facts import JobFacts
 from headwater.schema.facts_codec import pack
+from headwater.schema.tags import edited_tags
 from headwater.schema.urns import display_name, guid_of, job_urn
 
 
@@ -39,7 +46,8 @@ def job_properties(facts: JobFacts) -> Properties:
         "sourceCode": code.source_code if code else None,
         "owners": [owner.name for owner in owners.owners or ()] if owners else None,
         "description": documentation.description if documentation else None,
-        "tags": tag_texts(tags.tags) if tags else None,
+        "tags": tag_texts(edited_tags(tags.tags if tags else None, facts.tag_edits)),
+        "deletedAt": deleted_at(facts),
         "codeUrl": location.url if location else None,
         "codeRepo": location.repo_url if location else None,
         "codePath": location.path if location else None,

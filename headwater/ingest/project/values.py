@@ -14,8 +14,9 @@ from headwater.schema.facets import salvage
 from headwater.schema.facets.dataset import DatasetTag
 from headwater.schema.facets.job import JobTag
 from headwater.schema.facets.run import RunTag
-from headwater.schema.facts import DatasetFacts, JobFacts, Name, Registers, Span
+from headwater.schema.facts import DatasetFacts, JobFacts, Name, Registers, Span, is_deleted
 from headwater.schema.facts_codec import pack
+from headwater.schema.tags import tag_text
 from headwater.schema.urns import dataset_urn
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -97,10 +98,17 @@ def is_repeated_observation(old: DatasetFacts | JobFacts, new: DatasetFacts | Jo
         return False
     if before.get(_DATED) != now.get(_DATED):
         return False
+    if old.tag_edits != new.tag_edits or deleted_at(old) != deleted_at(new):
+        return False
     if isinstance(old, DatasetFacts) and isinstance(new, DatasetFacts):
         firsts = {hash: span.first for hash, span in old.schemas.items()}
         return firsts == {hash: span.first for hash, span in new.schemas.items()}
     return _declared(old) == _declared(new)
+
+
+def deleted_at(facts: DatasetFacts | JobFacts) -> datetime | None:
+    """Return the time of the deletion; None if a later event named the dataset or the job."""
+    return time_at(facts.deleted) if is_deleted(facts) else None
 
 
 def _declared(facts: DatasetFacts | JobFacts) -> tuple[bool, bool] | None:
@@ -134,7 +142,7 @@ def tag_texts(tags: Iterable[DatasetTag | JobTag | RunTag] | None) -> list[str] 
     """
     words = []
     for tag in tags or ():
-        word = tag.key if tag.value in (None, "", "true", tag.key) else f"{tag.key}={tag.value}"
+        word = tag_text(tag)
         field = tag.field if isinstance(tag, DatasetTag) else None
         words.append(f"{field}:{word}" if field else word)
     return sorted(set(words)) or None

@@ -41,12 +41,20 @@ class SpoolReader:
         with self._connected() as connection:
             return int(connection.execute("SELECT coalesce(max(seq), 0) FROM event").get)
 
-    def bodies(self, *, newest_first: bool) -> Iterator[bytes]:
-        """Yield every event in the order of arrival, or in the opposite order."""
+    def bodies(self, *, newest_first: bool) -> Iterator[tuple[int, bytes]]:
+        """Yield every event with its sequence number in the order of arrival, or in the opposite
+        order.
+        """
         order = "DESC" if newest_first else "ASC"
         with self._connected() as connection:
-            for (body,) in connection.execute(f"SELECT body FROM event ORDER BY seq {order}"):
-                yield bytes(body)
+            for seq, body in connection.execute(
+                f"SELECT seq, body FROM event ORDER BY seq {order}"
+            ):
+                yield seq, bytes(body)
+
+    def body(self, seq: int) -> bytes | None:
+        """Return one event; None if it was cut from the spool."""
+        return next((event.body for event in self.events(seq, seq)), None)
 
     def events(self, first: int, last: int) -> Iterator[StoredEvent]:
         """Yield the events that exist between two sequence numbers, both included, in order."""

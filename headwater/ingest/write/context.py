@@ -10,10 +10,10 @@ from headwater.ingest.project import RunView
 from headwater.ingest.write.cache import WriteCache
 from headwater.ingest.write.consumers import Consumer, RunChanges
 from headwater.ingest.write.datasets import DatasetBatch
-from headwater.schema.facts import AnswerFacts, GraphDelta, JobFacts, RunFacts
+from headwater.schema.facts import AnswerFacts, GraphDelta, JobFacts, RunFacts, TagFacts
 from headwater.schema.naming import Naming
 
-F = TypeVar("F", RunFacts, JobFacts, AnswerFacts)
+F = TypeVar("F", RunFacts, JobFacts, AnswerFacts, TagFacts)
 # urn -> (the facts in the graph, the facts it must have), in the order of urns.
 FactChanges = dict[str, tuple[F | None, F]]
 

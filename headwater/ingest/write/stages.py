@@ -28,6 +28,7 @@ from headwater.ingest.project import (
     is_repeated_observation,
     job_properties,
     run_view,
+    tag_properties,
 )
 from headwater.ingest.write.consumers import (
     answer_consumer,
@@ -67,12 +68,14 @@ from headwater.schema.facts import (
     DatasetFacts,
     JobFacts,
     RunFacts,
+    TagFacts,
     join_answers,
     join_jobs,
     join_runs,
+    join_tags,
 )
 
-F = TypeVar("F", RunFacts, JobFacts, AnswerFacts)
+F = TypeVar("F", RunFacts, JobFacts, AnswerFacts, TagFacts)
 Stage = Callable[[WriteContext], None]
 
 
@@ -211,6 +214,16 @@ def write_answers(context: WriteContext) -> None:
     write_rows(context.transaction, "write/versions/answers", rows)
 
 
+def write_tags(context: WriteContext) -> None:
+    """Join the definitions of tags with those in the graph, and write changed ones."""
+    if not context.delta.tags:
+        return
+    stored = read_facts(context.transaction, "tags", TagFacts, context.delta.tags, {})
+    changes = _join_changes(stored, context.delta.tags, {}, join_tags, set())
+    rows = [{"urn": urn, "properties": tag_properties(tag)} for urn, (_, tag) in changes.items()]
+    write_rows(context.transaction, "write/maintenance/tags", rows)
+
+
 def restore_edges(context: WriteContext) -> None:
     """Write the edges of joined and split datasets again."""
     restore_detached_edges(context.transaction, context.datasets)
@@ -339,6 +352,7 @@ STAGES: tuple[Stage, ...] = (
     project_runs,
     write_run_nodes,
     write_answers,
+    write_tags,
     restore_edges,
     write_edges,
     write_origins,

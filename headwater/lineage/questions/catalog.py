@@ -24,6 +24,8 @@ from headwater.lineage.traversal.request import (
     TraversalRequest,
 )
 from headwater.lineage.view import GraphView
+from headwater.schema.headwater_facets import TAG_NAMESPACE
+from headwater.schema.urns import tag_urn
 
 _QUARTER_SECONDS = 900
 _RUN_STATUSES = ("START", "COMPLETE", "FAIL", "ABORT", "ABANDONED")
@@ -131,10 +133,21 @@ def data_source(view: GraphView, name: str) -> Row | None:
     return rows[0] if rows else None
 
 
-def tags(view: GraphView, *, skip: int, limit: int) -> list[str]:
-    """Return the tags in use, by name."""
-    rows = view.read("read/catalog/tags", visible=view.visibility.regexes, skip=skip, limit=limit)
-    return [row["tag"] for row in rows]
+def tags(view: GraphView, *, skip: int, limit: int) -> list[Row]:
+    """Return the tags in use and the defined tags by name, with their descriptions."""
+    return view.read(
+        "read/catalog/tags",
+        visible=view.visibility.regexes,
+        defined=view.visibility.includes(TAG_NAMESPACE),
+        skip=skip,
+        limit=limit,
+    )
+
+
+def defined_tag(view: GraphView, name: str) -> Row | None:
+    """Return the definition of a tag; None if it is not defined."""
+    rows = view.read("read/catalog/tag", urn=tag_urn(name))
+    return rows[0] if rows else None
 
 
 def node_counts(view: GraphView, kind: str, edges: Sequence[datetime]) -> list[int]:

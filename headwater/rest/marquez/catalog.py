@@ -75,7 +75,7 @@ def list_namespaces(request: OperationRequest) -> models.Namespaces:
 
 
 def get_namespace(request: OperationRequest) -> models.Namespace:
-    return _namespace(_required_namespace(request.view, request.params.namespace))
+    return require_namespace(request.view, request.params.namespace)
 
 
 def _namespace(row: Row) -> models.Namespace:
@@ -86,16 +86,17 @@ def _namespace(row: Row) -> models.Namespace:
     )
 
 
-def _required_namespace(view: GraphView, name: str) -> Row:
+def require_namespace(view: GraphView, name: str) -> models.Namespace:
+    """Return a namespace. Raises NotFoundError."""
     row = catalog.namespace(view, name)
     if row is None:
         raise NotFoundError(f"Namespace '{name}' not found.")
-    return row
+    return _namespace(row)
 
 
 def list_datasets(request: OperationRequest) -> models.Datasets:
     page: models.NamespacePageParams = request.params
-    _required_namespace(request.view, page.namespace)
+    require_namespace(request.view, page.namespace)
     listed = catalog.datasets_in_namespace(
         request.view, page.namespace, skip=page.offset, limit=page.limit
     )
@@ -106,22 +107,32 @@ def list_datasets(request: OperationRequest) -> models.Datasets:
 
 
 def get_dataset(request: OperationRequest) -> models.Dataset:
-    urn = _dataset(request.view, request.params)
+    urn = require_dataset(request.view, request.params)
     return shapes.datasets(request.view, [urn], with_columns=True)[urn]
 
 
-def _dataset(view: GraphView, params: DatasetParams | DatasetPageParams) -> str:
+def require_dataset(view: GraphView, params: DatasetParams | DatasetPageParams) -> str:
     """Return the urn of a dataset by any of its names. Raises NotFoundError."""
     urn = dataset_urn(params.namespace, params.dataset)
     nodes = read_nodes(view, [urn]) or read_nodes(view, [resolve_urn(view, urn)])
-    if not params.dataset or not nodes:
+    shown = [urn for urn, row in nodes.items() if not row.get("deletedAt")]
+    if not params.dataset or not shown:
         raise NotFoundError(f"Dataset '{params.dataset}' not found.")
-    return next(iter(nodes))
+    return shown[0]
+
+
+def require_job(view: GraphView, params: JobParams | JobPageParams) -> str:
+    """Return the urn of a job. Raises NotFoundError."""
+    urn = job_urn(params.namespace, params.job)
+    row = read_nodes(view, [urn]).get(urn)
+    if not params.job or row is None or row.get("deletedAt"):
+        raise NotFoundError(f"Job '{params.job}' not found.")
+    return urn
 
 
 def list_dataset_versions(request: OperationRequest) -> models.DatasetVersions:
     page: DatasetPageParams = request.params
-    urn = _dataset(request.view, page)
+    urn = require_dataset(request.view, page)
     listed = catalog.versions_of_dataset(request.view, urn, skip=page.offset, limit=page.limit)
     return models.DatasetVersions(
         versions=shapes.versions(request.view, urn, listed.urns), total_count=listed.total
@@ -130,7 +141,7 @@ def list_dataset_versions(request: OperationRequest) -> models.DatasetVersions:
 
 def get_dataset_version(request: OperationRequest) -> models.DatasetVersion:
     params: DatasetVersionParams = request.params
-    urn = _dataset(request.view, params)
+    urn = require_dataset(request.view, params)
     listed = catalog.versions_of_dataset(request.view, urn, skip=0, limit=_VERSIONS_MAX)
     matching = [urn for urn in listed.urns if params.version in (guid_of(urn), urn)]
     versions = shapes.versions(request.view, urn, matching)
@@ -152,7 +163,7 @@ def list_all_jobs(request: OperationRequest) -> models.Jobs:
 
 def list_jobs(request: OperationRequest) -> models.Jobs:
     page: NamespaceJobsParams = request.params
-    _required_namespace(request.view, page.namespace)
+    require_namespace(request.view, page.namespace)
     states = _statuses(page.last_run_states)
     listed = catalog.jobs_in_namespace(
         request.view, page.namespace, states=states, skip=page.offset, limit=page.limit
@@ -180,10 +191,8 @@ def get_job(request: OperationRequest) -> models.Job:
 
 
 def _job(view: GraphView, params: JobParams) -> models.Job:
-    jobs = shapes.jobs(view, [job_urn(params.namespace, params.job)], runs_max=_LATEST_RUNS)
-    if not params.job or not jobs:
-        raise NotFoundError(f"Job '{params.job}' not found.")
-    return next(iter(jobs.values()))
+    urn = require_job(view, params)
+    return shapes.jobs(view, [urn], runs_max=_LATEST_RUNS)[urn]
 
 
 def list_job_versions(request: OperationRequest) -> models.JobVersions:
@@ -218,9 +227,7 @@ def _job_version(job: models.Job) -> models.JobVersion:
 
 def list_runs(request: OperationRequest) -> models.Runs:
     page: JobPageParams = request.params
-    urn = job_urn(page.namespace, page.job)
-    if not read_nodes(request.view, [urn]):
-        raise NotFoundError(f"Job '{page.job}' not found.")
+    urn = require_job(request.view, page)
     listed = catalog.runs_of_job(request.view, urn, skip=page.offset, limit=page.limit)
     runs = shapes.runs(request.view, listed.urns)
     return models.Runs(
@@ -264,8 +271,10 @@ def get_source(request: OperationRequest) -> models.Source:
 
 def list_tags(request: OperationRequest) -> models.Tags:
     page: models.Page = request.params
-    names = catalog.tags(request.view, skip=page.offset, limit=page.limit)
-    return models.Tags(tags=[models.Tag(name=name) for name in names])
+    rows = catalog.tags(request.view, skip=page.offset, limit=page.limit)
+    return models.Tags(
+        tags=[models.Tag(name=row["tag"], description=row["description"]) for row in rows]
+    )
 
 
 _NAMED = "/namespaces/{namespace}"

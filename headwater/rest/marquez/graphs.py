@@ -1,18 +1,15 @@
-"""Marquez' lineage, column lineage, search, stored events, and counts over time."""
+"""Marquez' lineage, column lineage, search, and counts over time."""
 
 from __future__ import annotations
 
-import json
-import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
 from msgspec import Meta
 
-from headwater.errors import EventError
 from headwater.lineage.nodes import read_nodes
 from headwater.lineage.questions import catalog
 from headwater.lineage.questions.lineage import lineage
@@ -20,28 +17,15 @@ from headwater.lineage.questions.search import SEARCH_MAX, SearchFilters, search
 from headwater.lineage.traversal.request import DEPTH_MAX, LineageRequest
 from headwater.lineage.view import GraphView
 from headwater.rest.marquez import models, shapes
+from headwater.rest.marquez.events import is_within, parse_time
 from headwater.rest.marquez.node_ids import node_id, urn_of
 from headwater.rest.operations import ArgumentError, Operation, OperationRequest
-from headwater.schema.events import parse_instant
-from headwater.schema.headwater_facets import ANSWER_FACET
 from headwater.schema.urns import parse_urn
-from headwater.schema.visibility import Visibility
 
 _GRAPH_NODES_MAX = 1_000
-# A request for events reads at most so many stored events, for at most so many seconds.
-_SCANNED_MAX = 50_000
-_SCAN_SECONDS_MAX = 3.0
+# Marquez' name of the order by time is UPDATE_AT; UPDATED_AT is that of its column.
+_SORTS = ("name", "update_at", "updated_at")
 Depth = Annotated[int, Meta(ge=0, le=DEPTH_MAX)]
-
-
-class EventLog(Protocol):
-    """A source of the accepted events, as the spool stores them."""
-
-    def count(self) -> int:
-        """Return the number of events."""
-
-    def bodies(self, *, newest_first: bool) -> Iterator[bytes]:
-        """Yield all events in the order of receipt, or newest first."""
 
 
 class NodeParams(models.Model, kw_only=True):
@@ -63,12 +47,6 @@ class SearchParams(models.Model, kw_only=True):
     after: str = ""
 
 
-class EventsParams(models.Page, kw_only=True):
-    before: str = ""
-    after: str = ""
-    sort_direction: Literal["asc", "desc"] = "desc"
-
-
 class StatsParams(models.Model, kw_only=True):
     period: Literal["DAY", "WEEK"] = "DAY"
     timezone: Annotated[str, Meta(max_length=100)] = "UTC"
@@ -88,6 +66,10 @@ def get_lineage(request: OperationRequest) -> models.LineageGraph:
         )
         urns = [node.urn for node in result.nodes if node.kind in ("DATASET", "JOB")]
         flows = {(edge.source, edge.target) for edge in result.edges}
+    deleted = {
+        member for member, row in read_nodes(request.view, urns).items() if row.get("deletedAt")
+    }
+    urns = [member for member in urns if member not in deleted]
     incoming, outgoing = _edges({node_id(urn) for urn in urns}, flows, set(urns))
     datasets = shapes.datasets(request.view, _of_kind("dataset", urns))
     jobs = shapes.jobs(request.view, _of_kind("job", urns))
@@ -185,12 +167,11 @@ def _column_node(
 def get_search(request: OperationRequest) -> models.SearchResults:
     params: SearchParams = request.params
     kinds = [kind for kind in ("DATASET", "JOB") if params.filter.upper() in ("", "ALL", kind)]
-    if not kinds or params.sort.lower() not in ("name", "updated_at"):
-        raise ArgumentError(
-            "`filter` must be dataset or job, and `sort` must be name or updated_at",
-            field="filter" if not kinds else "sort",
-        )
-    begin, end = _instant(params.after, "after"), _instant(params.before, "before")
+    if not kinds:
+        raise ArgumentError("`filter` must be dataset or job", field="filter")
+    if params.sort.lower() not in _SORTS:
+        raise ArgumentError(f"`sort` must be one of {', '.join(_SORTS)}", field="sort")
+    begin, end = parse_time(params.after, "after"), parse_time(params.before, "before")
     results: list[models.SearchResult] = []
     total = 0
     for kind in kinds:
@@ -199,7 +180,7 @@ def get_search(request: OperationRequest) -> models.SearchResults:
         total += hits.count
         results.extend(_results(request.view, [hit.node.urn for hit in hits.page.entries]))
     matching = [
-        result for result in results if _is_within(_microseconds(result.updated_at), begin, end)
+        result for result in results if is_within(_microseconds(result.updated_at), begin, end)
     ]
     if params.sort.lower() == "name":
         matching.sort(key=lambda result: (result.name, result.namespace, result.type))
@@ -226,97 +207,8 @@ def _results(view: GraphView, urns: list[str]) -> list[models.SearchResult]:
     ]
 
 
-def _instant(text: str, field: str) -> int | None:
-    """Return microseconds since 1970; a date alone is its midnight in UTC."""
-    if not text.strip():
-        return None
-    try:
-        return parse_instant(
-            f"{text}T00:00:00Z" if len(text) == len("2026-01-01") else text, field=field
-        )
-    except EventError as error:
-        raise ArgumentError(error.message, field=field) from error
-
-
 def _microseconds(instant: datetime) -> int:
     return round(instant.timestamp() * 1_000_000)
-
-
-def _is_within(microseconds: int, begin: int | None, end: int | None) -> bool:
-    return (begin is None or microseconds >= begin) and (end is None or microseconds < end)
-
-
-def events_of(log: EventLog) -> Callable[[OperationRequest], models.Events]:
-    """Return the handler that lists events."""
-
-    def list_events(request: OperationRequest) -> models.Events:
-        params: EventsParams = request.params
-        begin, end = _instant(params.after, "after"), _instant(params.before, "before")
-        visibility = request.view.visibility
-        is_all = visibility.is_unrestricted and begin is None and end is None
-        shown: list[dict[str, Any]] = []
-        matching = 0
-        for event in _scanned(log.bodies(newest_first=params.sort_direction == "desc")):
-            visible = _visible(event, visibility)
-            if visible is None or not _is_within(_event_time(event), begin, end):
-                continue
-            matching += 1
-            if params.offset < matching <= params.offset + params.limit:
-                shown.append(visible)
-            if is_all and len(shown) == params.limit:
-                break
-        return models.Events(events=shown, total_count=log.count() if is_all else matching)
-
-    return list_events
-
-
-def _scanned(bodies: Iterator[bytes]) -> Iterator[dict[str, Any]]:
-    deadline = time.monotonic() + _SCAN_SECONDS_MAX
-    for number, body in enumerate(bodies):
-        if number >= _SCANNED_MAX or time.monotonic() > deadline:
-            return
-        try:
-            event = json.loads(body)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(event, dict):
-            yield event
-
-
-def _visible(event: dict[str, Any], visibility: Visibility) -> dict[str, Any] | None:
-    """Return an event without its hidden parts.
-
-    Returns None if its own job or dataset is hidden, or a dataset that its answer cites.
-    """
-    if visibility.is_unrestricted:
-        return event
-    entities = [event[key] for key in ("job", "dataset") if isinstance(event.get(key), dict)]
-    facets = (event.get("dataset") or {}).get("facets") or {}
-    if ANSWER_FACET in facets:
-        answer = facets[ANSWER_FACET]
-        cites = answer.get("cites") if isinstance(answer, dict) else None
-        listed = cites if isinstance(cites, list) and cites else [None]
-        entities += [cite if isinstance(cite, dict) else {} for cite in listed]
-    if not entities or not all(visibility.includes(_namespace(entity)) for entity in entities):
-        return None
-    try:
-        pruned: dict[str, Any] = visibility.prune(event)
-    except RecursionError:  # the event is nested too deeply to be pruned
-        return None
-    return pruned
-
-
-def _namespace(entity: dict[str, Any]) -> str | None:
-    """Return the namespace; None for a citation of another answer, which has none."""
-    namespace = entity.get("namespace")
-    return namespace if isinstance(namespace, str) else None
-
-
-def _event_time(event: dict[str, Any]) -> int:
-    try:
-        return parse_instant(str(event.get("eventTime", "")))
-    except EventError:
-        return 0
 
 
 def get_run_counts(request: OperationRequest) -> list[models.RunCounts]:
@@ -362,57 +254,47 @@ def _intervals(params: StatsParams, now: datetime) -> list[datetime]:
 _NOT_FOUND = {404: "No node has this id."}
 
 
-def operations(log: EventLog) -> tuple[Operation, ...]:
-    """Return the operations; `log` reads the stored events."""
-    return (
-        Operation(
-            "GET",
-            "/lineage",
-            "The lineage of a dataset or job",
-            get_lineage,
-            models.LineageGraph,
-            NodeParams,
-            errors=_NOT_FOUND,
-        ),
-        Operation(
-            "GET",
-            "/column-lineage",
-            "The lineage of columns",
-            get_column_lineage,
-            models.ColumnGraph,
-            ColumnLineageParams,
-            errors=_NOT_FOUND,
-        ),
-        Operation(
-            "GET",
-            "/search",
-            "Datasets and jobs by name",
-            get_search,
-            models.SearchResults,
-            SearchParams,
-        ),
-        Operation(
-            "GET",
-            "/events/lineage",
-            "Events as the spool stores them",
-            events_of(log),
-            models.Events,
-            EventsParams,
-        ),
-        Operation(
-            "GET",
-            "/stats/lineage-events",
-            "Runs by outcome and interval",
-            get_run_counts,
-            list[models.RunCounts],
-            StatsParams,
-        ),
-        Operation(
-            "GET",
-            "/stats/{asset}",
-            "The number of jobs, datasets or sources by interval",
-            get_counts,
-            list[models.Count],
-            CountsParams,
-        ),
-    )
+OPERATIONS = (
+    Operation(
+        "GET",
+        "/lineage",
+        "The lineage of a dataset or job",
+        get_lineage,
+        models.LineageGraph,
+        NodeParams,
+        errors=_NOT_FOUND,
+    ),
+    Operation(
+        "GET",
+        "/column-lineage",
+        "The lineage of columns",
+        get_column_lineage,
+        models.ColumnGraph,
+        ColumnLineageParams,
+        errors=_NOT_FOUND,
+    ),
+    Operation(
+        "GET",
+        "/search",
+        "Datasets and jobs by name",
+        get_search,
+        models.SearchResults,
+        SearchParams,
+    ),
+    Operation(
+        "GET",
+        "/stats/lineage-events",
+        "Runs by outcome and interval",
+        get_run_counts,
+        list[models.RunCounts],
+        StatsParams,
+    ),
+    Operation(
+        "GET",
+        "/stats/{asset}",
+        "The number of jobs, datasets or sources by interval",
+        get_counts,
+        list[models.Count],
+        CountsParams,
+    ),
+)

@@ -13,13 +13,6 @@ class Model(msgspec.Struct, kw_only=True, rename="camel"):
     """A type of Marquez; its JSON keys are in camel case."""
 
 
-class MarquezError(msgspec.Struct):
-    """The body of an error response."""
-
-    code: int
-    message: str
-
-
 class Name(Model):
     """The name of a dataset or job."""
 

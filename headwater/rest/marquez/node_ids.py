@@ -45,6 +45,7 @@ def urn_of(view: GraphView, text: str, *, kinds: tuple[str, ...]) -> str:
         raise ArgumentError(f"the id has more than {_COLONS_MAX} colons", field="nodeId")
     urns = list(_candidates(kind, rest))
     nodes = read_nodes(view, urns) or read_nodes(view, [resolve_urn(view, urn) for urn in urns])
+    nodes = {urn: row for urn, row in nodes.items() if not row.get("deletedAt")}
     # The candidates begin with the longest namespace.
     chosen = next((urn for urn in urns if urn in nodes), next(iter(nodes), None))
     if chosen is None:

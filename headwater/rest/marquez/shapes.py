@@ -171,8 +171,8 @@ def _dataset(
         updated_at=row.get("lastSeen") or NEVER,
         namespace=row["namespace"],
         source_name=row.get("sourceName") or row["namespace"],
-        fields=fields(row.get("columns") or (), facets),
-        tags=list(row.get("tags") or ()),
+        fields=fields(row, facets),
+        tags=split_tags(row)[""],
         last_modified_at=newest.get("createdAt") if newest else None,
         last_lifecycle_state=row.get("lifecycle") or "",
         description=row.get("description"),
@@ -188,17 +188,24 @@ def dataset_type(row: Mapping[str, Any]) -> models.DatasetType:
     return "STREAM" if str(row.get("type") or "").upper() in _STREAMS else "DB_TABLE"
 
 
-def fields(columns: Iterable[str], facets: Mapping[str, Any]) -> list[models.Field]:
-    """Return the columns of a dataset with types, descriptions and tags from its facets."""
+def split_tags(row: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the tags of a dataset by column, with those of the dataset itself under ""."""
+    columns = sorted(row.get("columns") or (), key=len, reverse=True)
+    tags: dict[str, list[str]] = defaultdict(list)
+    for text in row.get("tags") or ():
+        column = next((name for name in columns if text.startswith(f"{name}:")), "")
+        tags[column].append(text.removeprefix(f"{column}:"))
+    return tags
+
+
+def fields(row: Mapping[str, Any], facets: Mapping[str, Any]) -> list[models.Field]:
+    """Return the columns of a dataset: their tags, and types and descriptions from its facets."""
     schema = {
         field["name"]: field
         for field in _listed(facets, "schema", "fields")
         if isinstance(field.get("name"), str)
     }
-    tags: dict[str, list[str]] = defaultdict(list)
-    for tag in _listed(facets, "tags", "tags"):
-        if isinstance(tag.get("field"), str) and isinstance(tag.get("key"), str):
-            tags[tag["field"]].append(tag["key"])
+    tags = split_tags(row)
     return [
         models.Field(
             name=name,
@@ -206,7 +213,7 @@ def fields(columns: Iterable[str], facets: Mapping[str, Any]) -> list[models.Fie
             tags=tags[name],
             description=_text(schema.get(name, {}).get("description")),
         )
-        for name in columns
+        for name in row.get("columns") or ()
     ]
 
 
@@ -276,8 +283,8 @@ def _version(
         version=guid_of(row["urn"]),
         namespace=row["namespace"],
         source_name=dataset.get("sourceName") or row["namespace"],
-        fields=fields(dataset.get("columns") or (), facets),
-        tags=list(dataset.get("tags") or ()),
+        fields=fields(dataset, facets),
+        tags=split_tags(dataset)[""],
         description=dataset.get("description"),
         lifecycle_state=row.get("lifecycle") or "",
         created_by_run=made_by.get(row.get("run", "")),

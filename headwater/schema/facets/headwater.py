@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
+from headwater.schema.facets.dataset import DatasetTag
 from headwater.schema.facets.kinds import Facet, Integer, Part, salvage
 
 
@@ -59,6 +60,19 @@ class SymlinksFacet(Facet, frozen=True):
 
     same: list[AliasedName] | None = None
     apart: list[AliasedName] | None = None
+
+
+class TagEditsFacet(Facet, frozen=True):
+    """`headwater_tags`: tags that a person added to a dataset or a job, or removed from it."""
+
+    added: list[DatasetTag] | None = None
+    removed: list[DatasetTag] | None = None
+
+
+class TagFacet(Facet, frozen=True):
+    """`headwater_tag`: the definition of a tag."""
+
+    description: str | None = None
 
 
 class Citation(Part, frozen=True):

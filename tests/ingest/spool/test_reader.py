@@ -16,13 +16,14 @@ def test_events_come_back_in_either_order_while_more_are_appended(tmp_path: Path
     assert (reader.count(), list(reader.bodies(newest_first=True))) == (0, [])
     spool.append([b"1", b"2"], received=1)
     spool.append([b"3"], received=2)
-    assert list(reader.bodies(newest_first=True)) == [b"3", b"2", b"1"]
+    assert list(reader.bodies(newest_first=True)) == [(3, b"3"), (2, b"2"), (1, b"1")]
     oldest = reader.bodies(newest_first=False)
-    assert next(oldest) == b"1"
+    assert next(oldest) == (1, b"1")
     spool.append([b"4"], received=3)
     assert reader.count() == 4
     # The reader returns the events of the moment at which it started.
-    assert list(oldest) == [b"2", b"3"]
+    assert list(oldest) == [(2, b"2"), (3, b"3")]
+    assert (reader.body(2), reader.body(5)) == (b"2", None)
     spool.close()
 
 

@@ -9,15 +9,18 @@
 WITH $kind AS kind
 CALL (kind) {
   WITH kind WHERE kind = 'datasets'
-  MATCH (n:Dataset) WHERE $visible IS NULL OR any(p IN $visible WHERE n.namespace =~ p)
+  MATCH (n:Dataset)
+  WHERE n.deletedAt IS NULL AND ($visible IS NULL OR any(p IN $visible WHERE n.namespace =~ p))
   RETURN n.urn AS one, n.firstSeen AS first
   UNION ALL
   WITH kind WHERE kind = 'jobs'
-  MATCH (n:Job) WHERE $visible IS NULL OR any(p IN $visible WHERE n.namespace =~ p)
+  MATCH (n:Job)
+  WHERE n.deletedAt IS NULL AND ($visible IS NULL OR any(p IN $visible WHERE n.namespace =~ p))
   RETURN n.urn AS one, n.firstSeen AS first
   UNION ALL
   WITH kind WHERE kind = 'sources'
-  MATCH (n:Dataset) WHERE $visible IS NULL OR any(p IN $visible WHERE n.namespace =~ p)
+  MATCH (n:Dataset)
+  WHERE n.deletedAt IS NULL AND ($visible IS NULL OR any(p IN $visible WHERE n.namespace =~ p))
   RETURN coalesce(n.sourceName, n.namespace) AS one, min(n.firstSeen) AS first
 }
 WITH one, first

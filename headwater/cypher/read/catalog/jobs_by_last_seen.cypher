@@ -5,7 +5,7 @@
 // returns: urns, total
 // example: headwater cypher read/catalog/jobs_by_last_seen --param visible=null --param states=null
 MATCH (j:Job)
-WHERE ($visible IS NULL OR any(p IN $visible WHERE j.namespace =~ p))
+WHERE j.deletedAt IS NULL AND ($visible IS NULL OR any(p IN $visible WHERE j.namespace =~ p))
   AND ($states IS NULL OR COLLECT {
   CALL (j) {
     MATCH (r:PipelineRun)

@@ -6,7 +6,8 @@
 // example: headwater cypher read/catalog/jobs_in_namespace --param namespace=spark --param
 //   states=null
 MATCH (j:Job)
-WHERE j.namespace = $namespace AND j.name IS NOT NULL AND ($states IS NULL OR COLLECT {
+WHERE j.namespace = $namespace AND j.name IS NOT NULL AND j.deletedAt IS NULL
+  AND ($states IS NULL OR COLLECT {
   CALL (j) {
     MATCH (r:PipelineRun)
     USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)

@@ -5,11 +5,11 @@
 // returns: namespace, first, last, datasets, jobs
 // example: headwater cypher read/catalog/namespaces --param visible=null
 CALL () {
-  MATCH (n:Dataset)
+  MATCH (n:Dataset) WHERE n.deletedAt IS NULL
   RETURN n.namespace AS namespace, min(n.firstSeen) AS first, max(n.lastSeen) AS last,
     count(n.name) AS datasets, 0 AS jobs
   UNION ALL
-  MATCH (n:Job)
+  MATCH (n:Job) WHERE n.deletedAt IS NULL
   RETURN n.namespace AS namespace, min(n.firstSeen) AS first, max(n.lastSeen) AS last,
     0 AS datasets, count(n.name) AS jobs
 }

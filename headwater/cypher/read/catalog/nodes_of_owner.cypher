@@ -7,10 +7,11 @@
 // example: headwater owners ANN
 CALL () {
   MATCH (n:Dataset)
-  WHERE n.droppedAt IS NULL
+  WHERE n.droppedAt IS NULL AND n.deletedAt IS NULL
   RETURN n
   UNION ALL
   MATCH (n:Job)
+  WHERE n.deletedAt IS NULL
   RETURN n
 }
 WITH n

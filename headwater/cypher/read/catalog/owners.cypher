@@ -7,12 +7,13 @@
 // example: headwater owners
 CALL () {
   MATCH (d:Dataset)
-  WHERE d.droppedAt IS NULL AND ($visible IS NULL OR any(p IN $visible WHERE d.namespace =~ p))
+  WHERE d.droppedAt IS NULL AND d.deletedAt IS NULL
+    AND ($visible IS NULL OR any(p IN $visible WHERE d.namespace =~ p))
   UNWIND CASE WHEN size(coalesce(d.owners, [])) = 0 THEN [null] ELSE d.owners END AS owner
   RETURN owner, count(DISTINCT d) AS datasets, 0 AS jobs
   UNION ALL
   MATCH (j:Job)
-  WHERE $visible IS NULL OR any(p IN $visible WHERE j.namespace =~ p)
+  WHERE j.deletedAt IS NULL AND ($visible IS NULL OR any(p IN $visible WHERE j.namespace =~ p))
   UNWIND CASE WHEN size(coalesce(j.owners, [])) = 0 THEN [null] ELSE j.owners END AS owner
   RETURN owner, 0 AS datasets, count(DISTINCT j) AS jobs
 }

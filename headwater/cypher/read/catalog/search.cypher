@@ -8,11 +8,11 @@
 CALL db.index.fulltext.queryNodes('words', $query) YIELD node, score AS fits
 WITH node, CASE WHEN $visible IS NULL THEN fits ELSE 0.0 END AS score,
   toLower(coalesce(node.name, node.answerId, '')) AS name, toLower($text) AS wanted
-WHERE $visible IS NULL OR any(p IN $visible WHERE node.namespace =~ p)
-  OR (node:Answer AND NOT EXISTS {
+WHERE node.deletedAt IS NULL AND ($visible IS NULL
+  OR any(p IN $visible WHERE node.namespace =~ p) OR (node:Answer AND NOT EXISTS {
   (node)<-[:CITED_BY*1..20]-(v:Source|Artifact|Column)
     WHERE none(p IN $visible WHERE v.namespace =~ p)
-})
+}))
 WITH node, score, CASE WHEN name = wanted THEN 1 WHEN name STARTS
   WITH wanted THEN 2 ELSE 3 END AS rank
 ORDER BY rank, score DESC, node.urn

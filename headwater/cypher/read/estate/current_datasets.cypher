@@ -7,7 +7,7 @@
 // returns: urn
 // example: headwater cypher read/estate/current_datasets
 MATCH (d:Dataset)
-WHERE d.droppedAt IS NULL AND ($namespace = '' OR d.namespace = $namespace)
+WHERE d.droppedAt IS NULL AND d.deletedAt IS NULL AND ($namespace = '' OR d.namespace = $namespace)
   AND ($visible IS NULL OR any(p IN $visible WHERE d.namespace =~ p))
   AND ($tags IS NULL OR any(tag IN coalesce(d.tags, []) WHERE toLower(tag) IN $tags))
 RETURN d.urn AS urn

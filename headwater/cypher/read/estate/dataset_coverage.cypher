@@ -5,7 +5,7 @@
 // returns: namespace, counts
 // example: headwater coverage
 MATCH (d:Dataset)
-WHERE d.droppedAt IS NULL AND ($namespace = '' OR d.namespace = $namespace)
+WHERE d.droppedAt IS NULL AND d.deletedAt IS NULL AND ($namespace = '' OR d.namespace = $namespace)
   AND ($visible IS NULL OR any(p IN $visible WHERE d.namespace =~ p))
 WITH d,
   EXISTS { MATCH (:Job)-[p:PRODUCED]->(d) WHERE p.current }

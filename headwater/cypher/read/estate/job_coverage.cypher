@@ -6,7 +6,7 @@
 // returns: namespace, counts
 // example: headwater coverage
 MATCH (j:Job)
-WHERE ($namespace = '' OR j.namespace = $namespace)
+WHERE j.deletedAt IS NULL AND ($namespace = '' OR j.namespace = $namespace)
   AND ($visible IS NULL OR any(p IN $visible WHERE j.namespace =~ p))
   AND NOT EXISTS { (:Job)-[:PART_OF]->(j) }
 WITH j, EXISTS { MATCH ()-[f:FEEDS]->(j) WHERE f.current } AS reads,

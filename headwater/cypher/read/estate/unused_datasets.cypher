@@ -12,7 +12,7 @@
 // returns: count, bytes, unknown_size_count, page
 // example: headwater unused --days 30
 MATCH (d:Dataset)
-WHERE d.droppedAt IS NULL AND coalesce(d.firstSeen < $since, true)
+WHERE d.droppedAt IS NULL AND d.deletedAt IS NULL AND coalesce(d.firstSeen < $since, true)
   AND ($namespace = '' OR d.namespace = $namespace)
   AND ($visible IS NULL OR any(p IN $visible WHERE d.namespace =~ p))
   AND NOT EXISTS {

@@ -43,6 +43,9 @@ UNION ALL
 CALL () { MATCH (n:Symlink) RETURN count(n) AS nodes }
 RETURN 'Symlink' AS label, nodes, 0 AS edges
 UNION ALL
+CALL () { MATCH (n:Tag) RETURN count(n) AS nodes }
+RETURN 'Tag' AS label, nodes, 0 AS edges
+UNION ALL
 CALL () { MATCH (:Answer)-[e]->() RETURN count(e) AS edges }
 RETURN 'Answer' AS label, 0 AS nodes, edges
 UNION ALL

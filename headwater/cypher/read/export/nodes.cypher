@@ -59,6 +59,10 @@ CALL (label, after) {
   WITH label, after WHERE label = 'Symlink'
   MATCH (n:Symlink) WHERE n.urn > after
   RETURN n ORDER BY n.urn LIMIT $limit
+  UNION ALL
+  WITH label, after WHERE label = 'Tag'
+  MATCH (n:Tag) WHERE n.urn > after
+  RETURN n ORDER BY n.urn LIMIT $limit
 }
 WITH n, CASE
   WHEN n.status <> 'ABANDONED' OR n.status IS NULL THEN []

@@ -10,6 +10,7 @@
 MATCH (n:Dataset)
 USING INDEX SEEK n:Dataset(namespace, name)
 WHERE n.namespace >= $firstNamespace AND n.namespace <= $lastNamespace AND n.name IS NOT NULL
+  AND n.deletedAt IS NULL
   AND (n.namespace > $cursorNamespace OR (n.namespace = $cursorNamespace
     AND (n.name > $cursorName OR (n.name = $cursorName AND n.urn > $cursorUrn))))
   AND coalesce(n.lastSeen, datetime({epochSeconds: 0})) >= $since

@@ -8,6 +8,7 @@
 MATCH (n:Dataset)
 USING INDEX SEEK n:Dataset(namespace, name)
 WHERE n.namespace >= $firstNamespace AND n.namespace <= $lastNamespace AND n.name IS NOT NULL
+  AND n.deletedAt IS NULL
   AND coalesce(n.lastSeen, datetime({epochSeconds: 0})) >= $since
   AND coalesce(n.lastSeen, datetime({epochSeconds: 0})) < $until
   AND ($owner = '' OR $owner IN n.owners)

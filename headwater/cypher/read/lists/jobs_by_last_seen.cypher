@@ -10,7 +10,8 @@
 // example: headwater jobs
 MATCH (n:Job)
 WITH n, coalesce(n.lastSeen, datetime({epochSeconds: 0})) AS at
-WHERE at >= $since AND at < $until AND ($namespace = '' OR n.namespace = $namespace)
+WHERE n.deletedAt IS NULL AND at >= $since AND at < $until
+  AND ($namespace = '' OR n.namespace = $namespace)
   AND (at < $cursorTime OR (at = $cursorTime AND n.urn > $cursorUrn))
   AND ($owner = '' OR $owner IN n.owners)
   AND ($tag = '' OR any(t IN n.tags

@@ -5,7 +5,7 @@
 // example: run by `headwater rebuild --erase`
 CALL () {
   MATCH (n:Analysis|Answer|Artifact|Column|Dataset|Finding|Job|PipelineRun|Producer|Receipt|
-    Retention|RunSummary|SchemaVersion|Source|Symlink)
+    Retention|RunSummary|SchemaVersion|Source|Symlink|Tag)
   WITH n LIMIT $limit
   DETACH DELETE n
   RETURN count(n) AS erased

@@ -1,1 +1,0 @@
-"""The questions of Headwater as tools of the Model Context Protocol, for assistants."""

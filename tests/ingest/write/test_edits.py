@@ -1,0 +1,68 @@
+"""Edits by hand in any order: tags by the newest edit, deletions until a later event."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.schema import headwater_facets as native
+from tests.event_builders import dataset, run_event, schema, write_in_any_order
+from tests.run_builders import Event, at, ds, job
+
+pytestmark = pytest.mark.neo4j
+PRODUCER_TAGS = {"tags": {"tags": [{"key": "gold"}, {"key": "raw", "field": "id"}]}}
+
+
+def run_at(minute: int) -> Event:
+    outputs = [dataset("orders", {**schema(id="int"), **PRODUCER_TAGS})]
+    return run_event(f"run-{minute}", "COMPLETE", minute, job="load", outputs=outputs)
+
+
+def node(database: Database, urn: str) -> Any:
+    (row,) = database.read("read/nodes/properties", urns=[urn])
+    return row["properties"]
+
+
+def test_the_newest_edit_of_a_tag_overrides_the_facet(database: Database) -> None:
+    events = [
+        run_at(1),
+        run_at(9),
+        native.tag_edits_event("db", "orders", added=[{"key": "PII"}], event_time=at(2)),
+        native.tag_edits_event("db", "orders", removed=[{"key": "gold"}], event_time=at(3)),
+        native.tag_edits_event(
+            "db", "orders", added=[{"key": "x", "field": "id"}], event_time=at(4)
+        ),
+        native.tag_edits_event("db", "orders", added=[{"key": "gold"}], event_time=at(1)),
+        native.tag_event("PII", description="Old.", event_time=at(1)),
+        native.tag_event("PII", description="Personal data.", event_time=at(2)),
+    ]
+    write_in_any_order(database, *events)
+    assert node(database, ds("orders"))["tags"] == ["PII", "id:raw", "id:x"]
+    rows = database.read("read/catalog/tag", urn="tag:PII")
+    assert rows == [{"name": "PII", "description": "Personal data."}]
+
+
+def test_an_edit_alone_is_no_observation(database: Database) -> None:
+    edit = native.tag_edits_event("db", "orders", added=[{"key": "PII"}], event_time=at(20))
+    deletion = native.deletion_event("db", "orders", event_time=at(0))
+    write_in_any_order(database, run_at(1), edit, deletion)
+    assert node(database, ds("orders"))["lastSeen"] == datetime(2026, 1, 1, 0, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(("minute", "is_deleted"), [(3, True), (5, True), (6, False)])
+def test_a_deletion_lasts_until_a_later_event(
+    database: Database, minute: int, *, is_deleted: bool
+) -> None:
+    events = [
+        run_at(1),
+        run_at(minute),
+        native.deletion_event("db", "orders", event_time=at(5)),
+        native.deletion_event("etl", "load", is_job=True, event_time=at(5)),
+        native.deletion_event("db", "orders", event_time=at(4)),
+    ]
+    write_in_any_order(database, *events)
+    for urn in (ds("orders"), job("load")):
+        assert (node(database, urn).get("deletedAt") is not None) is is_deleted
