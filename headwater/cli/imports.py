@@ -153,6 +153,8 @@ def _print_summary(delivered: _Delivered, report: ImportReport, delivery: Delive
     print(f"{with_noun(delivered.events, 'event')} {word}{refused}", file=out)
     for one in delivered.refused[:SHOWN_MAX]:
         print(f"  event {one['event']}: {one['reason']}", file=sys.stderr)
+    for note in report.notes:
+        print(f"note: {note}", file=sys.stderr)
     if report.problems:
         print(f"{len(report.problems):,} passed over:", file=sys.stderr)
     for problem in report.problems[:SHOWN_MAX]:

@@ -44,7 +44,7 @@ the size of a node. No other property is bytes.
 | | derivedFrom (urns of origin datasets that its run did not read; DERIVED_FROM edges |
 | | lead to the others), explicit (true if a lineage facet listed its origins: it has no |
 | | others) |
-| Answer | answerId, name, type, content, generatedAt, generatedBy |
+| Answer | answerId, name, type, content, generatedAt, generatedBy, url, owners |
 | Column | namespace, dataset (name), name (the field), type, current |
 
 A node omits a property that another property or edge implies. Headwater adds it to every answer:

@@ -58,6 +58,7 @@ def test_a_file_of_events_and_a_summary_as_json(
         "refused": [],
         "read": {"models": 3},
         "problems": [{"place": "etl.sql:1", "reason": "the SQL cannot be read"}],
+        "notes": [],
     }
 
 

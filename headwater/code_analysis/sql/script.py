@@ -337,13 +337,27 @@ def _create(tree: exp.Create) -> Statement:
 
 def _change(tree: exp.Expr) -> Statement:
     """Return an INSERT, MERGE, UPDATE or DELETE."""
-    target = name_of_table(tree.this)
+    target = _changed_table(tree)
     if isinstance(tree, exp.Delete) and not any(
         tree.args.get(part) for part in ("where", "using", "limit")
     ):
         return _new(Kind.EMPTY, target=target, verb="delete")
     is_overwrite = bool(tree.args.get("overwrite")) and not tree.args.get("partition")
     return _new(Kind.WRITE, target=target, replaces=is_overwrite, verb=tree.key)
+
+
+def _changed_table(tree: exp.Expr) -> TableName:
+    """Return the table that a statement changes. A target that is an alias in FROM is replaced."""
+    named = as_list(tree.args.get("tables")) or as_list(tree.this)
+    target = name_of_table(named[0]) if named else ()
+    if len(target) == 1 and isinstance(tree, exp.Update | exp.Delete):
+        for table in tree.find_all(exp.Table):
+            if table.alias and fold_case(table.alias) == fold_case(target[0]):
+                copy = table.copy()
+                copy.set("joins", None)
+                tree.set("this", copy)
+                return name_of_table(table)
+    return target
 
 
 def _drop(tree: exp.Drop) -> Statement:
@@ -363,6 +377,8 @@ def _truncate(tree: exp.TruncateTable) -> Statement:
 def _alter(tree: exp.Alter) -> Statement:
     renames = [one for one in as_list(tree.args.get("actions")) if isinstance(one, exp.AlterRename)]
     target = name_of_table(tree.this)
+    if any(isinstance(one, exp.SwapTable) for one in as_list(tree.args.get("actions"))):
+        return _new(Kind.UNREADABLE, reason="the effect of SWAP is not known")
     if not renames or not target:
         return _new(Kind.OTHER, verb="alter")
     new = name_of_table(renames[0].this)

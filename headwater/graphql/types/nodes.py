@@ -383,6 +383,14 @@ class Answer(Node):
     async def generated_by(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "generatedBy", str)
 
+    @resolver("The address at which people find it, for example of a dashboard.")
+    async def url(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "url", str)
+
+    @resolver("The owners.")
+    async def owners(self, info: Info) -> list[str]:
+        return await property_of(info, self.urn, "owners", list) or []
+
     @resolver("The cited versions of datasets, columns and other answers.")
     async def citations(self, info: Info) -> list[Citation]:
         cited = await info.context.citations.load(self.urn)

@@ -74,6 +74,8 @@ class Node(msgspec.Struct):
     language: str | None = None
     compiled_code: str | None = None
     compiled_sql: str | None = None
+    raw_code: str | None = None
+    raw_sql: str | None = None
     # Of a test: the node that it is about.
     attached_node: str | None = None
     test_metadata: TestMetadata | None = None
@@ -102,8 +104,16 @@ class Node(msgspec.Struct):
     @property
     def sql(self) -> str:
         """Return the compiled SQL, or ""."""
-        is_sql = self.language in (None, "sql")
-        return (self.compiled_code or self.compiled_sql or "") if is_sql else ""
+        return (self.compiled_code or self.compiled_sql or "") if self._is_sql else ""
+
+    @property
+    def template(self) -> str:
+        """Return the SQL with Jinja that dbt compiles, or ""."""
+        return (self.raw_code or self.raw_sql or "") if self._is_sql else ""
+
+    @property
+    def _is_sql(self) -> bool:
+        return self.language in (None, "sql")
 
 
 class Timing(msgspec.Struct):

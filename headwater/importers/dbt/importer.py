@@ -127,10 +127,9 @@ class _DbtImporter:
             return
         if self._invocation is None:
             command = invocation.command or "another command"
-            self._report.add_problem(
-                RUN_RESULTS,
-                f"it is of `dbt {command}`, which builds nothing: there are no runs to import. "
-                "Import before that command, or write its artifacts to another --target-path",
+            self._report.notes.append(
+                f"{RUN_RESULTS} is of `dbt {command}`, which builds nothing: there are no runs to "
+                "import. To import runs, import before that command."
             )
             return
         start, end = self._invocation_times(invocation)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 
+from headwater.code_analysis.dbt.references import references_in_model
 from headwater.code_analysis.model import ALL, References, TableName
 from headwater.code_analysis.names import fold_case, may_be_table
 from headwater.code_analysis.sql.parse import dialect_of
@@ -142,15 +143,20 @@ class Project:
         node = self.artifacts.nodes[unique_id]
         behind = self.tables_behind(unique_id)
         lineage = TableLineage(inputs={self.dataset(parent) for parent in behind})
-        if not node.sql:
-            return lineage
-        references = references_in_sql(
-            node.sql,
-            dialect=dialect_of(self.artifacts.adapter),
-            columns=lambda table: self._known_columns(table, behind),
-        )
-        if references.unknown and not references.tables:
-            self._report.add_problem(node.original_file_path or unique_id, references.unknown[0])
+        dialect = dialect_of(self.artifacts.adapter)
+
+        def columns(table: TableName) -> list[str] | None:
+            return self._known_columns(table, behind)
+
+        if node.sql:
+            references = references_in_sql(node.sql, dialect=dialect, columns=columns)
+            if references.unknown and not references.tables:
+                place = node.original_file_path or unique_id
+                self._report.add_problem(place, references.unknown[0])
+        else:
+            references = references_in_model(node.template, dialect=dialect, columns=columns)
+            # Only dbt knows what a macro or a loop adds.
+            references = References() if references.unknown else references
         _SqlLineage(self, node, behind, references).add_to(lineage)
         self._outputs[unique_id] = lineage.outputs
         return lineage
@@ -303,11 +309,8 @@ class _SqlLineage:
     def add_to(self, lineage: TableLineage) -> None:
         """Add the columns, and the tables that the model names without `ref` or `source`."""
         own = self._project.dataset(self._node.unique_id)
-        for table in self._references.tables:
-            is_qualified = len(table) > 1
-            found = self._dataset(table)
-            if found is not None and found != own and (is_qualified or self._id(table)):
-                lineage.inputs.add(found)
+        found = {self._dataset(table) for table in self._references.tables}
+        lineage.inputs |= {name for name in found if name is not None and name != own}
         names = [self._words.get(name, name) for name in self._references.outputs]
         lineage.outputs = tuple(self._spell(self._node.unique_id, name) for name in names)
         for flow in self._references.flows:
@@ -329,12 +332,12 @@ class _SqlLineage:
         unique_id = self._id(table)
         if unique_id is not None:
             return self._project.dataset(unique_id)
+        # A template names tables as dbt calls them. In SQL a word alone may be no table.
+        if len(table) < 2 or not self._node.sql:
+            return None
         # A name without a database is in that of the model.
-        missing = 3 - len(table)
-        before = (self._node.database, self._node.schema)[: max(missing, 0)]
-        if len(table) == 2:
-            before = (self._node.database,)
-        return self._project.namespace, ".".join(part for part in (*before, *table) if part)
+        parts = (self._node.database, *table) if len(table) == 2 else table
+        return self._project.namespace, ".".join(part for part in parts if part)
 
     def _field(self, table: TableName, column: str) -> Field | None:
         dataset = self._dataset(table)
@@ -352,6 +355,6 @@ class _SqlLineage:
 def _spellings(node: Node) -> Mapping[str, str]:
     """Return the words of a model's SQL as it spells them first, by folded word."""
     words: dict[str, str] = {}
-    for word in _WORD.findall(node.sql):
+    for word in _WORD.findall(node.sql or node.template):
         words.setdefault(fold_case(word), word)
     return words

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from headwater.code_analysis.model import ALL, References, TableName
+from headwater.code_analysis.names import fold_case
 from headwater.code_analysis.sql.script import Kind, Statement
 from headwater.importers.events import DatasetName, Field
 from headwater.importers.sql.names import NameRules
@@ -178,7 +179,9 @@ class Session:
     def _filled(self, statement: Statement, references: References) -> _Temporary:
         """Return the inputs and columns of a statement, traced through temporary tables."""
         filled = _Temporary()
-        spellings = statement.spellings
+        # The names behind a `*` are not in the statement.
+        known = [name for table in references.tables for name in self._columns_of(table) or ()]
+        spellings = {**statement.spellings, **{fold_case(name): name for name in known}}
         filled.columns = tuple(spellings.get(name, name) for name in references.outputs)
         # A statement that changes rows names its own table without reading other rows of it.
         own = {statement.target} if statement.verb in ("update", "delete", "merge") else set()

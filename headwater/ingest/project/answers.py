@@ -46,6 +46,8 @@ def answer_view(facts: AnswerFacts, naming: Naming, names: Names) -> AnswerView:
         "content": answer.content,
         "generatedAt": generated,
         "generatedBy": answer.generated_by,
+        "url": answer.url,
+        "owners": answer.owners,
         "facts": pack(facts),
     }
     cites = (

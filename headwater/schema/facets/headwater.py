@@ -94,6 +94,8 @@ class AnswerFacet(Facet, frozen=True):
     content: str | None = None
     generated_at: str | None = None
     generated_by: str | None = None
+    url: str | None = None
+    owners: list[str] | None = None
     cites: list[Citation] | None = None
 
 

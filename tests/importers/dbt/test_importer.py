@@ -328,8 +328,9 @@ def test_a_command_that_builds_nothing_has_no_runs(tmp_path: Path) -> None:
     report = ImportReport()
     folder = write_artifacts(tmp_path, STG_NODE, results=[result(STG)], command="generate")
     assert not [event for event in read(folder, report) if "run" in event]
-    (problem,) = report.problems
-    assert "`dbt generate`" in problem.reason
+    assert report.problems == []
+    (note,) = report.notes
+    assert "`dbt generate`" in note
 
 
 def test_a_result_without_a_node_is_listed(tmp_path: Path) -> None:

@@ -45,6 +45,21 @@ def test_columns_are_spelled_as_the_sql_spells_them(tmp_path: Path) -> None:
     }
 
 
+def test_the_template_of_a_model_that_was_not_compiled(tmp_path: Path) -> None:
+    """Without a database, `dbt parse` compiles nothing; a macro is not guessed at."""
+    plain = "select id, total as t from {{ ref('a') }} join {{ source('raw', 'o') }} using (id)"
+    found = project(
+        tmp_path,
+        source("o"),
+        node("model.shop.a", sql="select id, total from raw.p"),
+        node("model.shop.b", "model.shop.a", "source.shop.raw.o", raw_code=plain),
+        node("model.shop.c", "model.shop.a", raw_code="select {{ columns() }} from {{ ref('a') }}"),
+    )
+    assert found.lineage["model.shop.b"].direct["t"] == {(("db", "shop.main.a"), "total")}
+    assert found.lineage["model.shop.c"].direct == {}
+    assert found.lineage["model.shop.c"].inputs == {("db", "shop.main.a")}
+
+
 def test_an_incremental_model_does_not_read_itself(tmp_path: Path) -> None:
     sql = "select id from raw.o where id > (select max(id) from shop.main.a)"
     lineage = project(tmp_path, node("model.shop.a", sql=sql)).lineage["model.shop.a"]

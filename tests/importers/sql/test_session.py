@@ -89,6 +89,21 @@ def test_columns_of_defined_tables_are_known() -> None:
     }
 
 
+def test_names_behind_a_star_keep_their_case() -> None:
+    session = Session(NameRules("db", "snowflake", "SHOP", "RAW"), {})
+    text = 'create table o (id int, "Day" date); insert into t select * from o;'
+    writes = [write for one in read_script(text, "snowflake") for write in session.run(one)]
+    assert origins(writes[-1]) == {"ID": {"SHOP.RAW.O.ID"}, "Day": {"SHOP.RAW.O.Day"}}
+
+
+def test_the_target_of_an_update_may_be_an_alias() -> None:
+    session = Session(RULES, {})
+    text = "update t set t.a = s.b from dbo.orders t join dbo.s s on t.id = s.id"
+    (write,) = [write for one in read_script(text, "tsql") for write in session.run(one)]
+    assert write.target == ("db", "shop.dbo.orders")
+    assert (inputs(write), origins(write)) == ({"shop.dbo.s"}, {"a": {"shop.dbo.s.b"}})
+
+
 def test_a_column_of_several_possible_tables_has_no_origin() -> None:
     (write,) = run("insert into t select amount from a join b on a.id = b.id")
     assert (inputs(write), origins(write)) == ({"shop.public.a", "shop.public.b"}, {})

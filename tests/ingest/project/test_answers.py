@@ -31,6 +31,14 @@ def test_a_cited_answer_and_a_deleted_one_are_equal() -> None:
     assert view.node["content"] is view.node["generatedAt"] is view.node["name"] is None
 
 
+def test_the_address_and_the_owners_of_an_answer() -> None:
+    sent = answer_event(
+        "a", cites=[], url="https://bi.example.com/a", owners=["team:insight"], event_time=at(1)
+    )
+    node = answer(sent).node
+    assert (node["url"], node["owners"]) == ("https://bi.example.com/a", ["team:insight"])
+
+
 def test_an_answer_without_a_time_has_the_time_of_its_event() -> None:
     sent = answer_event("a", cites=[], event_time=at(3))
     del sent["dataset"]["facets"]["headwater_answer"]["generatedAt"]
