@@ -75,6 +75,7 @@ def evidence(
         typer.Option(
             help="Print the pack in this format: json with its digest, else one row an entry.",
             rich_help_panel=OUTPUT,
+            case_sensitive=False,
         ),
     ] = None,
     output: Output = None,

@@ -15,7 +15,8 @@ from headwater.cli.result import Result
 from headwater.client.backend import Backend
 from headwater.client.names import resolve
 from headwater.client.times import instant_of
-from headwater.errors import UnavailableError
+from headwater.errors import QueryError, UnavailableError
+from headwater.schema.urns import parse_urn
 
 WATCH_SECONDS_MIN = 1.0
 # Failures that a watch remembers, so that each is printed once.
@@ -230,6 +231,12 @@ def replay_plan(
     from headwater.cli import render, show_failures
 
     urn = resolve(backend, node, ("PIPELINE_RUN", "DATASET"))
+    if since is None and parse_urn(urn).kind == "dataset":
+        raise QueryError(
+            f"--since is required for the dataset {urn}",
+            hint="Add for example --since yesterday, or name the corrupt run: "
+            "`headwater failed-runs` lists them.",
+        )
     instant = _iso(instant_of("--since", since))
     found = backend.ask("replay_plan", urn=urn, since=instant)["replayPlan"]
     plan = {

@@ -38,7 +38,10 @@ class Status(StrEnum):
 
 
 Wanted = Annotated[
-    Status | None, typer.Option(help="Only with this status; of a job, that of its newest run.")
+    Status | None,
+    typer.Option(
+        help="Only with this status; of a job, that of its newest run.", case_sensitive=False
+    ),
 ]
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
-_MARGIN = 6
+# Longer than any summary: none is cut, and long ones are wrapped.
+_SUMMARY_CHARACTERS_MAX = 1_000
 _ARGUMENTS = "Arguments"
 _OPTIONS = "Options"
 
@@ -38,14 +39,13 @@ class PanelGroup(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands of each panel below its title."""
-        names = self.list_commands(ctx)
-        limit = formatter.width - _MARGIN - max(map(len, names))
         panels: dict[str, list[tuple[str, str]]] = {}
-        for name in names:
+        for name in self.list_commands(ctx):
             command = self.get_command(ctx, name)
             if command is not None and not command.hidden:
                 title = getattr(command, "rich_help_panel", None) or "Commands"
-                panels.setdefault(title, []).append((name, command.get_short_help_str(limit)))
+                summary = command.get_short_help_str(_SUMMARY_CHARACTERS_MAX)
+                panels.setdefault(title, []).append((name, summary))
         for title, rows in panels.items():
             with formatter.section(title):
                 formatter.write_dl(rows)

@@ -77,7 +77,7 @@ def lineage(
     backend: Backend,
     nodes: Annotated[list[str], NodeArgument],
     direction: Annotated[
-        Direction, typer.Option(help="Direction of the traversal.")
+        Direction, typer.Option(help="Direction of the traversal.", case_sensitive=False)
     ] = Direction.BOTH,
     depth: Annotated[int, typer.Option(help="Number of jobs or runs to cross.")] = 10,
     level: Annotated[
@@ -174,7 +174,7 @@ def search(
     text: Annotated[
         str, typer.Argument(help="A word of a name, a description, a column or a tag.")
     ],
-    kind: Annotated[Kind | None, typer.Option(help="Only this kind.")] = None,
+    kind: Annotated[Kind | None, typer.Option(help="Only this kind.", case_sensitive=False)] = None,
     namespace: Annotated[str, typer.Option(help="Only this namespace.")] = "",
     tag: Annotated[str, typer.Option(help="Only with this tag: key=value, or key.")] = "",
     owner: Annotated[str, typer.Option(help="Only this owner.")] = "",

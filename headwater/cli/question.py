@@ -74,7 +74,12 @@ def _command(command: Question, formats: type[Format] | type[PictureFormat]) -> 
             "format",
             Annotated[
                 formats | None,
-                typer.Option(help=_FORMAT_HELP, show_default="table", rich_help_panel=OUTPUT),
+                typer.Option(
+                    help=_FORMAT_HELP,
+                    show_default="table",
+                    rich_help_panel=OUTPUT,
+                    case_sensitive=False,
+                ),
             ],
             None,
         ),

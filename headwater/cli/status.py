@@ -50,13 +50,13 @@ def status(backend: Backend) -> Result:
 
 def _finding(check: Mapping[str, Any]) -> str:
     """Return the words of a check: its reason and hint, or what it measured."""
-    words = [str(check[name]) for name in ("reason", "hint") if check.get(name)]
+    sentences = [str(check[name]) for name in ("reason", "hint") if check.get(name)]
     measured = [
         f"{name} {text_of(value)}"
         for name, value in check.items()
         if name not in ("ok", "reason", "hint")
     ]
-    return " ".join(words) or ", ".join(measured)
+    return ". ".join(sentences) or ", ".join(measured)
 
 
 def open_page(

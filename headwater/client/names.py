@@ -42,10 +42,7 @@ def find_node(backend: Backend, text: str, kinds: Sequence[str]) -> dict[str, An
     nodes = found["nodesByName"] or []
     words = _listed([kind.lower().replace("pipeline_", "") for kind in kinds])
     if not nodes:
-        raise NotFoundError(
-            f"no {words} has the name {text!r}",
-            hint="Search for a part of the name: `headwater search TEXT`.",
-        )
+        raise _not_found(backend, text, words)
     if len(nodes) == 1:
         return dict(nodes[0])
     shown = [f"  {node['urn']}" for node in nodes[:SHOWN_MAX]]
@@ -53,6 +50,19 @@ def find_node(backend: Backend, text: str, kinds: Sequence[str]) -> dict[str, An
     raise AmbiguousError(
         "\n".join([f"several nodes have the name {text!r}:", *shown, *more]),
         hint="Give one of these urns.",
+    )
+
+
+def _not_found(backend: Backend, text: str, words: str) -> NotFoundError:
+    """Return the error for a name that no node of the kinds has; it lists those of other kinds."""
+    found = backend.ask("nodes_by_name", name=text, kinds=list(NAMED), first=SHOWN_MAX)
+    others = [f"  {node['urn']}" for node in found["nodesByName"] or []]
+    if not others:
+        hint = "Search for a part of the name: `headwater search TEXT`."
+        return NotFoundError(f"no {words} has the name {text!r}", hint=hint)
+    return NotFoundError(
+        "\n".join([f"no {words} has the name {text!r}; other nodes have it:", *others]),
+        hint="A lineage goes upstream and downstream from any of these urns.",
     )
 
 

@@ -46,6 +46,22 @@ def test_a_default_is_shown(command: str, default: str) -> None:
     assert default in shown(*command.split())
 
 
+def test_the_list_of_commands_cuts_no_summary(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    listed = CliRunner().invoke(app, ["--help"]).output
+    assert listed.count("...") == 1, "COMMAND [ARGS]..."
+    assert max(map(len, listed.splitlines())) <= 80
+    words = re.sub(r"\s+", " ", listed)
+    assert "Rank the possible causes of bad data: failures, inputs, schema, columns, code." in words
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_choice_is_read_in_any_case(command: str) -> None:
+    # Answers print FAIL and DATASET, so the options take them too.
+    choices = [one for one in COMMANDS[command].params if one.type_descriptor.is_choice]
+    assert [one.name for one in choices if one.type_descriptor.case_sensitive] == []
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_prints_every_word_of_its_texts(command: str) -> None:
     printed = shown(*command.split())

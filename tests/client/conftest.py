@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.cli.conftest import own_connection
+from tests.cli.conftest import own_connection, settings_of_tests
 from tests.keyed_api import api, graph, home, keys
 
-__all__ = ["api", "graph", "home", "keys", "own_connection"]
+__all__ = ["api", "graph", "home", "keys", "own_connection", "settings_of_tests"]
