@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from itertools import count
 from typing import Any
 
 PRODUCER = "https://github.com/OpenLineage/spark/1.53.0"
@@ -23,6 +24,8 @@ COLUMNS = tuple(f"c{k}" for k in range(10))
 _FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 # Seconds between the starts of runs; each run takes half as long.
 _STEP_SECONDS = 2.0
+# A prime number: jobs take turns such that hardly any begins while its input is being written.
+_STRIDE = 7_919
 _IDS = uuid.UUID("6b1f2e0c-8a53-4d0b-9f0e-0f6d1c2b3a49")
 
 
@@ -69,6 +72,16 @@ def events(runs: int, jobs: int, *, first: int = 0) -> Iterator[bytes]:
     """Yield the events of `runs` runs, run by run; `jobs` jobs take turns."""
     for number in range(first, first + runs):
         yield from pair(number, jobs)
+
+
+def interleaved(jobs: int, apart: int, *, first: int = 0) -> Iterator[bytes]:
+    """Yield the events of runs without end, from run number `first`; each run ends when `apart`
+    others have begun.
+    """
+    for number in count(first):
+        yield pair(number, jobs, stride=_STRIDE)[0]
+        if number >= first + apart:
+            yield pair(number - apart, jobs, lasting=apart + 0.5, stride=_STRIDE)[1]
 
 
 def _text(moment: datetime) -> bytes:

@@ -22,11 +22,10 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from itertools import count
 from pathlib import Path
 from typing import Any
 
-from bench.events import pair
+from bench.events import interleaved
 from bench.graph import SIZES
 from bench.processes import Client, environment, process, wait_ready
 from bench.report import Report, print_progress, spread
@@ -39,23 +38,14 @@ from headwater.local.ports import free_port
 SETTLE_SECONDS_MAX = 300.0
 _POLL_SECONDS = 0.02
 _MEMORY_SECONDS = 2.0
-# A prime number: jobs take turns such that hardly any begins while its input is being written.
-_STRIDE = 7_919
-
-
-def interleaved(jobs: int, apart: int) -> Iterator[bytes]:
-    """Yield the events of runs without end; each run ends when `apart` others have begun."""
-    for number in count():
-        yield pair(number, jobs, stride=_STRIDE)[0]
-        if number >= apart:
-            yield pair(number - apart, jobs, lasting=apart + 0.5, stride=_STRIDE)[1]
 
 
 class Visible:
     """Polls the checkpoint in the graph: the folded position, and the time of each change."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, poll_seconds: float = _POLL_SECONDS) -> None:
         self._database = database
+        self._poll_seconds = poll_seconds
         self._times: list[float] = []
         self._folded: list[int] = []
         self._stop = threading.Event()
@@ -63,7 +53,7 @@ class Visible:
         self._thread.start()
 
     def _watch(self) -> None:
-        while not self._stop.wait(_POLL_SECONDS):
+        while not self._stop.wait(self._poll_seconds):
             try:
                 rows = self._database.ask("MATCH (c:Checkpoint) RETURN sum(c.folded) AS folded", {})
             except HeadwaterError:

@@ -47,11 +47,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def keys(home: Path) -> dict[str, str]:
-    """Return a key for everything, one that reads only, and one that reads another namespace."""
+    """Return a key for everything, one that reads only, and two that read one namespace."""
     found = {}
     for name, words in (
         ("all", ["--scope", "read", "--scope", "cypher"]),
         ("read", ["--scope", "read"]),
+        ("db", ["--scope", "read", "--namespace", "db"]),
         ("other", ["--scope", "read", "--namespace", "other"]),
     ):
         made = CliRunner().invoke(app, ["keys", "create", name, *words, "--home", str(home)])

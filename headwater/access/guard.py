@@ -123,6 +123,6 @@ def _answer(error: HeadwaterError, method: str, path: str) -> ASGIApp:
 
 def principal_of(connection: HTTPConnection) -> Principal:
     """Return the principal of a request; `UNAUTHENTICATED` if no guard wraps its route."""
-    principal = getattr(connection.state, "principal", UNAUTHENTICATED)
+    principal = connection.scope.get("state", {}).get("principal", UNAUTHENTICATED)
     assert isinstance(principal, Principal)
     return principal

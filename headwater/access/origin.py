@@ -11,6 +11,7 @@ text.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from starlette.middleware import Middleware
@@ -68,11 +69,17 @@ class OriginCheck:
 
     def _refusal(self, host: str, origin: str) -> str:
         """Return the reason for refusing a request with these headers, or ""."""
-        if self._hosts and host and urlsplit(f"//{host}").hostname not in self._hosts:
+        if self._hosts and host and _hostname(host) not in self._hosts:
             return f"the Host header {host[:_SHOWN_CHARACTERS]!r} is no loopback name"
         if origin and origin not in self._origins and urlsplit(origin).netloc != host:
             return f"pages of {origin[:_SHOWN_CHARACTERS]!r} may not use this Headwater"
         return ""
+
+
+@lru_cache(maxsize=256)
+def _hostname(host: str) -> str | None:
+    """Return the name in a `Host` header, without the port."""
+    return urlsplit(f"//{host}").hostname
 
 
 def allowed_hosts(settings: Settings) -> frozenset[str]:

@@ -35,6 +35,7 @@ from headwater.cli import (
     imports,
     keys,
     lists,
+    mcp,
     pipeline,
     query,
     send,
@@ -59,7 +60,7 @@ app = typer.Typer(
 )
 for panel, modules in (
     ("Ask", (query, lists, failures, estate, impact, evidence, conformance)),
-    ("Run", (serve, status, setup_commands)),
+    ("Run", (serve, status, mcp, setup_commands)),
     ("Send and check", (send, gate)),
     ("Maintain", (graph_admin,)),
 ):

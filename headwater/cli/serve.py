@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 WEBSOCKET_BYTES_MAX = 262_144
 PING_SECONDS = 20.0
 _SHELL, _SHELL_CLASS = "cypher-shell", "org.neo4j.shell.Main"
+# On a busy machine the worker lets the API answer first, but is not starved.
+WORKER_NICENESS = 5
 Port = Annotated[
     int | None, typer.Option(help="Port of the API; 0 takes a free one.", show_default="8000")
 ]
@@ -74,6 +76,7 @@ def listening(settings: Settings) -> dict[str, Any]:
 
 def worker(home: Home = None) -> None:
     """Run the ingest worker, which folds the spool into the Neo4j of the settings."""
+    os.nice(WORKER_NICENESS)
     settings = settings_of(home)
     share_metrics(settings)
     import logging

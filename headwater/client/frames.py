@@ -82,12 +82,9 @@ def _snake(name: str) -> str:
     return _CAPITAL.sub(r"_\1", name).lower()
 
 
-def html_table(
-    records: Sequence[msgspec.Struct], kind: type[msgspec.Struct], *, caption: str
-) -> str:
-    """Return the first records as an HTML table."""
-    names = [field.name for field in msgspec.structs.fields(kind)]
-    return html_of_rows(rows_of(records, names), names, caption=caption)
+def html_table(records: Sequence[msgspec.Struct], columns: Sequence[str], *, caption: str) -> str:
+    """Return these fields of the first records as an HTML table."""
+    return html_of_rows(rows_of(records, columns), columns, caption=caption)
 
 
 def html_of_rows(rows: Rows, columns: Sequence[str], *, caption: str) -> str:

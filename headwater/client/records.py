@@ -260,8 +260,8 @@ class FailedRun(Run, frozen=True, kw_only=True):
 class Measure(Record, frozen=True, kw_only=True):
     """A measure of a column that left its baseline."""
 
-    column: str | None
     measure: str
+    column: str | None = None
     value: float | None = None
     baseline_mean: float | None = None
     baseline_deviation: float | None = None

@@ -37,6 +37,11 @@ if TYPE_CHECKING:
 # What a browser draws at once without delay, and what a person can still read.
 _PICTURE_NODES_MAX = 300
 _TEXT_CHARACTERS_MAX = 60
+# What a notebook shows; a data frame has every field.
+_ASSET_COLUMNS = ("severity", "kind", "name", "affected_references", "owners", "certified")
+_CAUSE_COLUMNS = ("weight", "kind", "reason", "occurred_at", "before", "after", "urn")
+_AGE_COLUMNS = ("urn", "newest_at", "exact")
+_CHECK_COLUMNS = ("name", "column", "success", "expected", "actual", "reported_at")
 
 
 class Impact(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +73,7 @@ class Impact(msgspec.Struct, frozen=True, kw_only=True):
         return frames.to_frame(self.affected_assets, AffectedAsset)
 
     def _repr_html_(self) -> str:
-        return frames.html_table(self.affected_assets, AffectedAsset, caption=repr(self))
+        return frames.html_table(self.affected_assets, _ASSET_COLUMNS, caption=repr(self))
 
 
 class Lineage(Record, frozen=True, kw_only=True):
@@ -142,7 +147,9 @@ class RootCause(Record, frozen=True, kw_only=True):
     truncated_by: str | None = None
 
     def __repr__(self) -> str:
-        first = self.candidates[0].reason if self.candidates else "no candidate"
+        reasons = [one.reason for one in self.candidates]
+        reasons += [one.reason for one in self.stale]
+        first = reasons[0] if reasons else "nothing found"
         count = f"{len(self.candidates)} candidates, {len(self.stale)} stale"
         return f"<RootCause: {count}; first: {_clip(first)}>"
 
@@ -151,7 +158,7 @@ class RootCause(Record, frozen=True, kw_only=True):
         return frames.to_frame(self.candidates, Candidate)
 
     def _repr_html_(self) -> str:
-        return frames.html_table(self.candidates, Candidate, caption=repr(self))
+        return frames.html_table(self.candidates, _CAUSE_COLUMNS, caption=repr(self))
 
 
 class Freshness(Record, frozen=True, kw_only=True):
@@ -175,7 +182,7 @@ class Freshness(Record, frozen=True, kw_only=True):
         return frames.to_frame(self.sources, SourceAge)
 
     def _repr_html_(self) -> str:
-        return frames.html_table(self.causes or self.sources, SourceAge, caption=repr(self))
+        return frames.html_table(self.causes or self.sources, _AGE_COLUMNS, caption=repr(self))
 
 
 class Quality(Record, frozen=True, kw_only=True):
@@ -193,7 +200,7 @@ class Quality(Record, frozen=True, kw_only=True):
         return frames.to_frame(self.assertions, Assertion)
 
     def _repr_html_(self) -> str:
-        return frames.html_table(self.assertions, Assertion, caption=repr(self))
+        return frames.html_table(self.assertions, _CHECK_COLUMNS, caption=repr(self))
 
 
 class Table(msgspec.Struct, frozen=True):

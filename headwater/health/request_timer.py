@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import time
+from functools import cache
 
+from prometheus_client import Histogram
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headwater.health import metrics
+
+
+@cache
+def _series(path: str, status: int) -> Histogram:
+    """Return the time series of a route and a status; there are few of them."""
+    return metrics.request_time.labels(path, str(status))
 
 
 class RequestTimer:
@@ -32,4 +40,4 @@ class RequestTimer:
         finally:
             # Unrouted paths share one label: callers could otherwise create endless time series.
             path = getattr(scope.get("route"), "path", "other")
-            metrics.request_time.labels(path, str(status)).observe(time.monotonic() - started)
+            _series(path, status).observe(time.monotonic() - started)

@@ -1,5 +1,7 @@
 """The worker: it folds the spool batch by batch, each in one transaction with the checkpoint.
 
+While single events keep coming, it gathers them for a moment (`headwater.ingest.gather`).
+
 Failures and their handling:
 
 - Neo4j is unreachable, slow or restarting, or the spool's disk fails: wait (0.1 s, doubling to 5 s,
@@ -36,6 +38,7 @@ from headwater.cypher.driver.warmup import is_fold_query, warm_up
 from headwater.cypher.migrate import migrate
 from headwater.errors import HeadwaterError, SpoolFullError, UnavailableError
 from headwater.ingest.batches import Batch, ParsedRecord, fold_batch, parse_record
+from headwater.ingest.gather import SpoolObservation, observe, should_gather
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.write.cache import WriteCache
 from headwater.ingest.write.containment import abandon_lost_heartbeats
@@ -53,7 +56,8 @@ from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming, load_naming
 
 BATCH_BYTES_MAX = 32 * 2**20
-POLL_SECONDS = 0.05
+# The interval at which the worker looks for further events.
+POLL_SECONDS = 0.02
 BACKOFF_SECONDS_MIN = 0.1
 BACKOFF_SECONDS_MAX = 5.0
 REASON_LENGTH_MAX = 1_000
@@ -127,6 +131,7 @@ class Worker:
         self._on_commit = on_commit
         self._holder = f"worker {os.getpid()}@{socket.gethostname()}"
         self._checkpoint: Checkpoint | None = None
+        self._observed = SpoolObservation()
         self._cache = WriteCache()
         # The start times of the recent batches, with the positions before them.
         self._batch_starts: deque[tuple[float, int]] = deque()
@@ -154,7 +159,7 @@ class Worker:
         failures = 0
         while not self.stop.is_set():
             try:
-                if not self.step():
+                if not self.step(gather=not until_done):
                     if until_done:
                         return
                     self.stop.wait(POLL_SECONDS)
@@ -171,14 +176,18 @@ class Worker:
                 log.warning("waiting_to_retry seconds_max=%.1f error=%s", pause, error.message)
                 self.stop.wait(random.uniform(pause / 2, pause))
 
-    def step(self) -> int:
+    def step(self, *, gather: bool = False) -> int:
         """Fold the next batch; return its number of events.
 
+        With `gather`, return 0 if the worker should wait for further events first.
         Raises UnavailableError or SpoolFullError.
         """
         try:
             if self._checkpoint is None:
                 self._checkpoint = self._start()
+            if gather and self._should_gather(self._checkpoint.position):
+                self._await_pending()
+                return 0
             batch = self._read_batch(self._checkpoint.position)
             if batch.records:
                 self._write_batch(batch)
@@ -190,6 +199,13 @@ class Worker:
             log.warning("batch_restarted error=%s", error.message)
             self._forget_checkpoint()
             return 1
+
+    def _should_gather(self, position: int) -> bool:
+        """Return True if the events after a position should wait for further ones."""
+        self._observed = observe(
+            self._observed, at=time.monotonic(), newest=self._spool.last(), position=position
+        )
+        return should_gather(self._observed, batch_events=self.batch_events)
 
     def _forget_checkpoint(self) -> None:
         """Drop the checkpoint, which may be wrong, and wait for pending transactions to end."""

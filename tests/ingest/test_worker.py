@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from headwater.cypher.driver.database import Database
+from headwater.ingest import gather
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import CommitReport, Worker
 from headwater.ingest.write.transaction import Checkpoint, read_checkpoint
@@ -60,6 +61,26 @@ def test_a_run_until_done_folds_everything_and_ends(
     assert f"worker_started spool={spool.path}" in caplog.text
     [row] = database.ask("MATCH (r:PipelineRun) RETURN count(r) AS runs", {})
     assert row["runs"] == 10
+
+
+def test_a_worker_gathers_while_events_keep_coming(
+    database: Database, spool: Spool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gather, "LULL_SECONDS", 3_600.0)
+    monkeypatch.setattr(gather, "GATHER_SECONDS_MAX", 3_600.0)
+    reports: list[CommitReport] = []
+    worker = Worker(database, spool, events_max=3, max_in_flight=0, on_commit=reports.append)
+    spool.append([body(0)], received=RECEIVED)
+    assert worker.step(gather=True) == 1, "what waits when the worker starts is folded at once"
+    for number in (1, 2):
+        spool.append([body(number)], received=RECEIVED + number)
+        assert worker.step(gather=True) == 0
+    spool.append([body(3), body(4)], received=RECEIVED + 3)
+    assert worker.step(gather=True) == 3, "a full batch does not wait"
+    assert worker.step(gather=True) == 0
+    assert worker.step() == 1, "a worker that must be done does not gather"
+    received = [microseconds for report in reports for microseconds in report.received]
+    assert received == [RECEIVED + number for number in range(5)]
 
 
 def test_a_dead_letter_of_an_earlier_worker_is_revived(database: Database, spool: Spool) -> None:

@@ -28,11 +28,13 @@ import uuid
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 
 import apsw
 import msgspec
 
+from headwater.chunks import chunks
 from headwater.errors import SpoolFullError
 
 _SCHEMA = """
@@ -56,6 +58,9 @@ _PAGES_MIN = 16
 _BUSY_MS = 10_000
 # Appends wait while the spool recovers.
 _RECOVER_BUSY_MS = 200
+# A statement with several rows takes the interpreter's lock once for all of them. Otherwise the
+# thread that writes would wait for the thread that answers requests at each row.
+_ROWS_PER_INSERT = 64
 # More than a page: the free bytes of the last page must not hide that no page is left.
 _PROBE_BYTES = 2 * _PAGE_BYTES
 
@@ -102,15 +107,14 @@ class Spool:
         order can be read from their receipts.
         Raises SpoolFullError if they are not all on disk; none of them then counts as accepted.
         """
+        rows = [(received + index, zlib.crc32(body), body) for index, body in enumerate(bodies)]
         with self._writing() as connection:
-            with connection:
-                connection.executemany(
-                    "INSERT INTO event(received, checksum, body) VALUES(?, ?, ?)",
-                    (
-                        (received + index, zlib.crc32(body), body)
-                        for index, body in enumerate(bodies)
-                    ),
-                )
+            if len(rows) <= _ROWS_PER_INSERT:  # a statement is a transaction of its own
+                _insert(connection, rows)
+            else:
+                with connection:
+                    for some in chunks(rows, _ROWS_PER_INSERT):
+                        _insert(connection, some)
             return connection.last_insert_rowid()
 
     def read(self, after: int, *, events_max: int, bytes_max: int) -> list[Record]:
@@ -325,3 +329,13 @@ class Spool:
             raise
         connection.set_busy_timeout(_BUSY_MS)
         self._needs_recovery = False
+
+
+def _insert(connection: apsw.Connection, rows: Sequence[tuple[int, int, bytes]]) -> None:
+    """Insert events, each with its receipt and its checksum, by one statement."""
+    if rows:
+        values = ",".join(["(?,?,?)"] * len(rows))
+        connection.execute(
+            f"INSERT INTO event(received, checksum, body) VALUES{values}",
+            tuple(chain.from_iterable(rows)),
+        )

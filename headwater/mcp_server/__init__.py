@@ -1,0 +1,1 @@
+"""The questions of Headwater as tools of the Model Context Protocol, for assistants."""
