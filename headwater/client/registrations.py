@@ -11,7 +11,7 @@ sources.
     headwater.trace("retention-q1")["sources"]
 
 Every registration is an ordinary OpenLineage event. When a call returns, the event is on disk in
-the spool; the graph follows, usually within a second. The client needs only the standard library.
+the spool; the graph follows, usually within a second. `Client` asks questions with typed answers.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from headwater.backoff import Backoff
+from headwater.client.address import API_KEY
+from headwater.client.backend import data_of_answer, read_document
 from headwater.errors import (
     EventError,
     ForbiddenError,
     HeadwaterError,
-    NotFoundError,
     QueryError,
     UnauthorizedError,
     UnavailableError,
@@ -36,22 +37,12 @@ from headwater.schema import headwater_facets as native
 from headwater.schema.headwater_facets import DEFAULT_NAMESPACE
 from headwater.transport import SERVICE_UNAVAILABLE, HttpSender, bearer_headers
 
-API_KEY = "HEADWATER_API_KEY"
 TRIES = 4
 BACKOFF = Backoff(first_seconds=0.6, max_seconds=5.0)
 
-_TRACE = """query ($id: ID!) { trace(answerId: $id) {
-  answer { answerId type content generatedAt generatedBy }
-  sources { urn namespace name origin format rowCount capturedAt checksum }
-  artifacts { urn namespace name runId type storagePath rowCount createdAt }
-  runs { urn runId status startedAt finishedAt job { namespace name } }
-  edges { source target type }
-  truncated } }"""
 _FAILED = """query ($first: Int!) { failedRuns(first: $first) { edges { node {
   runId status failedAt error artifacts { namespace name }
   downstream { datasets { namespace name } jobs { namespace name } answers { answerId } } } } } }"""
-
-_ERRORS = {"NOT_FOUND": NotFoundError, "FORBIDDEN": ForbiddenError}
 
 DatasetName = tuple[str, str]
 
@@ -348,7 +339,7 @@ class Headwater:
         self.send([native.symlinks_event(_dataset_name(one), apart=[_dataset_name(other)])])
 
     def trace(self, answer_id: str) -> dict[str, Any]:
-        """Trace an answer to its sources.
+        """Trace an answer to its sources. `Client.trace` returns the same, typed.
 
         Args:
             answer_id: Id of the answer.
@@ -359,7 +350,7 @@ class Headwater:
         Raises:
             NotFoundError: The graph has no such answer, or not yet.
         """
-        return dict(self.ask(_TRACE, {"id": answer_id})["trace"])
+        return dict(self.ask(read_document("trace"), {"answerId": answer_id})["trace"])
 
     def failed_runs(self, first: int = 20) -> list[dict[str, Any]]:
         """Return the failed runs, newest first, with their artifacts and everything downstream.
@@ -402,10 +393,7 @@ class Headwater:
             QueryError: The response has another error.
         """
         answer = self._post("/graphql", {"query": query, "variables": variables})
-        for error in answer.get("errors") or ():
-            code = (error.get("extensions") or {}).get("code")
-            raise _ERRORS.get(str(code), QueryError)(error["message"])
-        return dict(answer["data"])
+        return data_of_answer(answer)
 
     def _post(self, path: str, content: Any) -> dict[str, Any]:
         url = self._url + path

@@ -205,3 +205,21 @@ def test_a_certificate_that_is_not_trusted(tmp_path: Path) -> None:
         error = unreachable(f"https://127.0.0.1:{server.server_port}")
     assert "certificate" in error.message
     assert "SSL_CERT_FILE" in error.hint
+
+
+def test_a_question_is_asked_again_only_as_often_as_the_caller_wants() -> None:
+    with serving(503, rest("Neo4j is away")) as server:
+        address = Address(f"http://127.0.0.1:{server.server_port}")
+        for retries in (0, 2):
+            del server.seen[:]
+            with pytest.raises(UnavailableError, match="Neo4j is away"):
+                RemoteBackend(address, retries=retries).ask("trace", answerId="a")
+            assert len(server.seen) == 1 + retries
+
+
+def test_retries_end_with_the_timeout() -> None:
+    with serving(503, rest("Neo4j is away")) as server:
+        address = Address(f"http://127.0.0.1:{server.server_port}")
+        with pytest.raises(UnavailableError):
+            RemoteBackend(address, retries=50, timeout_seconds=0.5).ask("trace", answerId="a")
+        assert len(server.seen) == 2

@@ -17,7 +17,9 @@ from tests.repo.repository import ROOT
 # them.
 SERVER_ONLY = (
     "apsw",
+    "mcp",
     "neo4j",
+    "pandas",
     "prometheus_client",
     "rich",
     "starlette",
@@ -36,6 +38,13 @@ class Absent(importlib.abc.MetaPathFinder):
 
 sys.meta_path.insert(0, Absent())
 import headwater, headwater.client
+client = headwater.Client("http://127.0.0.1:9", timeout_seconds=1)
+try:
+    client.trace("a")
+except headwater.errors.UnavailableError as error:
+    assert error.hint
+from headwater.client.results import Lineage
+assert "<svg" in Lineage(starts=(), nodes=(), edges=(), truncated=False)._repr_html_()
 from headwater import spark_hooks
 conf = spark_hooks.spark_conf("http://127.0.0.1:9", spark_version="3.5.1")
 assert "io.openlineage" in spark_hooks.as_submit_flags(conf)
