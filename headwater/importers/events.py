@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import uuid
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -126,7 +127,8 @@ def _input_field(source: Field) -> dict[str, str]:
 
 def stable_run_id(*parts: str) -> str:
     """Return a run id that is the same for the same parts."""
-    return str(uuid.uuid5(_RUN_IDS, "\0".join(parts)))
+    digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass"))
+    return str(uuid.uuid5(_RUN_IDS, digest.hexdigest()))
 
 
 def to_time(instant: int) -> str:

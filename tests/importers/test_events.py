@@ -28,6 +28,8 @@ def test_column_lineage_lists_each_source_once() -> None:
 def test_a_run_id_is_a_uuid_of_its_parts() -> None:
     assert stable_run_id("a", "b") == stable_run_id("a", "b") != stable_run_id("ab", "")
     assert uuid.UUID(stable_run_id("a")).version == 5
+    # JSON can hold half of a character.
+    assert stable_run_id("\ud83d") != stable_run_id("a")
 
 
 def test_a_time_keeps_its_microseconds() -> None:

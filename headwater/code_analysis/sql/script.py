@@ -85,6 +85,10 @@ class Kind(Enum):
     UNREADABLE = "unreadable"
 
 
+# Kinds that change a table.
+_CHANGES = (Kind.WRITE, Kind.DEFINE, Kind.EMPTY, Kind.DROP, Kind.RENAME)
+
+
 @dataclass(frozen=True)
 class Statement:
     """One statement of a script.
@@ -260,6 +264,8 @@ def _statement(tree: exp.Expr, text: str, line: int, dialect: str) -> Statement:
         found = _query(tree)
     else:
         found = _other(text)
+    if found.kind in _CHANGES and not all(part.strip() for part in found.target or ("",)):
+        found = _new(Kind.UNREADABLE, reason="the changed table has no name")
     spellings: dict[str, str] = {}
     for node in tree.find_all(exp.Identifier):
         spellings.setdefault(fold_case(node.name), node.name)
@@ -382,6 +388,8 @@ def _alter(tree: exp.Alter) -> Statement:
     if not renames or not target:
         return _new(Kind.OTHER, verb="alter")
     new = name_of_table(renames[0].this)
+    if not new:
+        return _new(Kind.UNREADABLE, reason="the new name of the table is missing")
     # A new name without a schema stays in the schema of the old one.
     return _new(Kind.RENAME, target=target, renamed_to=(*target[: -len(new)], *new), verb="alter")
 
@@ -389,6 +397,8 @@ def _alter(tree: exp.Alter) -> Statement:
 def _use(tree: exp.Use) -> Statement:
     kind = str(tree.args.get("kind") or "").upper()
     names = name_of_table(tree.this)
+    if not names:
+        return _new(Kind.OTHER, verb="use")
     if kind == "SCHEMA":
         return _new(Kind.USE, target=("", *names)[-2:], verb="use")
     # A warehouse or a role is no part of a name.
@@ -440,4 +450,4 @@ def _fingerprint(tree: exp.Expr) -> str:
     for literal in list(copy.find_all(exp.Literal)):
         literal.replace(exp.Placeholder())
     text = copy.sql(comments=False, normalize=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:_FINGERPRINT_CHARACTERS]
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:_FINGERPRINT_CHARACTERS]

@@ -186,6 +186,8 @@ class Session:
         # A statement that changes rows names its own table without reading other rows of it.
         own = {statement.target} if statement.verb in ("update", "delete", "merge") else set()
         for table in references.tables - own:
+            if not all(part.strip() for part in table):
+                continue
             temporary = self._temporary_of(table)
             filled.inputs |= temporary.inputs if temporary else {self.rules.dataset(table)}
             filled.indirect |= temporary.indirect if temporary else set()

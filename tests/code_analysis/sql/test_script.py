@@ -108,6 +108,7 @@ def test_the_statements_of_a_block_are_read() -> None:
         ("drop index i", "OTHER", (), False),
         ("grant select on t to u", "OTHER", (), False),
         ("vacuum t", "OTHER", (), False),
+        ('create table "" as select 1 as a', "UNREADABLE", (), False),
         ("set search_path to raw, public", "USE", ("", "raw"), False),
         ("begin", "BEGIN", (), False),
         ("commit", "COMMIT", (), False),

@@ -6,6 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from headwater.importers.report import ImportReport
 from headwater.importers.sql.importer import SqlOptions, read_sql
 from headwater.importers.sql.logs import SqlFile
@@ -13,6 +16,22 @@ from headwater.importers.sql.names import NameRules
 from headwater.schema.events import parse
 
 NAMES = NameRules("postgres://w:5432", "postgres", "shop")
+STATEMENTS = (
+    "create table t as select a, count(*) as n from s group by a",
+    "create temp table x (a int)",
+    "insert into x select a from raw.s where b > 'c'",
+    "insert into mart.t (a) select * from x",
+    "merge into t using x on t.a = x.a when matched then update set b = x.b",
+    "update t set b = s.b from s where s.a = t.a",
+    "delete from t",
+    "drop table if exists x",
+    "alter table t rename to u",
+    "use shop",
+    "begin",
+    "rollback",
+    "with q as (select 1 as a) select * from q",
+    "select a into y from s",
+)
 MODIFIED = 1_793_491_200_000_000
 HEADER = "time,user,session,query"
 
@@ -145,6 +164,22 @@ def test_what_cannot_be_read_is_listed_with_its_place() -> None:
     )
     assert len(found) == 1
     assert [one.place for one in report.problems] == ["a.sql:3", "a.sql:5"]
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_no_text_ends_an_import(data: st.DataObject) -> None:
+    """Statements that are cut or have a mark too many: each event is one that the API takes."""
+    statements = data.draw(st.lists(st.sampled_from(STATEMENTS), min_size=1, max_size=5))
+    text = ";\n".join(statements)
+    place = data.draw(st.integers(0, len(text)))
+    mark = data.draw(st.sampled_from(["", "'", '"', "(", "$$", "/*", "--", ";", " from "]))
+    dialect = data.draw(st.sampled_from(["", "postgres", "snowflake", "tsql", "bigquery"]))
+    script = SqlFile("a.sql", [text[:place] + mark + text[place:]])
+    for at in (None, MODIFIED):
+        options = SqlOptions(NameRules("n", dialect, "shop"), reads=True, at=at)
+        for event in read_sql([script], options, ImportReport()):
+            parse(json.dumps(event).encode(), received=0)
 
 
 def test_sessions_of_a_log_have_temporary_tables_of_their_own() -> None:
