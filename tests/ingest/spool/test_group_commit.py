@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -147,3 +147,47 @@ def test_requests_beyond_the_queue_bound_are_refused_at_once(
         committer.close()
 
     asyncio.run(send())
+
+
+class CountingSpool(Spool):
+    """A spool that records the number of events of each sync."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.sizes: list[int] = []
+
+    def append(self, bodies: Sequence[bytes], *, received: int) -> int:
+        self.sizes.append(len(bodies))
+        return super().append(bodies, received=received)
+
+
+def test_requests_that_come_side_by_side_share_a_sync(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def send() -> list[int]:
+        spool = CountingSpool(path)
+        with closing(Spool(path)) as second:
+            connection = second._connected()
+            connection.execute("BEGIN IMMEDIATE")  # another connection writes
+            committer = GroupCommitter(spool)
+            futures = [committer.append([b"first"])]
+            while not spool.sizes:  # the thread waits for the other connection
+                await asyncio.sleep(0.001)
+            futures += [committer.append([b"x"]) for _ in range(4)]
+            connection.execute("ROLLBACK")
+        await asyncio.wait_for(asyncio.gather(*futures), WAIT)
+        monkeypatch.setattr(module, "GATHER_SECONDS_MAX", 60.0)
+        some = [committer.append([b"y"]) for _ in range(3)]
+        await asyncio.sleep(0.05)
+        assert not any(future.done() for future in some), "a fourth may come, as last time"
+        some.append(committer.append([b"y"]))
+        await asyncio.wait_for(asyncio.gather(*some), WAIT)
+        monkeypatch.setattr(module, "GATHER_SECONDS_MAX", 0.0)
+        for _ in range(2):
+            await asyncio.wait_for(committer.append([b"alone"]), WAIT)
+        monkeypatch.setattr(module, "GATHER_SECONDS_MAX", 60.0)
+        await asyncio.wait_for(committer.append([b"still alone"]), WAIT)
+        committer.close()
+        return spool.sizes
+
+    assert asyncio.run(send()) == [1, 4, 4, 1, 1, 1]
