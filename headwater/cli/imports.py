@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 STDIN = "-"
 HELP = "Import lineage from sources that send no events."
 SHOWN_MAX = 20
+# The exit code of a program that Ctrl-C ended.
+INTERRUPTED = 130
 
 DryRun = Annotated[
     bool,
@@ -280,6 +282,46 @@ def sql(
     deliver(read_sql(_sql_files(files), options, report), report, delivery)
 
 
+def marquez(
+    database: Annotated[
+        str,
+        typer.Argument(
+            help="The PostgreSQL of Marquez: postgresql://user@host:5432/marquez.", metavar="URL"
+        ),
+    ],
+    since: Annotated[
+        str | None,
+        typer.Option(help="Only events of this time or later: 2h, yesterday, 2026-01-01."),
+    ] = None,
+    strict: Strict = False,
+    home: Home = None,
+    url: Url = None,
+    profile: Profile = None,
+    dry_run: DryRun = False,
+    output: EventsFile = None,
+    as_json: Json = False,
+) -> None:
+    """Import the events that Marquez keeps in its database, in the order of their times.
+
+    An event that comes twice changes nothing, so an import may be stopped and run again. PGPASSWORD
+    holds the password. For example: headwater import marquez postgresql://marquez@db:5432/marquez
+    """
+    from headwater.importers.marquez import MarquezEvents, parse_database_url
+
+    report = ImportReport()
+    events = MarquezEvents(parse_database_url(database), instant_of("--since", since), report)
+    delivery = Delivery(home, url, profile, dry_run, output, as_json, strict)
+    try:
+        deliver(events, report, delivery)
+    except KeyboardInterrupt:
+        again = f" with --since {events.resume_at.isoformat()}" if events.resume_at else ""
+        print(
+            f"stopped after {report.counts['events']:,} events; run it again{again} to go on",
+            file=sys.stderr,
+        )
+        raise typer.Exit(INTERRUPTED) from None
+
+
 def _sql_files(patterns: Iterable[str]) -> Iterator[SqlFile]:
     """Open the files of patterns and folders one after another. Raises typer.BadParameter."""
     from headwater.importers.sql.logs import SqlFile
@@ -325,4 +367,8 @@ def _microseconds(time: datetime) -> int:
     return round(time.timestamp() * 1_000_000)
 
 
-COMMANDS: dict[str, Callable[..., None]] = {"dbt": dbt, "sql": sql}
+COMMANDS: dict[str, Callable[..., None]] = {
+    "dbt": dbt,
+    "sql": sql,
+    "marquez": marquez,
+}
