@@ -26,6 +26,17 @@ MANIFEST, RUN_RESULTS, CATALOG, SOURCES = (
 )
 # The commands whose results are runs. Others, such as `dbt docs generate`, build nothing.
 RUN_COMMANDS = ("run", "build", "test", "seed", "snapshot", "retry")
+# The sections of a manifest with nodes that depend on others, or have results.
+_SECTIONS = (
+    "nodes",
+    "sources",
+    "exposures",
+    "metrics",
+    "semantic_models",
+    "saved_queries",
+    "unit_tests",
+    "functions",
+)
 
 
 class Column(msgspec.Struct):
@@ -194,7 +205,7 @@ def read_artifacts(folder: Path, report: ImportReport) -> Artifacts:
         adapter=str(metadata.get("adapter_type") or ""),
         generated_at=str(metadata.get("generated_at") or ""),
     )
-    for section in ("nodes", "sources", "exposures", "metrics", "semantic_models", "saved_queries"):
+    for section in _SECTIONS:
         _add_nodes(artifacts, section, _dict(manifest.get(section)), report)
     for group in _dict(manifest.get("groups")).values():
         owner = _convert(_dict(group).get("owner"), Owner)

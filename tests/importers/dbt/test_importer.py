@@ -340,6 +340,22 @@ def test_a_result_without_a_node_is_listed(tmp_path: Path) -> None:
     assert [one.place for one in report.problems] == ["run_results.json: model.shop.gone"]
 
 
+def test_a_unit_test_is_no_run(tmp_path: Path) -> None:
+    """It tests the logic of a model with rows of its own, not the data."""
+    report = ImportReport()
+    unit = node("unit_test.shop.stg.adds_up", STG)
+    results = [result(STG), result(unit["unique_id"], "pass")]
+    folder = write_artifacts(
+        tmp_path, STG_NODE, results=results, unit_tests={unit["unique_id"]: unit}
+    )
+    events = read(folder, report)
+    assert report.problems == []
+    assert {one["job"]["name"] for one in events if "run" in one} == {
+        "dbt-run-shop",
+        "shop.main.shop.stg",
+    }
+
+
 def test_declared_lineage_of_a_model_and_beyond_it(tmp_path: Path) -> None:
     """The schema file of the tutorial on lineage for machine learning, as it is printed there."""
     columns = {"amount_log": {"name": "amount_log"}}
