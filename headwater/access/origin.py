@@ -25,9 +25,9 @@ from headwater.web import error_response
 _SHOWN_CHARACTERS = 100
 _METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE")
 _HINT = (
-    "Set HEADWATER_REQUIRE_KEYS=true to require keys instead. "
-    "Behind a proxy that authenticates callers, set HEADWATER_ALLOW_ANONYMOUS=true. "
-    "HEADWATER_CORS_ORIGINS lists the other sites whose pages may use the API."
+    "List the origin of the page in HEADWATER_CORS_ORIGINS, for example https://dash.example.com. "
+    "For another host name set HEADWATER_REQUIRE_KEYS=true to require keys instead, or, behind a "
+    "proxy that authenticates callers, HEADWATER_ALLOW_ANONYMOUS=true."
 )
 
 

@@ -20,6 +20,7 @@ from strawberry.extensions import SchemaExtension
 from strawberry.schema.config import StrawberryConfig
 
 from headwater.graphql.authorization import RequireWebSocket, authorize_fields
+from headwater.graphql.descriptions import add_descriptions
 from headwater.graphql.document_cache import DocumentParserCache, DocumentValidationCache
 from headwater.graphql.errors import ErrorCodes
 from headwater.graphql.mutations import Mutation
@@ -58,6 +59,7 @@ def create_schema(cost_max: int = COST_MAX) -> Schema:
         extensions=extensions,
     )
     _hide_directive_definitions(schema._schema)
+    add_descriptions(schema._schema)
     return schema
 
 

@@ -28,7 +28,12 @@ from headwater.settings import LOOPBACK, Settings
 def test_only_loopback_hosts_and_the_own_origin_pass(host: str, origin: str, status: int) -> None:
     app = OriginCheck(PlainTextResponse("ok"), LOOPBACK)
     headers = {"host": host, **({"origin": origin} if origin else {})}
-    assert TestClient(app).get("/", headers=headers).status_code == status
+    answer = TestClient(app).get("/", headers=headers)
+    assert answer.status_code == status
+    if status == 403:
+        assert answer.json()["error"]["hint"].startswith(
+            "List the origin of the page in HEADWATER_"
+        )
 
 
 def test_every_host_is_allowed_with_keys_or_for_anonymous_callers() -> None:

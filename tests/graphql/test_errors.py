@@ -121,6 +121,10 @@ def test_bodies(client: TestClient) -> None:
         headers=json_type,
     )
     assert half.status_code == 400
+    # A form, as curl's -d sends it: the error shows the right body.
+    form = client.post("/graphql", data={"query": "{ __typename }"})
+    assert (form.status_code, form.json()["errors"][0]["message"]) == (400, "the body is not JSON")
+    assert '{"query": "..."' in form.json()["errors"][0]["extensions"]["hint"]
     batch = client.post("/graphql", json=[{"query": "{ __typename }"}])
     assert batch.status_code == 400
     for kind in (

@@ -58,6 +58,7 @@ from headwater.web import PAGE_HEADERS
 PATH = "/graphql"
 # The values of Sec-Fetch-Site for requests that a page of another origin causes.
 _OTHER_SITES = ("cross-site", "same-site")
+_FORM = 'Send {"query": "...", "variables": {...}} by POST as application/json, or `query` by GET.'
 
 
 class GraphQLApp(GraphQL[Context, None]):
@@ -93,7 +94,7 @@ class GraphQLApp(GraphQL[Context, None]):
             elif request.method == "GET" and not _wants_page(request.headers):
                 scope = {**scope, "query_string": self._query_string(request)}
         except ValueError as error:
-            await _error_response(str(error), 400)(scope, receive, send)
+            await _error_response(str(error), 400, hint=_FORM)(scope, receive, send)
             return
         except ForbiddenError as error:
             await _error_response(error.message, 403, "FORBIDDEN", error.hint)(scope, receive, send)

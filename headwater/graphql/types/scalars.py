@@ -38,7 +38,8 @@ def parse_datetime(value: object) -> datetime:
     try:
         return to_datetime(parse_instant(str(value), field="DateTime"))
     except EventError as error:
-        raise GraphQLError(error.message) from error
+        example = "write ISO 8601, for example 2026-01-31T12:00:00Z"
+        raise GraphQLError(f"{error.message}; {example}") from error
 
 
 def parse_long(value: object) -> Long:
