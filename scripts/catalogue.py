@@ -5,6 +5,7 @@
 | cli.md | every command, its arguments and options, from the command line's own help |
 | cypher.md | the lesson cypher/graph.md, and every audit query from the head of its file, with its answer on |
 | | the demo from cypher/outputs (`scripts/audit_outputs.py`) |
+| graph.md, graph.svg | every label, property and edge, from `headwater/schema/*.toml` |
 | schema.graphql | the GraphQL schema |
 """
 
@@ -32,6 +33,7 @@ from headwater.cypher.sandbox.run import (
 from headwater.cypher.sandbox.statement_check import DEPTH_MAX, TEXT_CHARACTERS_MAX
 from headwater.cypher.shell_text import shell_text
 from headwater.graphql.schema import sdl
+from scripts.graph_page import graph_page, graph_picture
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "reference"
 OUTPUTS = DOCS / "cypher" / "outputs"
@@ -204,7 +206,7 @@ def _lesson() -> str:
         lambda match: f"{match.group()}\n\n{_output(f'example_{next(number)}')}",
         _GRAPH.read_text(encoding="utf-8"),
     )
-    return re.sub(r"^#", "##", page, flags=re.MULTILINE).replace("](../../", "](../")
+    return re.sub(r"^#", "##", page, flags=re.MULTILINE).replace("](../", "](")
 
 
 def _output(name: str) -> str:
@@ -240,6 +242,8 @@ def _query(found: Query) -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "cypher.md": cypher_page,
+    "graph.md": graph_page,
+    "graph.svg": graph_picture,
     "schema.graphql": sdl,
 }
 

@@ -44,6 +44,16 @@ def _column_lineage(pairs: list[tuple[str, str, str]]) -> dict[str, Any]:
     return {"columnLineage": {**FACET, "fields": fields}}
 
 
+def _tags(fields: list[str | None]) -> dict[str, Any]:
+    tags = [{"key": "pii", "value": "true", **({"field": one} if one else {})} for one in fields]
+    return {"tags": {**FACET, "tags": tags}}
+
+
+def _assertions(results: list[tuple[str, bool]]) -> dict[str, Any]:
+    found = [{"assertion": "not_null", "column": one, "success": ok} for one, ok in results]
+    return {"dataQualityAssertions": {**FACET, "assertions": found}}
+
+
 second = st.integers(0, 9)
 dataset_name = st.sampled_from(DATASETS)
 column = st.sampled_from(["a", "b"])
@@ -95,6 +105,13 @@ def _lineage(sources: list[tuple[str, str]]) -> dict[str, Any]:
     return {"lineage": {**FACET, "inputs": inputs}}
 
 
+# Tags of columns, some of which no schema lists, and results of checks.
+catalog_facets = st.one_of(
+    st.just({}),
+    st.just({}),
+    st.builds(_tags, st.lists(st.sampled_from([None, "a", "B", "c"]), max_size=2)),
+    st.builds(_assertions, st.lists(st.tuples(column, st.booleans()), max_size=2)),
+)
 # Facets about the identity and the sources of a dataset; most events have none of them.
 identity_facets = st.one_of(
     st.just({}),
@@ -119,7 +136,7 @@ def datasets(draw: st.DrawFn, *, output: bool) -> dict[str, Any]:
     dataset: dict[str, Any] = {
         "namespace": "db",
         "name": name,
-        "facets": draw(schemas) | draw(identity_facets),
+        "facets": draw(schemas) | draw(identity_facets) | draw(catalog_facets),
     }
     if output:
         dataset["facets"] = dataset["facets"] | draw(lineages)

@@ -25,6 +25,7 @@ import typer
 
 from headwater.cli import (
     aliases,
+    checks,
     conformance,
     estate,
     evidence,
@@ -59,7 +60,7 @@ app = typer.Typer(
     "refused, 5 unavailable, 6 not found, 7 several nodes of one name.",
 )
 for panel, modules in (
-    ("Ask", (query, lists, failures, estate, impact, evidence, conformance)),
+    ("Ask", (query, lists, failures, checks, estate, impact, evidence, conformance)),
     ("Run", (serve, status, mcp, setup_commands)),
     ("Send and check", (send, gate)),
     ("Maintain", (graph_admin,)),

@@ -1,6 +1,4 @@
-"""Commands about the whole estate: `freshness`, `quality`, `coverage`, `unused`, `usage`,
-`owners`.
-"""
+"""Commands about the whole estate: `freshness`, `coverage`, `unused`, `usage`, `owners`."""
 
 from __future__ import annotations
 
@@ -38,7 +36,6 @@ EXIT_CODES = {"FRESH": 0, "STALE": 1, "UNKNOWN": 2}
 _STATE_STYLES = {"FRESH": "bold green", "STALE": "bold red", "UNKNOWN": "bold yellow"}
 # The largest Int of GraphQL.
 _SECONDS_MAX = 2**31 - 1
-_QUALITY_COLUMNS = ("check", "column", "success", "severity", "expected", "actual", "reportedAt")
 
 
 @question
@@ -110,47 +107,6 @@ def _age(source: Data, now: datetime) -> str:
         return "age unknown"
     age = render.age_of(now - datetime.fromisoformat(source["newestAt"]))
     return f"{age} old" if source["exact"] else f"at least {age} old: no capture time was reported"
-
-
-@question
-def quality(
-    backend: Backend,
-    dataset: Annotated[str, typer.Argument(help="A dataset by name or urn, or a version by urn.")],
-    first: Annotated[int, typer.Option(help="Maximum number of measurements.")] = 1,
-) -> Result:
-    """Show the newest result of each check of a dataset or version, failed ones first, and its
-    measurements.
-
-    For example: headwater quality delays --format markdown"""
-    urn = resolve(backend, dataset, ("DATASET",))
-    found = backend.ask("quality", urn=urn, first=first)["quality"]
-    rows = [{**one, "check": one["name"]} for one in found["assertions"]]
-    return Result(
-        data=found,
-        columns=_QUALITY_COLUMNS,
-        rows=rows,
-        records=found["assertions"],
-        show=partial(_show_quality, found=found, rows=rows),
-    )
-
-
-def _show_quality(out: Console, *, found: Data, rows: list[Data]) -> None:
-    from headwater.cli import render
-
-    if rows:
-        render.print_table(out, _QUALITY_COLUMNS, rows)
-    checks = render.with_noun(len(rows), "check")
-    out.print(f"[bold]{checks}[/], {found['failed']:,} failed")
-    for one in found["metrics"]:
-        counts = [
-            render.with_noun(one["rowCount"], "row") if one["rowCount"] is not None else "",
-            render.bytes_of(one["bytes"]),
-        ]
-        measured = ", ".join(filter(None, counts)) or "no totals"
-        out.print(f"measured {render.second_of(one['reportedAt'])}: {measured}")
-        if one["columns"]:
-            columns = ("column", "nullCount", "distinctCount", "count", "min", "max")
-            render.print_table(out, columns, one["columns"])
 
 
 @question
@@ -419,7 +375,6 @@ def _owned(backend: Backend, owner: str, first: int, after: str | None) -> Resul
 
 COMMANDS = {
     "freshness": freshness,
-    "quality": quality,
     "coverage": coverage,
     "unused": unused,
     "usage": usage,

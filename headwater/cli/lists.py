@@ -1,4 +1,4 @@
-"""Commands that list everything of one kind: `runs`, `jobs`, `datasets`, `answers`."""
+"""Commands that list everything of one kind: `runs`, `jobs`, `datasets`, `columns`, `answers`."""
 
 from __future__ import annotations
 
@@ -134,6 +134,28 @@ def datasets(
 
 
 @question
+def columns(
+    backend: Backend,
+    tag: Annotated[str, typer.Option(help="The tag: key=value, or a key with any value.")],
+    namespace: Namespace = None,
+    first: First = 20,
+    after: After = None,
+) -> Result:
+    """List the columns with a tag, by dataset.
+
+    For example: headwater columns --tag pii --format csv"""
+    return _listed(
+        backend,
+        "columns",
+        ("namespace", "dataset", "name", "type", "tags", "current", "urn"),
+        tag=tag,
+        namespace=namespace,
+        first=first,
+        after=after,
+    )
+
+
+@question
 def answers(
     backend: Backend,
     since: Since = None,
@@ -186,4 +208,10 @@ def _iso(option: str, text: str | None) -> str | None:
     return instant.isoformat() if instant else None
 
 
-COMMANDS = {"runs": runs, "jobs": jobs, "datasets": datasets, "answers": answers}
+COMMANDS = {
+    "runs": runs,
+    "jobs": jobs,
+    "datasets": datasets,
+    "columns": columns,
+    "answers": answers,
+}

@@ -44,8 +44,13 @@ def test_migrations_are_numbered_without_gaps_and_each_statement_may_be_run_twic
 def _can_run_twice(statement: str) -> bool:
     if "IN TRANSACTIONS" in statement:
         # The second run finds no row with an old name, or with an old value.
-        return (" IS NOT NULL" in statement and "\n  REMOVE " in statement) or (
-            "r.failedAt < r.finishedAt" in statement and "r.failedAt = r.finishedAt" in statement
+        return (
+            (" IS NOT NULL" in statement and "\n  REMOVE " in statement)
+            or (
+                "r.failedAt < r.finishedAt" in statement
+                and "r.failedAt = r.finishedAt" in statement
+            )
+            or ("c.tags IS NULL" in statement and "c.tags = tags" in statement)
         )
     return "IF NOT EXISTS" in statement or "IF EXISTS" in statement
 

@@ -39,13 +39,19 @@ from headwater.graphql.schema import create_schema
 from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
 from tests.conftest import erase
-from tests.event_builders import dataset_event, symlinks
+from tests.event_builders import dataset, dataset_event, run_event, symlinks
 from tests.run_builders import Event, answer, run, version, write_events
 
 pytestmark = pytest.mark.neo4j
 
 SCHEMA = create_schema(cost_max=10**9)
 MANY = 25
+TAGGED = {"tags": {"tags": [{"key": "pii", "field": "mail"}]}}
+FAILING = {
+    "dataQualityAssertions": {
+        "assertions": [{"assertion": "not_null", "column": "id", "success": False}]
+    }
+}
 # Loaders batch per turn of the event loop, and answers arrive in any order: a few more turns
 # are no statement per row.
 TURNS_MAX = 12
@@ -90,6 +96,15 @@ def history(count: int) -> Iterator[list[Event]]:
         yield run(f"part{n:02d}", f"part{n:02d}", [], [], minute=400, parent="dag")
         yield answer(f"answer{n:02d}", "all", tables[n], minute=500 + n)
         yield [dataset_event(f"hub{n:02d}", 5, symlinks(f"alias{n:02d}"))]
+        yield [dataset_event(f"people{n:02d}", 5, TAGGED)]
+        yield [
+            run_event(
+                f"check{n:02d}",
+                minute=700 + n,
+                job="check",
+                inputs=[dataset(tables[n], usage=FAILING, side="input")],
+            )
+        ]
     yield answer("report", "end", *tables, minute=600)
 
 
@@ -98,6 +113,8 @@ ROWS = {
     "Answer": '{ dataset(urn: "dataset:db:all") { answers(first: 100) { nodes { %s } } } }',
     "Artifact": '{ dataset(urn: "dataset:db:hub") { versions(first: 100) { nodes { %s } } } }',
     "Column": '{ trace(answerId: "report") { columns { %s } } }',
+    "TaggedColumn": '{ columns(tag: "pii", first: 100) { nodes { %s } } }',
+    "FailedCheck": "{ failedChecks(first: 100) { totalCount truncated nodes { %s } } }",
     "Dataset": '{ job(urn: "job:etl:wide") { inputs { %s } } }',
     "FailedRun": "{ failedRuns(first: 100) { nodes { %s } } }",
     "Job": '{ dataset(urn: "dataset:db:hub") { readBy { %s } } }',
@@ -109,6 +126,8 @@ ROWS = {
 QUESTIONS = {
     "answers": "{ answers(first: 100) { totalCount nodes { urn type citations { urn } } } }",
     "datasets": "{ datasets(first: 100) { totalCount nodes { urn type producedBy { type } } } }",
+    "columns": '{ columns(tag: "pii", first: 100) { totalCount nodes { urn tags } } }',
+    "failedChecks": "{ failedChecks(first: 100) { totalCount nodes { run { job { type } } } } }",
     "jobs": "{ jobs(first: 100) { totalCount nodes { urn type inputs { type } } } }",
     "namespaces": "{ namespaces { totalCount nodes { name } } }",
     "node": '{ node(id: "dataset:db:hub") { id } }',

@@ -31,6 +31,8 @@ GENERATED = (
     *LOCKS,
     "docs/reference/cli.md",
     "docs/reference/cypher.md",
+    "docs/reference/graph.md",
+    "docs/reference/graph.svg",
     "docs/reference/questions.md",
     "docs/reference/schema.graphql",
     "docs/reference/schema.released.graphql",

@@ -12,7 +12,6 @@ Failures are of two kinds. `UnavailableError`: Neo4j is away or too slow, and a 
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,6 +19,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from typing import Any
 
 from headwater.cypher.driver.bolt import ByteCounter, bound_answers, connect, to_bolt, to_python
+from headwater.cypher.driver.explain import in_caller_text
 from headwater.cypher.driver.neo4j_import import neo4j
 from headwater.cypher.query_catalog import find_query
 from headwater.errors import QueryError, UnavailableError
@@ -48,10 +48,6 @@ _ROWS_PER_PULL, _ALL_ROWS = 1_000, -1
 _ROWS_PER_BOUNDED_PULL = 100
 # Rows that are read ahead and thrown away come over the wire as well.
 _WIRE_BYTES_PER_BYTE = 4
-# The place of an error, at the end of a line of the message.
-_POSITION = re.compile(r"\(line (\d+), column (\d+) \(offset: (\d+)\)\)(?=\.?$)", re.MULTILINE)
-# Neo4j lists this word among those that may begin a statement.
-_EXPECTED_EXPLAIN = re.compile(r"'?EXPLAIN'?, |, '?EXPLAIN'?(?= or )")
 
 # A row of a result: the value of each column. Nodes are dicts of their properties, instants are in
 # UTC.
@@ -401,10 +397,9 @@ class Database:
         """
         try:
             with self._transaction(neo4j.READ_ACCESS, READ_SECONDS_MAX) as transaction:
-                # A line of its own: the columns of the caller's text stay as they are.
                 summary = transaction.run(f"EXPLAIN\n{text}", dict(parameters)).consume()
         except QueryError as error:
-            raise QueryError(_in_caller_text(error.message), hint=error.hint) from error
+            raise QueryError(in_caller_text(error.message), hint=error.hint) from error
         operators: list[str] = []
         waiting = [summary.plan] if summary.plan else []
         while waiting:
@@ -468,16 +463,6 @@ def _translated(error: DriverError | Neo4jError) -> UnavailableError | QueryErro
         return UnavailableError(f"Neo4j could not do it now ({error.code}): {error.message}")
     assert isinstance(error, ClientError | Neo4jError)
     return QueryError(f"Neo4j refused the query ({error.code}): {error.message}")
-
-
-def _in_caller_text(message: str) -> str:
-    """Return a message about an explained statement with places in the caller's own text."""
-
-    def moved(match: re.Match[str]) -> str:
-        line, column, offset = map(int, match.groups())
-        return f"(line {line - 1}, column {column} (offset: {offset - len('EXPLAIN ')}))"
-
-    return _EXPECTED_EXPLAIN.sub("", _POSITION.sub(moved, message))
 
 
 def _to_row(record: neo4j.Record) -> Row:

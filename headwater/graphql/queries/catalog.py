@@ -30,6 +30,7 @@ from headwater.lineage.list_pages import CatalogFilter
 from headwater.lineage.nodes import resolve_urn
 from headwater.lineage.pagination import Page, PageRequest, page_request
 from headwater.lineage.questions import answers as answer_list
+from headwater.lineage.questions import columns as column_list
 from headwater.lineage.questions import datasets as dataset_list
 from headwater.lineage.questions import jobs as job_list
 from headwater.lineage.questions import namespaces as namespace_list
@@ -96,6 +97,11 @@ class Namespace(Node):
             dataset_count=found.datasets,
             job_count=found.jobs,
         )
+
+
+@strawberry.type(description="A column that was found by its tag.")
+class TaggedColumn(Column):
+    """A column in a connection of its own: `ColumnEdge` is an edge of column lineage."""
 
 
 @strawberry.type
@@ -209,6 +215,29 @@ class CatalogQueries:
             order=list_pages.CatalogOrder(order.value),
         )
         return _connection(info, page, Dataset.of, dataset_list.count_datasets, filter)
+
+    @resolver("The columns with a tag, by dataset. `columnLineage` shows where each of them flows.")
+    async def columns(
+        self,
+        info: Info,
+        tag: Annotated[
+            str, strawberry.argument(description="The tag: key=value, or a key with any value.")
+        ],
+        namespace: OfNamespace = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> Connection[TaggedColumn] | None:
+        page = await info.context.run_in_thread(
+            column_list.columns,
+            info.context.view,
+            tag,
+            namespace=namespace or "",
+            page=list_page(first, after, last, before),
+        )
+        count = partial(column_list.count_columns, namespace=namespace or "")
+        return _connection(info, page, TaggedColumn.of, count, tag)
 
     @resolver("All answers, newest first.")
     async def answers(

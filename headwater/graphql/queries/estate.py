@@ -291,7 +291,11 @@ class EstateQueries:
         kind: Annotated[NodeKind | None, strawberry.argument(description="Only this kind.")] = None,
         namespace: Namespace = "",
         tag: Annotated[
-            str, strawberry.argument(description="Only nodes with this tag: key=value, or key.")
+            str,
+            strawberry.argument(
+                description="Only nodes with this tag: key=value, or key. A tag of a column counts "
+                "for its dataset."
+            ),
         ] = "",
         owner: Annotated[str, strawberry.argument(description="Only nodes of this owner.")] = "",
         first: First = None,

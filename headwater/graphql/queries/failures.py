@@ -13,10 +13,13 @@ from headwater.graphql.context import Info
 from headwater.graphql.queries.root_cause import ReplayPlan, RootCause
 from headwater.graphql.types.fields import After, Before, First, Last, resolver
 from headwater.graphql.types.nodes import Answer, Artifact, Dataset, Job, PipelineRun
-from headwater.graphql.types.results import TRUNCATED_BY, Connection
+from headwater.graphql.types.results import TRUNCATED_BY, Connection, counted
 from headwater.graphql.types.scalars import ID
+from headwater.lineage.nodes import resolve_urn
 from headwater.lineage.pagination import Page, page_request
+from headwater.lineage.questions import failed_checks as checks
 from headwater.lineage.questions import failures, replay, root_cause
+from headwater.lineage.questions.failed_checks import FailedCheckFilter
 from headwater.lineage.questions.failure_impact import AffectedEntities as AffectedUrns
 from headwater.lineage.questions.failures import AffectedNodes, FailureFilter
 
@@ -140,6 +143,72 @@ class FailedRun(PipelineRun):
         return PipelineRun.of(row) if row else None
 
 
+@strawberry.type(description="A failed data quality check.")
+class FailedCheck:
+    name: str = strawberry.field(
+        description="The name of the check, or else its assertion: not_null, unique, ..."
+    )
+    column: str | None = strawberry.field(
+        description="Null for a check of the whole dataset and for a test of a run."
+    )
+    severity: str | None
+    expected: str | None
+    actual: str | None
+    reported_at: datetime | None = strawberry.field(
+        description="The end of the run that reported it, or the time of the dataset's event."
+    )
+    version_urn: ID | None = strawberry.field(
+        description="The version that it describes; null if it describes the dataset."
+    )
+    dataset_urn: strawberry.Private[str | None]
+    run_urn: strawberry.Private[str | None]
+
+    @resolver("The checked dataset; null for a test of a run that read none.")
+    async def dataset(self, info: Info) -> Dataset | None:
+        datasets = await Dataset.all(info, [self.dataset_urn]) if self.dataset_urn else []
+        return datasets[0] if datasets else None
+
+    @resolver("The run that reported it; null if the dataset's own event did.")
+    async def run(self, info: Info) -> PipelineRun | None:
+        row = await info.context.nodes.load(self.run_urn) if self.run_urn else None
+        return PipelineRun.of(row) if row else None
+
+    @classmethod
+    def of(cls, check: checks.FailedCheck) -> FailedCheck:
+        one = check.assertion
+        return cls(
+            name=one.name,
+            column=one.column,
+            severity=one.severity,
+            expected=one.expected,
+            actual=one.actual,
+            reported_at=one.reported_at,
+            version_urn=one.version,
+            dataset_urn=check.dataset,
+            run_urn=one.run,
+        )
+
+
+@strawberry.type(description="A page of failed checks.")
+class FailedCheckConnection(Connection[FailedCheck]):
+    truncated: bool = strawberry.field(
+        description="True if only the newest reports were read: give a shorter period."
+    )
+
+    @classmethod
+    def of_checks(cls, found: checks.FailedChecks) -> FailedCheckConnection:
+        page = Connection.of(
+            found.page, map(FailedCheck.of, found.page.entries), counted(found.count)
+        )
+        return cls(
+            edges=page.edges,
+            nodes=page.nodes,
+            page_info=page.page_info,
+            count=page.count,
+            truncated=found.truncated,
+        )
+
+
 def _failed(row: Row) -> FailedRun:
     run = FailedRun.of(row)
     assert isinstance(run, FailedRun)
@@ -178,6 +247,54 @@ class FailureQueries:
         runs = (_failed(run.properties) for run in page.runs)
         count = partial(run_in_thread, failures.count_failed_runs, view, filter)
         return Connection.of(shown, runs, count)
+
+    @resolver(
+        "Failed data quality checks, newest first: assertions and tests that runs reported, and "
+        "assertions in events of the dataset itself."
+    )
+    async def failed_checks(
+        self,
+        info: Info,
+        since: Annotated[
+            datetime | None, strawberry.argument(description="Only reports at this time or later.")
+        ] = None,
+        until: Annotated[
+            datetime | None, strawberry.argument(description="Only reports before this time.")
+        ] = None,
+        namespace: Annotated[
+            str | None, strawberry.argument(description="Only datasets in this namespace.")
+        ] = None,
+        dataset: Annotated[
+            ID | None, strawberry.argument(description="Only this dataset; aliases work too.")
+        ] = None,
+        column: Annotated[
+            str | None, strawberry.argument(description="Only checks of the column of this name.")
+        ] = None,
+        name: Annotated[
+            str | None, strawberry.argument(description="Only checks of this name.")
+        ] = None,
+        run_id: Annotated[
+            ID | None, strawberry.argument(description="Only reports of this run.")
+        ] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> FailedCheckConnection | None:
+        view, run_in_thread = info.context.view, info.context.run_in_thread
+        urn = await run_in_thread(resolve_urn, view, dataset) if dataset else ""
+        filter = FailedCheckFilter(
+            since=since,
+            until=until,
+            namespace=namespace or "",
+            dataset=urn,
+            column=column or "",
+            name=name or "",
+            run_id=run_id or "",
+        )
+        page = page_request(first, after, last, before)
+        found = await run_in_thread(checks.failed_checks, view, filter, page)
+        return FailedCheckConnection.of_checks(found)
 
     @resolver(
         "Possible root causes of a bad version, dataset (its newest version), answer (its "

@@ -427,6 +427,9 @@ class Column(Node):
     name: str
     type: str | None
     current: bool = strawberry.field(description="True if the current schema has it.")
+    tags: list[str] = strawberry.field(
+        description="Its own tags as key=value; those of its dataset are tags of the dataset."
+    )
 
     @classmethod
     def of(cls, row: Row) -> Column:
@@ -437,6 +440,7 @@ class Column(Node):
             name=row.get("name") or "",
             type=row.get("type"),
             current=bool(row.get("current")),
+            tags=row.get("tags") or [],
         )
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 import msgspec
 
+from headwater.ingest.project.quality import failed_checks
 from headwater.ingest.project.values import (
     Properties,
     deleted_at,
@@ -16,9 +19,11 @@ from headwater.ingest.project.values import (
 )
 from headwater.schema import headwater_facets as native
 from headwater.schema.facets.dataset import (
+    FIELD_PATH_MAX,
     Catalog,
     DatasetDocumentation,
     DatasetOwnership,
+    DatasetTag,
     DatasetTags,
     DatasetType,
     DataSource,
@@ -52,6 +57,7 @@ def dataset_view(facts: DatasetFacts, *, own: DatasetFacts | None = None) -> Dat
     name = facts.dataset
     schema = read_facet(Schema, facts.facets, "schema")
     fields = flatten_fields(schema.fields) if schema else {}
+    tags = _tags(facts)
     node = {
         "namespace": display_name(name.namespace),
         "name": display_name(name.name),
@@ -60,26 +66,58 @@ def dataset_view(facts: DatasetFacts, *, own: DatasetFacts | None = None) -> Dat
         "columns": list(fields) or None,
         "schema": msgspec.json.encode(fields).decode() if fields else None,
         **_described(facts),
+        "tags": tag_texts(tags),
         **_lifecycle(facts),
         "deletedAt": deleted_at(facts),
+        **_own_checks(facts),
         "facts": pack(own or facts),
     }
-    columns = {
-        column_urn(name.namespace, name.name, field): {
-            **column_properties(name, field),
-            "type": type,
-            "current": True,
-        }
-        for field, type in fields.items()
-    }
+    columns = _columns(name, fields, _column_tags(tags, fields))
     return DatasetView(node, columns, _source(facts), source_urn(name.namespace, name.name))
+
+
+def _tags(facts: DatasetFacts) -> list[DatasetTag]:
+    """Return the tags of a dataset and of its columns, with the edits of people."""
+    facet = read_facet(DatasetTags, facts.facets, "tags")
+    edited = edited_tags(facet.tags if facet else None, facts.tag_edits)
+    return [tag for tag in edited if isinstance(tag, DatasetTag)]
+
+
+def _columns(
+    dataset: Name, fields: Mapping[str, str | None], tags: Mapping[str, list[DatasetTag]]
+) -> dict[str, Properties]:
+    """Return the columns that the schema lists, and those that only have tags, by urn."""
+    return {
+        column_urn(dataset.namespace, dataset.name, field): {
+            **column_properties(dataset, field),
+            "type": fields.get(field),
+            "current": field in fields,
+            "tags": tag_texts(tags.get(field), of_field=True),
+        }
+        for field in [*fields, *(field for field in tags if field not in fields)]
+    }
+
+
+def _column_tags(tags: Iterable[DatasetTag], fields: Iterable[str]) -> dict[str, list[DatasetTag]]:
+    """Return the tags of each column.
+
+    A tag belongs to the column of the schema with that name, or else with that name in other case.
+    """
+    exact = set(fields)
+    folded = {field.casefold(): field for field in sorted(exact, reverse=True)}
+    of_column: dict[str, list[DatasetTag]] = {}
+    for tag in tags:
+        if tag.field and tag.field.strip() and len(tag.field) <= FIELD_PATH_MAX:
+            is_known = tag.field in exact
+            field = tag.field if is_known else folded.get(tag.field.casefold(), tag.field)
+            of_column.setdefault(field, []).append(tag)
+    return of_column
 
 
 def _described(facts: DatasetFacts) -> Properties:
     kind = read_facet(DatasetType, facts.facets, "datasetType")
     owners = read_facet(DatasetOwnership, facts.facets, "ownership")
     documentation = read_facet(DatasetDocumentation, facts.facets, "documentation")
-    tags = read_facet(DatasetTags, facts.facets, "tags")
     source = read_facet(DataSource, facts.facets, "dataSource")
     storage = read_facet(Storage, facts.facets, "storage")
     catalog = read_facet(Catalog, facts.facets, "catalog")
@@ -90,7 +128,6 @@ def _described(facts: DatasetFacts) -> Properties:
         "subType": kind.sub_type if kind else None,
         "owners": [owner.name for owner in owners.owners or ()] if owners else None,
         "description": documentation.description if documentation else None,
-        "tags": tag_texts(edited_tags(tags.tags if tags else None, facts.tag_edits)),
         "sourceName": source.name if source else None,
         "sourceUri": source.uri if source else None,
         "sourceRef": asset.source_ref or None if asset else None,
@@ -106,6 +143,18 @@ def _lifecycle(facts: DatasetFacts) -> Properties:
     kind = change.lifecycle_state_change.upper() if change else None
     at = time_at(facts.facets["lifecycleStateChange"].instant) if change else None
     return {"lifecycle": kind, "lifecycleAt": at, "droppedAt": at if kind == "DROP" else None}
+
+
+def _own_checks(facts: DatasetFacts) -> Properties:
+    """Return the failed checks that an event of the dataset itself reported, outside a run."""
+    failed = failed_checks(facts.facets)
+    names = failed["failedChecks"]
+    register = facts.facets.get("dataQualityAssertions")
+    return {
+        **failed,
+        "checksFailed": len(names) if names else None,
+        "checkedAt": time_at(register.instant) if register and register.value else None,
+    }
 
 
 def column_properties(dataset: Name, field: str) -> Properties:

@@ -2,18 +2,21 @@
 
 Most runs report none. Of the million runs that read a dataset or a version, a few report quality.
 So the edges of these few carry markers that an index finds: `qualityDataset` holds the dataset, the
-others hold the version, and `reportedAt` gives the order.
+others hold the version, and `reportedAt` gives the order. `failedChecks` and `failedColumns` name
+the failed assertions, because Cypher reads no JSON.
 """
 
 from __future__ import annotations
 
-from headwater.ingest.project.values import Properties, time_at
-from headwater.schema.facts import Usage
+from headwater.ingest.project.values import Properties, read_facet, time_at
+from headwater.schema.facets.usage import DataQualityAssertions
+from headwater.schema.facts import Registers, Usage
 
 _FACETS = {"assertions": "dataQualityAssertions", "metrics": "dataQualityMetrics"}
 # The run reported the quality of the version, reported when its source was updated, or saw a test
 # fail on any of its inputs.
 _OF_VERSION = ("checkedVersion", "updatedVersion", "failingVersion")
+_NO_CHECKS: Properties = dict.fromkeys(("failedChecks", "failedColumns"))
 _UNMARKED: Properties = dict.fromkeys(("qualityDataset", "reportedAt", *_OF_VERSION))
 
 
@@ -26,6 +29,7 @@ def quality_written(usage: Usage, dataset: str, reported: int | None) -> Propert
     is_reported = any(found.values())
     return {
         **found,
+        **failed_checks(usage.facets),
         "qualityDataset": dataset if is_reported else None,
         "reportedAt": time_at(reported or 0) if is_reported else None,
     }
@@ -39,9 +43,10 @@ def quality_read(usage: Usage, dataset: str, reported: int | None, *, failing: b
     found = _quality_facets(usage)
     is_reported = any(found.values())
     if not is_reported and not failing:
-        return {**found, **_UNMARKED}
+        return {**found, **_NO_CHECKS, **_UNMARKED}
     return {
         **found,
+        **failed_checks(usage.facets),
         "qualityDataset": dataset if is_reported else None,
         "reportedAt": time_at(reported or 0),
         "checkedVersion": is_reported or None,
@@ -55,6 +60,25 @@ def mark_version(version: str, properties: Properties) -> Properties:
     if properties.get("reportedAt") is None:
         return properties
     return {**properties, **{key: version for key in _OF_VERSION if properties[key]}}
+
+
+def failed_checks(facets: Registers) -> Properties:
+    """Return the failed assertions among facets as two lists of equal length: checks and columns.
+
+    The column of a check of the whole dataset is "".
+    """
+    if "dataQualityAssertions" not in facets:
+        return _NO_CHECKS
+    found = read_facet(DataQualityAssertions, facets, "dataQualityAssertions")
+    failed = {
+        (one.name or one.assertion, one.column or "")
+        for one in (found.assertions if found else ())
+        if not one.success
+    }
+    if not failed:
+        return _NO_CHECKS
+    checks, columns = zip(*sorted(failed), strict=True)
+    return {"failedChecks": list(checks), "failedColumns": list(columns)}
 
 
 def _quality_facets(usage: Usage) -> Properties:

@@ -26,10 +26,10 @@ Properties = dict[str, Any]
 Names = Mapping[str, Name]
 # The greatest integer of Neo4j; larger counts are dropped.
 _COUNT_MAX = 2**63 - 1
-# The only facet whose time is a property of the node.
-_DATED = "lifecycleStateChange"
+# The facets whose time is a property of the node.
+_DATED = ("lifecycleStateChange", "dataQualityAssertions")
 # The properties of a dataset or a job that change with every event.
-_VOLATILE = frozenset({"firstSeen", "lastSeen", "facts"})
+_VOLATILE = frozenset({"firstSeen", "lastSeen", "checkedAt", "facts"})
 
 
 def read_facet(kind: type[T], facets: Registers, name: str) -> T | None:
@@ -96,7 +96,7 @@ def is_repeated_observation(old: DatasetFacts | JobFacts, new: DatasetFacts | Jo
         name not in now or now[name].value != before[name].value for name in before
     ):
         return False
-    if before.get(_DATED) != now.get(_DATED):
+    if any(before.get(name) != now.get(name) for name in _DATED):
         return False
     if old.tag_edits != new.tag_edits or deleted_at(old) != deleted_at(new):
         return False
@@ -135,14 +135,16 @@ def differs_visibly(old: Properties | None, new: Properties) -> bool:
     )
 
 
-def tag_texts(tags: Iterable[DatasetTag | JobTag | RunTag] | None) -> list[str] | None:
-    """Return tags as `key=value`, with `field:` before the tags of a field.
+def tag_texts(
+    tags: Iterable[DatasetTag | JobTag | RunTag] | None, *, of_field: bool = False
+) -> list[str] | None:
+    """Return tags as `key=value`, with `field:` before the tags of a field unless `of_field`.
 
     A tag without a value, or with its key or "true" for a value, is its key alone.
     """
     words = []
     for tag in tags or ():
         word = tag_text(tag)
-        field = tag.field if isinstance(tag, DatasetTag) else None
+        field = tag.field if isinstance(tag, DatasetTag) and not of_field else None
         words.append(f"{field}:{word}" if field else word)
     return sorted(set(words)) or None

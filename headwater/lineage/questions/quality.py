@@ -120,6 +120,14 @@ def quality(view: GraphView, urns: Iterable[str]) -> dict[str, Quality]:
     return {urn: _merge(reports[urn]) for urn in visible_urns}
 
 
+def failed_assertions(
+    text: str | None, *, reported_at: datetime | None, run: str | None, version: str | None
+) -> list[Assertion]:
+    """Return the failed results in a facet of assertions, given as JSON."""
+    report = _Report(reported_at, run, version, text, None)
+    return [result for result in _assertions(report) if not result.success]
+
+
 def _merge(reports: Iterable[_Report]) -> Quality:
     """Return the newest result of every check and all measures of some reports."""
     newest_first = sorted(

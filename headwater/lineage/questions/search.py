@@ -77,7 +77,8 @@ class SearchResult:
 class SearchFilters:
     """Conditions on hits; an empty one matches everything.
 
-    `kind` is a kind of `NodeName`; `tag` is `key=value` or `key`.
+    `kind` is a kind of `NodeName`; `tag` is `key=value` or `key`, and a tag of a column counts for
+    its dataset.
     """
 
     kind: str = ""
@@ -96,8 +97,12 @@ class SearchFilters:
 
 
 def _is_tag(filter: str, tag: str) -> bool:
-    """Return True if a tag matches; `certified=true` is stored as `certified`."""
-    return filter in (tag, f"{tag}=true") or tag.startswith(f"{filter}=")
+    """Return True if a tag of a dataset, or of one of its columns (`column:tag`), matches.
+
+    A tag sent as `certified=true` is stored as `certified`.
+    """
+    tags = (tag, tag.partition(":")[2])
+    return any(filter in (one, f"{one}=true") or one.startswith(f"{filter}=") for one in tags)
 
 
 def search(

@@ -136,7 +136,7 @@ class DatasetTags(Facet, frozen=True):
 # Deeper fields, and fields with a longer path, are no columns: paths grow with the square of the
 # depth.
 _FIELD_DEPTH_MAX = 50
-_FIELD_PATH_MAX = 2_000
+FIELD_PATH_MAX = 2_000
 
 
 def flatten_fields(
@@ -146,7 +146,7 @@ def flatten_fields(
     flat: dict[str, str | None] = {}
     for field in fields or ():
         path = prefix + field.name
-        if not field.name.strip() or (prefix and len(path) > _FIELD_PATH_MAX):
+        if not field.name.strip() or (prefix and len(path) > FIELD_PATH_MAX):
             continue
         flat[path] = field.type
         if field.fields and depth < _FIELD_DEPTH_MAX:

@@ -19,7 +19,9 @@ from headwater.schema.events import parse
 from headwater.schema.naming import load_naming
 
 # A facet without results.
-UNTOLD = dict.fromkeys(("assertions", "metrics", "qualityDataset", "reportedAt"))
+UNTOLD = dict.fromkeys(
+    ("assertions", "metrics", "failedChecks", "failedColumns", "qualityDataset", "reportedAt")
+)
 
 
 UNMARKED = {**UNTOLD, **dict.fromkeys(("checkedVersion", "updatedVersion", "failingVersion"))}

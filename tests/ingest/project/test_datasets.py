@@ -34,6 +34,7 @@ def test_nested_columns_are_named_by_their_path() -> None:
     assert view.columns["column:db:t:address.city"]["type"] == "string"
     assert view.columns["column:db:t:id"] == {
         "namespace": "db", "dataset": "t", "name": "id", "type": "int", "current": True,
+        "tags": None,
     }  # fmt: skip
 
 
@@ -83,3 +84,52 @@ def test_names_too_long_for_an_index_are_shortened() -> None:
     shown = [view.node["runId"], view.node["pipelineName"], made["name"], made["runId"]]
     assert all(len(text.encode()) < 4_000 for text in shown)
     assert run_facts.run_id == long
+
+
+def tags(*of: tuple[str, str | None]) -> dict[str, Any]:
+    listed = [{"key": key, **({"field": field} if field else {})} for key, field in of]
+    return {"tags": {**FACET, "tags": listed}}
+
+
+def test_tags_of_a_field_are_tags_of_its_column() -> None:
+    fields = schema({"name": "id"}, {"name": "Mail"}, {"name": "MAIL"}, {"name": "city"})
+    tagged = tags(("gold", None), ("pii", "Mail"), ("gdpr", "mail"), ("pii", "CITY"))
+    view = table(fields, tagged)
+    assert {column["name"]: column["tags"] for column in view.columns.values()} == {
+        "id": None,
+        # No column has the name "mail": of those in other case the first gets the tag.
+        "MAIL": ["gdpr"],
+        "Mail": ["pii"],
+        "city": ["pii"],
+    }
+    assert view.node["tags"] == ["CITY:pii", "Mail:pii", "gold", "mail:gdpr"]
+
+
+def test_a_tag_makes_a_column_that_no_schema_lists() -> None:
+    view = table(tags(("pii", "mail"), ("pii", " ")))
+    assert view.columns == {
+        "column:db:t:mail": {
+            "namespace": "db", "dataset": "t", "name": "mail", "type": None, "current": False,
+            "tags": ["pii"],
+        }
+    }  # fmt: skip
+    assert view.node["columns"] is None
+
+
+def test_failed_checks_of_an_event_of_the_dataset() -> None:
+    def checks(*results: tuple[str, str | None, bool]) -> dict[str, Any]:
+        found = [
+            {"assertion": name, "success": success, **({"column": column} if column else {})}
+            for name, column, success in results
+        ]
+        return {"dataQualityAssertions": {**FACET, "assertions": found}}
+
+    node = table(checks(("unique", "id", False), ("fresh", None, False), ("ok", "id", True))).node
+    assert node["failedChecks"] == ["fresh", "unique"]
+    assert node["failedColumns"] == ["", "id"]
+    assert (node["checksFailed"], node["checkedAt"]) == (2, moment(0))
+    repaired = table(checks(("fresh", None, False)), checks(("fresh", None, True))).node
+    assert [repaired[key] for key in ("failedChecks", "failedColumns", "checksFailed")] == [
+        None
+    ] * 3
+    assert repaired["checkedAt"] == moment(1)
