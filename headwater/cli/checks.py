@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headwater.cli.backend.backend import Backend
-from headwater.cli.names import resolve
 from headwater.cli.question import question
 from headwater.cli.result import Result
-from headwater.cli.times import instant_of
+from headwater.client.backend import Backend
+from headwater.client.names import resolve
+from headwater.client.times import instant_of
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,7 +10,7 @@
 MATCH (n:Dataset)
 USING INDEX SEEK n:Dataset(namespace, name)
 WHERE n.namespace >= $firstNamespace AND n.namespace <= $lastNamespace AND n.name IS NOT NULL
-  AND n.tags IS NOT NULL
+  AND n.tags IS NOT NULL AND n.deletedAt IS NULL
   AND (n.namespace < $cursorNamespace OR (n.namespace = $cursorNamespace
     AND n.name <= $cursorName))
   AND ($visible IS NULL OR any(p IN $visible WHERE n.namespace =~ p))
