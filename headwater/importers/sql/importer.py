@@ -145,6 +145,8 @@ class _SqlImporter:
             self._report.counts["queries that only read"] += 1
             if self._options.reads and write.inputs and query.time is not None:
                 yield from self._run(query, write, number)
+        elif query.error and write.lifecycle:
+            self._report.counts["failed definitions"] += 1
         elif write.lifecycle == "CREATE":
             yield self._definition(query, write)
         elif not write.inputs and not write.lifecycle:
@@ -182,6 +184,8 @@ class _SqlImporter:
         if query.error:
             message = {"message": query.error, "programmingLanguage": "SQL"}
             own |= facets(errorMessage=message)
+            # A database undoes what a failed statement wrote.
+            named["outputs"] = []
         kind = "FAIL" if query.error else "COMPLETE"
         yield run_event(kind, to_time(end), run_id, run_facets=own, **named)
 

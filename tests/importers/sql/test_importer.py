@@ -110,6 +110,15 @@ def test_a_failed_query_is_a_failed_run() -> None:
     start, end = events(("log.jsonl", row))
     assert (start["eventType"], end["eventType"]) == ("START", "FAIL")
     assert end["run"]["facets"]["errorMessage"]["message"] == "disk full"
+    assert (names(start["outputs"]), end["outputs"]) == (["shop.public.t"], [])
+
+
+def test_what_failed_to_change_a_table_changed_nothing() -> None:
+    rows = [
+        {"time": "2026-11-01", "query": query, "error": "no permission"}
+        for query in ("drop table t", "truncate table t", "alter table t rename to u")
+    ]
+    assert events(("log.jsonl", "\n".join(map(json.dumps, rows)))) == []
 
 
 def test_a_script_declares_one_job_for_each_table() -> None:
