@@ -415,3 +415,18 @@ def test_a_failed_run_of_an_older_graph_is_dated_at_its_last_failure(database: D
     migrate(database)
     rows = database.ask("MATCH (r:PipelineRun) RETURN r.runId AS id, r.failedAt AS at", {})
     assert {row["id"]: row["at"].minute for row in rows} == {"twice": 7, "once": 6}
+
+
+@pytest.mark.neo4j
+def test_the_columns_of_an_older_graph_get_their_tags(database: Database) -> None:
+    empty(database)
+    tags = {"tags": [{"key": "gold"}, {"key": "pii", "value": "email", "field": "mail"}]}
+    fields = {"schema": {"fields": [{"name": "id"}, {"name": "mail"}]}}
+    write_events(database, [dataset_event("t", 1, {**fields, "tags": tags})])
+    expected = database.ask("MATCH (c:Column) RETURN c.name AS name, c.tags AS tags", {})
+    assert {row["name"]: row["tags"] for row in expected} == {"id": None, "mail": ["pii=email"]}
+    _execute(database, "MATCH (c:Column) REMOVE c.tags")
+    forget(database)
+    migrate(database)
+    assert database.ask("MATCH (c:Column) RETURN c.name AS name, c.tags AS tags", {}) == expected
+    empty(database)
