@@ -64,7 +64,7 @@ FOLDED_MODES = (SINGLE, ONE)
 # Each client begins at a run number of its own, so no run is posted twice.
 _RUNS_APART = 200_000
 _VISIBLE_POLL_SECONDS = 0.05
-_WARM_SECONDS = 15.0
+_WARM_SECONDS, _WARM_EVENTS = 10.0, 40_000
 # The system is quiet when its processes use less of a core than this for so many seconds.
 _QUIET_SHARE, _QUIET_SECONDS, _QUIET_SECONDS_MAX = 0.1, 3.0, 180.0
 _RANKS = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "max": 100.0}
@@ -268,13 +268,12 @@ def folding(load: Load) -> Iterator[System]:
         system = System(port, pids, home / "headwater" / "spool.db", visible)
         print_progress("warming up: every job runs, then the processes come to rest")
         # Neo4j's JVM compiles its hot code during the first tens of thousands of events.
-        warm = replace(load, seconds=_WARM_SECONDS, rate=0.0)
-        for mode in FOLDED_MODES:
-            client = Client(port, mode, warm)
-            stack.callback(client.close)
-            client.begin()
-            client.ended()
-            system.settle()
+        warm = replace(load, seconds=_WARM_SECONDS, rate=_WARM_EVENTS / _WARM_SECONDS)
+        client = Client(port, BATCH, warm)
+        stack.callback(client.close)
+        client.begin()
+        client.ended()
+        system.settle()
         system.rest()
         yield system
 
