@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.resources import files
 from pathlib import Path
 
 import anyio.to_thread
@@ -16,8 +15,8 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute
 
 from headwater.access import http as access
 from headwater.access.guard import Guard, principal_of
@@ -47,8 +46,8 @@ from headwater.rest import cypher_api
 from headwater.rest.app import rest_routes
 from headwater.schema.naming import load_naming
 from headwater.settings import Settings
+from headwater.ui import routes as ui
 from headwater.web import (
-    PAGE_HEADERS,
     MarquezError,
     error_response_at,
     is_marquez,
@@ -166,7 +165,9 @@ def create_app(settings: Settings) -> Starlette:
 def _routes(components: Components) -> list[BaseRoute]:
     settings, acceptor = components.settings, components.acceptor
     persisted = PersistedQueries(
-        read_trusted_queries(settings.persisted_path), only=settings.persisted_only
+        read_trusted_queries(settings.persisted_path),
+        own=ui.documents(),
+        only=settings.persisted_only,
     )
     return [
         *ingest.routes(
@@ -193,7 +194,7 @@ def _routes(components: Components) -> list[BaseRoute]:
         ),
         *cypher_api.routes(components.visible_graph, components.log_statement),
         *evidence.routes(components.visible_graph),
-        Route("/", _welcome),
+        *ui.routes(),
     ]
 
 
@@ -240,21 +241,6 @@ def _warm_up(database: Database, stop: threading.Event) -> None:
             return
         except HeadwaterError:
             stop.wait(WARM_UP_SECONDS)
-
-
-async def _welcome(request: Request) -> Response:
-    """Link to the other paths: a page for browsers, JSON for programs."""
-    if "text/html" in request.headers.get("accept", ""):
-        page = files("headwater").joinpath("ui/static/index.html").read_text(encoding="utf-8")
-        return HTMLResponse(page, headers=PAGE_HEADERS)
-    return JSONResponse(
-        {
-            "name": "Headwater",
-            "send events to": "/api/v1/lineage",
-            "ask at": "/graphql",
-            "health": ["/healthz", "/readyz", "/metrics"],
-        }
-    )
 
 
 async def _http_error(request: Request, error: Exception) -> Response:

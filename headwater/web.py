@@ -16,25 +16,37 @@ RETRY_AFTER_SECONDS = 5
 # The first segments of the paths under /api/v1 that Marquez does not have.
 _OWN_SEGMENTS = frozenset({"lineage-table", "analyses", "evidence"})
 # The pages of this package load nothing from other hosts.
-_CONTENT_SECURITY_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        # CodeMirror, GraphiQL's editor, sets its size by style attributes.
-        "style-src 'self' 'unsafe-inline'",
-        "img-src 'self' data:",
-        "font-src 'self' data:",
-        "connect-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    )
-)
-PAGE_HEADERS = {
-    "content-security-policy": _CONTENT_SECURITY_POLICY,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+_CONTENT_SECURITY_POLICY = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self' data:",
+    "font-src": "'self' data:",
+    "connect-src": "'self'",
+    "worker-src": "'self'",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+    "frame-ancestors": "'none'",
 }
+
+
+def _page_headers(**policy: str) -> dict[str, str]:
+    """Return the headers of a page; `policy` replaces directives, with `_` for `-`."""
+    directives = _CONTENT_SECURITY_POLICY | {
+        name.replace("_", "-"): value for name, value in policy.items()
+    }
+    return {
+        "content-security-policy": "; ".join(
+            f"{name} {value}" for name, value in directives.items()
+        ),
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+    }
+
+
+STRICT_PAGE_HEADERS = _page_headers()
+# CodeMirror, GraphiQL's editor, sets its size by style attributes.
+PAGE_HEADERS = _page_headers(style_src="'self' 'unsafe-inline'")
 # A chunk of gzip may unpack to a thousand times its size, so it is unpacked in pieces.
 _PIECE_BYTES = 2**20
 

@@ -47,8 +47,21 @@ _MARQUEZ: Mapping[str, dict[str, Rule]] = {
     "/namespaces/{namespace}/datasets/{dataset}/fields/{field}/tags/{tag}": _EDITED,
     "/namespaces/{namespace}/jobs/{job}/tags/{tag}": _EDITED,
 }
+# The views of the page: files without data.
+_VIEWS = (
+    "/",
+    "/lineage",
+    "/search",
+    "/failures",
+    "/sign-in",
+    "/datasets/{urn:path}",
+    "/jobs/{urn:path}",
+    "/runs/{id:path}",
+    "/answers/{id:path}",
+    "/dashboards/{name}",
+)
 ROUTES: dict[str, dict[str, Rule]] = {
-    "/": {"GET": OPEN},
+    **{path: {"GET": OPEN} for path in _VIEWS},
     "/static": {"GET": OPEN},
     "/healthz": {"GET": OPEN},
     "/readyz": {"GET": OPEN},

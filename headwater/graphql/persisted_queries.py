@@ -44,9 +44,19 @@ class PersistedQueryError(HeadwaterError):
 class PersistedQueries:
     """The persisted queries of this process. Threads may share it."""
 
-    def __init__(self, trusted: Mapping[str, str] | None = None, *, only: bool = False) -> None:
-        """Create a store with trusted queries by name or hash; with `only`, refuse all others."""
-        self.trusted = dict(trusted or {})
+    def __init__(
+        self,
+        trusted: Mapping[str, str] | None = None,
+        *,
+        own: Mapping[str, str] | None = None,
+        only: bool = False,
+    ) -> None:
+        """Create a store with the operator's trusted queries by name or hash, and Headwater's own.
+
+        With `only`, all others are refused.
+        """
+        self.trusted = {**(trusted or {}), **(own or {})}
+        self._has_operators = bool(trusted)
         self._only = only
         self._trusted_by_hash = {query_hash(query): query for query in self.trusted.values()}
         self._stored: OrderedDict[str, str] = OrderedDict()
@@ -79,7 +89,7 @@ class PersistedQueries:
 
     def validate(self, schema: GraphQLSchema, cost_max: int) -> None:
         """Raise SettingsError if a trusted query is invalid, or if `only` is set without any."""
-        if self._only and not self.trusted:
+        if self._only and not self._has_operators:
             raise SettingsError(
                 f"HEADWATER_PERSISTED_ONLY refuses every query, because {_SETTING} is not set",
                 hint=f"Set {_SETTING} to a file or folder of queries.",

@@ -64,6 +64,6 @@ def test_an_unknown_path_is_an_error_in_json(running: Running) -> None:
 def test_the_root_is_a_page_for_browsers_and_json_for_programs(running: Running) -> None:
     status, answer_text = answered(running, "/", Accept="text/html,*/*;q=0.8")
     assert status == 200
-    assert '<a href="/graphql">GraphiQL</a>' in answer_text
+    assert '<script type="module" src="/static/app/main.js">' in answer_text
     assert json.loads(answered(running, "/")[1])["ask at"] == "/graphql"
-    assert answered(running, "/static/index.css")[0] == 200
+    assert answered(running, "/static/app.css")[0] == 200

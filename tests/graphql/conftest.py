@@ -19,9 +19,11 @@ from headwater.access.principal import Principal, Scope
 from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
 from headwater.graphql import run_feed as news
+from headwater.graphql.persisted_queries import PersistedQueries
 from headwater.graphql.transport.http import graphql_routes
 from headwater.lineage.view import GraphView
 from headwater.settings import Settings
+from headwater.ui import routes as ui
 from tests.conftest import Neo4jServer
 from tests.graphql import subscribers
 from tests.run_builders import write_events
@@ -44,7 +46,8 @@ def application(database: Database, view: GraphView, served: Served) -> Starlett
     async def submit(_: Principal, events: list[dict[str, Any]]) -> None:
         await anyio.to_thread.run_sync(write_events, database, events)
 
-    return served(graphql_routes(view, submit))
+    persisted = PersistedQueries(own=ui.documents())
+    return served([*ui.routes(), *graphql_routes(view, submit, persisted=persisted)])
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import json
 import threading
 from collections.abc import Callable, Mapping
 from functools import cache, partial
-from importlib.resources import as_file, files
+from importlib.resources import files
 from typing import Any
 from urllib.parse import urlencode
 
@@ -27,8 +27,7 @@ from cross_web import AsyncHTTPRequestAdapter, HTTPException
 from graphql import GraphQLError
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
-from starlette.staticfiles import StaticFiles
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 from strawberry.asgi import GraphQL
@@ -227,7 +226,7 @@ def graphql_routes(
     persisted: PersistedQueries | None = None,
     cost_max: int = COST_MAX,
 ) -> list[BaseRoute]:
-    """Return the routes /graphql and /graphql/ (HTTP and WebSocket), and /static for the page.
+    """Return the routes /graphql and /graphql/ (HTTP and WebSocket).
 
     Args:
         view: The graph, unrestricted; each request narrows it to its principal.
@@ -262,9 +261,7 @@ def graphql_routes(
         graphql_loop=_graphql_loop,
     )
     endpoint = WebSocketEndpoint(state)
-    with as_file(files("headwater").joinpath("ui/static")) as static:
-        assets = StaticFiles(directory=static)
-    routes: list[BaseRoute] = [Mount("/static", assets)]
+    routes: list[BaseRoute] = []
     for path in (PATH, f"{PATH}/"):
         routes += [Route(path, app), WebSocketRoute(path, endpoint)]
     return routes

@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import re
-import shutil
-import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import uvicorn
 from playwright.sync_api import expect, sync_playwright
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from headwater.cypher.driver.database import Database
+from tests.browser import CHROMIUM, FLAGS, HAS_CHROMIUM, listening
 from tests.run_builders import run, write_events
 
-CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 STATIC = Path(__file__).parents[3] / "headwater" / "ui" / "static"
 
 pytestmark = pytest.mark.neo4j
@@ -54,19 +41,12 @@ def test_licences_travel_along() -> None:
 @pytest.fixture
 def socket_url(application: Starlette) -> Iterator[str]:
     """Return the endpoint on a real socket."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(application, log_level="error", ws="none", lifespan="off")
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        server.should_exit = True
-        thread.join()
+    with listening(application) as url:
+        yield url
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="no Chromium on this machine")
+@pytest.mark.skipif(not HAS_CHROMIUM, reason="no Chromium on this machine")
 def test_in_a_browser(
     socket_url: str, database: Database, clean_graph: object, tmp_path: Path
 ) -> None:

@@ -1,0 +1,100 @@
+// The frame of every view: the bar above, the view of the address below.
+import { awaited, markReady } from "./api.js";
+import { html, render, useEffect, useState } from "./html.js";
+import { Failure, Loading } from "./parts/messages.js";
+import { Search } from "./parts/search.js";
+import { hrefOf, onPlace, placeOf } from "./router.js";
+import { t } from "./texts.js";
+
+/** The module of each view, loaded when it is first shown. */
+const VIEWS = {
+  home: () => import("./pages/home.js"),
+  search: () => import("./pages/search.js"),
+  "sign-in": () => import("./pages/sign_in.js"),
+  missing: () => import("./pages/missing.js"),
+};
+const THEMES = ["system", "light", "dark"];
+const THEME_KEY = "headwater.theme";
+
+/** @param {string} theme */
+function applyTheme(theme) {
+  if (theme === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+}
+
+function Theme() {
+  const [theme, setTheme] = useState(localStorage.getItem(THEME_KEY) ?? "system");
+  const chosen = (/** @type {any} */ event) => {
+    localStorage.setItem(THEME_KEY, event.target.value);
+    applyTheme(event.target.value);
+    setTheme(event.target.value);
+  };
+  return html`<label>
+    <span class="hidden-text">${t("theme.label")}</span>
+    <select value=${theme} onChange=${chosen}>
+      ${THEMES.map((name) => html`<option key=${name} value=${name}>${t(`theme.${name}`)}</option>`)}
+    </select>
+  </label>`;
+}
+
+/** @param {{place: import("./router.js").Place}} properties */
+function Bar({ place }) {
+  const current = place.view === "dashboards" ? place.id : place.view;
+  const links = [
+    ["lineage", hrefOf("lineage")],
+    ["failures", hrefOf("failures")],
+    ["executive", hrefOf("dashboards", "executive")],
+    ["on-call", hrefOf("dashboards", "on-call")],
+    ["debug", hrefOf("dashboards", "debug")],
+    ["trust", hrefOf("dashboards", "trust")],
+  ];
+  return html`<header class="bar">
+    <a class="skip" href="#content">${t("app.skip")}</a>
+    <a class="brand" href="/"><img src="/static/headwater.svg" alt="" width="24" height="24" /> ${t("app.name")}</a>
+    <${Search} />
+    <nav aria-label=${t("app.navigation")}>
+      <ul>
+        ${links.map(
+          ([name, href]) => html`<li key=${name}>
+            <a href=${href} aria-current=${name === current ? "page" : undefined}>${t(`nav.${name}`)}</a>
+          </li>`,
+        )}
+      </ul>
+    </nav>
+    <div class="end"><${Theme} /></div>
+  </header>`;
+}
+
+/** @param {{place: import("./router.js").Place}} properties */
+function View({ place }) {
+  const [loaded, setLoaded] = useState(/** @type {any} */ ({}));
+  const name = place.view in VIEWS ? place.view : "missing";
+  useEffect(() => {
+    let isCurrent = true;
+    awaited(VIEWS[/** @type {keyof typeof VIEWS} */ (name)]()).then(
+      (module) => isCurrent && setLoaded({ name, Page: module.default }),
+      (error) => isCurrent && setLoaded({ name, error }),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [name]);
+  useEffect(markReady);
+  if (loaded.name !== name) return html`<${Loading} what=${t("app.name")} />`;
+  if (loaded.error) return html`<${Failure} error=${loaded.error} again=${() => location.reload()} />`;
+  return html`<${loaded.Page} place=${place} />`;
+}
+
+function App() {
+  const here = () => placeOf(location.pathname, location.search);
+  const [place, setPlace] = useState(here);
+  useEffect(() => onPlace(() => setPlace(here())), []);
+  const isWide = place.view === "lineage";
+  return html`<${Bar} place=${place} />
+    <main id="content" tabindex="-1" class=${isWide ? "view wide" : "view"}><${View} place=${place} /></main>`;
+}
+
+applyTheme(localStorage.getItem(THEME_KEY) ?? "system");
+const root = /** @type {HTMLElement} */ (document.getElementById("app"));
+root.replaceChildren();
+render(html`<${App} />`, root);

@@ -1,0 +1,89 @@
+"""The page in Chromium, on the graph of the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import anyio.to_thread
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+from starlette.applications import Starlette
+
+from headwater.access.guard import Guard
+from headwater.access.keys import Keys
+from headwater.access.log import AccessLog
+from headwater.access.principal import Principal
+from headwater.access.store import AccessStore
+from headwater.cypher.driver.database import Database
+from headwater.graphql.persisted_queries import PersistedQueries
+from headwater.graphql.transport.http import graphql_routes
+from headwater.lineage.view import GraphView
+from headwater.ui import routes as ui
+from tests.browser import CHROMIUM, FLAGS, HAS_CHROMIUM, listening
+from tests.run_builders import write_events
+
+MILLISECONDS_MAX = 120_000
+expect.set_options(timeout=MILLISECONDS_MAX)
+
+
+@pytest.fixture(scope="module")
+def page_url(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Yield the address of the page on the graph of the tests; mutations are folded at once."""
+
+    async def submit(_: Principal, events: list[dict[str, Any]]) -> None:
+        await anyio.to_thread.run_sync(write_events, database, events)
+
+    persisted = PersistedQueries(own=ui.documents())
+    routes = [*ui.routes(), *graphql_routes(GraphView(database), submit, persisted=persisted)]
+    store = AccessStore(tmp_path_factory.mktemp("access") / "access.db")
+    guard = Guard(Keys(store), AccessLog(store), required=False)
+    with listening(Starlette(routes=guard.routes(routes))) as url:
+        yield url
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if not HAS_CHROMIUM:
+        pytest.skip("no Chromium on this machine")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser, page_url: str) -> Iterator[Page]:
+    """Yield a tab. A test fails at an error of the page, and at a request to another host."""
+    problems: list[str] = []
+    context = browser.new_context(base_url=page_url, viewport={"width": 1280, "height": 800})
+    # A busy machine plans each question once, for seconds.
+    context.set_default_timeout(MILLISECONDS_MAX)
+    page = context.new_page()
+    page.on(
+        "console",
+        lambda message: problems.append(message.text) if message.type == "error" else None,
+    )
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on(
+        "request",
+        lambda request: (
+            problems.append(request.url)
+            if not request.url.startswith((page_url, "data:", "blob:"))
+            else None
+        ),
+    )
+    yield page
+    context.close()
+    assert problems == []
+
+
+def visit(page: Page, path: str) -> None:
+    """Open an address of the page, and wait until its view has loaded."""
+    page.goto(path)
+    wait_ready(page)
+
+
+def wait_ready(page: Page) -> None:
+    page.wait_for_selector('body[data-ready="true"]')
