@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import anyio.to_thread
@@ -24,7 +25,7 @@ from headwater.access.keys import Keys
 from headwater.access.log import AccessLog
 from headwater.access.origin import OriginCheck, allowed_hosts, cors_middleware
 from headwater.access.store import AccessStore
-from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.database import PLANNING_SECONDS_MAX, Database
 from headwater.cypher.driver.warmup import is_first_query, is_read_query, warm_up
 from headwater.errors import EventError, HeadwaterError, SettingsError
 from headwater.evidence import http as evidence
@@ -218,8 +219,11 @@ def _guard(store: AccessStore, *, required: bool) -> Guard:
 
 
 def _background_threads(view: GraphView, stop: threading.Event) -> list[threading.Thread]:
+    view.database.planning_seconds = PLANNING_SECONDS_MAX
     threads = [
-        threading.Thread(target=_warm_up, args=(view.database, stop), name="warm-up", daemon=True)
+        threading.Thread(
+            target=run_warm_up, args=(view.database, stop), name="warm-up", daemon=True
+        )
     ]
     if view.cache is not None:
         threads.append(
@@ -228,16 +232,19 @@ def _background_threads(view: GraphView, stop: threading.Event) -> list[threadin
     return threads
 
 
-def _warm_up(database: Database, stop: threading.Event) -> None:
+def run_warm_up(database: Database, stop: threading.Event) -> None:
     """Run the queries of GraphQL once, as soon as Neo4j is migrated, so that it plans them.
 
     A pause after each leaves processor time to the worker and to callers: planning all of them
-    takes 40 s of it on a slow machine. The queries of nearly every question come first.
+    takes 40 s of it on a slow machine. The queries of nearly every question come first; until they
+    are planned, a question may take longer.
     """
+    run = partial(warm_up, database, stop=stop.is_set, pause=stop.wait)
     while not stop.is_set():
         try:
-            for is_wanted, rest in ((is_first_query, 1.0), (is_read_query, 4.0)):
-                warm_up(database, is_wanted, stop=stop.is_set, rest=rest, pause=stop.wait)
+            run(is_first_query, rest=1.0)
+            database.planning_seconds = 0.0
+            run(is_read_query, rest=4.0)
             return
         except HeadwaterError:
             stop.wait(WARM_UP_SECONDS)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
+from headwater.cypher.driver.database import PLANNING_SECONDS_MAX, Database
 from headwater.local.ports import free_port
-from headwater.server import create_app
+from headwater.server import create_app, run_warm_up
 from headwater.settings import load
 
 EVENT = {
@@ -49,3 +51,20 @@ def test_an_unknown_path_and_method_have_errors_in_json(client: TestClient) -> N
     for answer, status in ((client.get("/nothing"), 404), (client.put("/api/v1/lineage"), 405)):
         assert answer.status_code == status
         assert answer.json()["error"]["message"]
+
+
+@pytest.mark.neo4j
+def test_questions_have_more_time_until_the_first_queries_are_planned(database: Database) -> None:
+    seconds: list[float] = []
+
+    class Stop(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:  # noqa: ARG002
+            seconds.append(database.planning_seconds)
+            if not database.planning_seconds:
+                self.set()
+            return self.is_set()
+
+    database.planning_seconds = PLANNING_SECONDS_MAX
+    run_warm_up(database, Stop())
+    assert seconds[0] == PLANNING_SECONDS_MAX
+    assert seconds[-1] == 0.0

@@ -44,6 +44,11 @@ class GraphView:
             return self
         return self.without_cache()
 
+    @property
+    def planning_seconds(self) -> float:
+        """Return how much longer a question may take because Neo4j plans the first queries."""
+        return self.database.planning_seconds
+
     def read(
         self, name: str, /, *, seconds: float = READ_SECONDS_MAX, **parameters: Any
     ) -> list[Row]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from threading import Event
+from time import sleep
 from typing import Any
 
 import pytest
@@ -223,3 +224,26 @@ def test_a_request_times_out(
         ][0]
         answered.set()
     assert error["extensions"]["code"] == "TIMEOUT"
+
+
+def test_a_request_has_more_time_until_the_first_queries_are_planned(
+    database: Database, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Planning(Broken):
+        def read(self, name: str, /, **options: Any) -> list[dict[str, Any]]:  # noqa: ARG002
+            sleep(0.5)
+            return []
+
+    async def submit(*_: object) -> None:
+        pass
+
+    monkeypatch.setattr(app, "REQUEST_SECONDS_MAX", 0.2)
+    planning = Planning(database)
+    query = {"query": '{ run(runId: "x") { runId } }'}
+    with TestClient(served(graphql_routes(GraphView(planning), submit))) as client:
+        codes = []
+        for seconds in (30.0, 0.0):
+            planning.planning_seconds = seconds
+            error = client.post("/graphql", json=query).json()["errors"][0]
+            codes.append(error["extensions"]["code"])
+    assert codes == ["NOT_FOUND", "TIMEOUT"]

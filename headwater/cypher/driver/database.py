@@ -35,6 +35,8 @@ CONNECT_SECONDS_MAX = 2.0
 ACQUIRE_SECONDS_MAX = 5.0
 READ_SECONDS_MAX = 10.0
 WRITE_SECONDS_MAX = 60.0
+# How much longer a question may take until Neo4j has planned the queries of nearly every question.
+PLANNING_SECONDS_MAX = 50.0
 # The longest silence of the connection while a batched statement runs; Neo4j sends a keep-alive
 # every minute.
 BATCHES_SECONDS_MAX = 3_600.0
@@ -151,7 +153,13 @@ class _RolledBackError(Exception):
 
 
 class Database:
-    """A Neo4j database. Threads may share it; close it in the end."""
+    """A Neo4j database. Threads may share it; close it in the end.
+
+    `planning_seconds` is how much longer a question may take at present. A server sets it to
+    `PLANNING_SECONDS_MAX` when it starts, and to 0 after the first part of its warm-up.
+    """
+
+    planning_seconds = 0.0
 
     def __init__(
         self,
@@ -197,7 +205,8 @@ class Database:
 
         Args:
             name: The query, for example `read/nodes/properties`.
-            seconds: The time after which Neo4j ends the transaction.
+            seconds: The time after which Neo4j ends the transaction. The default, and a longer
+                time, are extended by `planning_seconds`.
             **parameters: The parameters of the query.
 
         Returns:
@@ -209,6 +218,8 @@ class Database:
             QueryError: The query or a parameter is wrong.
         """
         began = time.monotonic()
+        if seconds >= READ_SECONDS_MAX:
+            seconds += self.planning_seconds
         rows = self.ask(find_query(name).text, parameters, seconds=seconds)
         self._on_query(name, time.monotonic() - began)
         return rows

@@ -22,6 +22,12 @@ _FIRST = (
     "read/traversal/",
     "read/cache/",
     "read/failures/failed_run",
+    "read/failures/citations_",
+    "read/failures/refreshes",
+    "read/failures/run_outcomes",
+    "read/lists/",
+    "read/catalog/search",
+    "read/nodes/owners",
 )
 _WITHOUT_EFFECT: dict[str, Any] = {
     "STRING": "none",

@@ -68,10 +68,12 @@ class GraphQLApp(GraphQL[Context, None]):
         schema: Schema,
         persisted: PersistedQueries,
         create_context: Callable[[Principal], Context],
+        planning_seconds: Callable[[], float] = lambda: 0.0,
     ) -> None:
         super().__init__(schema, allow_queries_via_get=True, subscription_protocols=())
         self._persisted = persisted
         self._create_context = create_context
+        self._planning_seconds = planning_seconds
         page = files("headwater").joinpath("ui/static/graphiql.html")
         self._page = page.read_text(encoding="utf-8")
 
@@ -187,12 +189,13 @@ class GraphQLApp(GraphQL[Context, None]):
         return await asyncio.wrap_future(future)
 
     async def _execute_in_time(self, *arguments: Any) -> Any:
+        limit = REQUEST_SECONDS_MAX + self._planning_seconds()
         try:
-            with anyio.fail_after(REQUEST_SECONDS_MAX):
+            with anyio.fail_after(limit):
                 return await super().execute_operation(*arguments)
         except TimeoutError:
             extensions = {"code": "TIMEOUT", "hint": "Request less, or retry later."}
-            message = f"the query exceeded {REQUEST_SECONDS_MAX:g} s"
+            message = f"the query exceeded {limit:g} s"
             error = GraphQLError(message, extensions=extensions)
             return ExecutionResult(data=None, errors=[error])
 
@@ -250,7 +253,7 @@ def graphql_routes(
         report = partial(on_refusal, principal.name)
         return Context(view, submit, principal, report, subscription)
 
-    app = GraphQLApp(schema, persisted, create_context)
+    app = GraphQLApp(schema, persisted, create_context, lambda: view.planning_seconds)
     state = SharedState(
         schema=schema,
         feed=RunFeed(view),
@@ -259,6 +262,7 @@ def graphql_routes(
         on_refusal=on_refusal,
         create_context=create_context,
         graphql_loop=_graphql_loop,
+        planning_seconds=lambda: view.planning_seconds,
     )
     endpoint = WebSocketEndpoint(state)
     routes: list[BaseRoute] = []

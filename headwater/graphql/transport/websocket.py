@@ -92,7 +92,7 @@ class SharedState:
     """The state that all connections share.
 
     `create_context` builds the context of one subscription; `graphql_loop` returns the event loop
-    of GraphQL.
+    of GraphQL. `planning_seconds` returns how much longer the work on a result may take at present.
     """
 
     schema: Schema
@@ -102,6 +102,7 @@ class SharedState:
     on_refusal: Callable[[str, str, str], None]
     create_context: Callable[[Principal, SubscriptionState], Context]
     graphql_loop: Callable[[], asyncio.AbstractEventLoop]
+    planning_seconds: Callable[[], float]
 
 
 class WebSocketEndpoint:
@@ -313,11 +314,14 @@ async def _stream_results(
     The work on one result has a time limit; the wait for the next change has none.
     """
     loop = asyncio.get_running_loop()
+    seconds = REQUEST_SECONDS_MAX + state.planning_seconds()
     try:
-        async with asyncio.timeout(REQUEST_SECONDS_MAX) as limit:
+        async with asyncio.timeout(seconds) as limit:
 
             def set_working(is_working: bool) -> None:
-                limit.reschedule(loop.time() + REQUEST_SECONDS_MAX if is_working else None)
+                nonlocal seconds
+                seconds = REQUEST_SECONDS_MAX + state.planning_seconds()
+                limit.reschedule(loop.time() + seconds if is_working else None)
 
             stream = await state.schema.stream(
                 state.persisted.resolve(request, store=True),
@@ -336,7 +340,7 @@ async def _stream_results(
                     if isinstance(result, PreExecutionError):
                         return
     except TimeoutError:
-        message = f"the result exceeded {REQUEST_SECONDS_MAX:g} s"
+        message = f"the result exceeded {seconds:g} s"
         await deliver(_error_message(id, message, "TIMEOUT"))
     except HeadwaterError as error:
         await deliver(_error_message(id, error.message, error_code(error)))

@@ -198,7 +198,7 @@ def _old_versions(row: Row) -> tuple[str, ...]:
 
 
 def _read_nodes(view: GraphView, traversals: Sequence[Traversal], deadline: float) -> _ReachedNodes:
-    seconds = max(_SECONDS_MIN, deadline - time.monotonic())
+    seconds = max(_SECONDS_MIN, deadline - time.monotonic()) + view.planning_seconds
     reached: set[str] = set()
     cited: set[str] = set()
     for traversal in traversals:

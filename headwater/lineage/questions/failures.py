@@ -229,7 +229,7 @@ def _stale_answers(
     try:
         rows = view.read(
             "read/failures/citations_since",
-            seconds=max(_SECONDS_MIN, deadline - time.monotonic()),
+            seconds=max(_SECONDS_MIN, deadline - time.monotonic()) + view.planning_seconds,
             urns=sorted(datasets),
             at=min(started),
             limit=PAGE_ROWS_MAX,

@@ -66,7 +66,7 @@ class Adjacency(ABC):
         self._filter = request.filter
         self._instant = {} if request.as_of is None else {"at": request.as_of}
         self._past = PastEdges(self._read_used_datasets)
-        self._deadline = request.bounds.deadline
+        self._deadline = request.bounds.deadline + view.planning_seconds
         self._rows_left = request.rows_max
         self._checked: set[str] = set()
         # The nodes whose neighbours each query has read.

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+import headwater.client
 from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.warmup import is_first_query, is_fold_query, is_read_query, warm_up
 from headwater.cypher.query_catalog import load_queries
+from headwater.graphql.in_process import InProcessSchema
+from headwater.lineage.view import GraphView
 from tests.canonical import canonical, empty
+from tests.counted_database import CountedDatabase
+from tests.run_builders import answer, run, write_events
 
 pytestmark = pytest.mark.neo4j
+
+DOCUMENTS = Path(headwater.client.__file__).parent / "documents"
+# The documents that callers send first, and their variables.
+FIRST_QUESTIONS: dict[str, dict[str, Any]] = {
+    "runs": {"first": 5},
+    "jobs": {"first": 5},
+    "datasets": {"first": 5},
+    "answers": {"first": 5},
+    "failed_runs": {"first": 5},
+    "trace": {"answerId": "report"},
+    "search": {"text": "board", "namespace": "", "tag": "", "owner": "", "first": 5},
+}
 
 
 def test_nothing_changes(database: Database) -> None:
@@ -31,6 +51,38 @@ def test_shared_queries_are_planned_first() -> None:
         len(first)
         < len([name for name, query in load_queries().items() if is_read_query(query)]) / 2
     )
+
+
+@pytest.fixture(scope="module")
+def history(database: Database) -> Database:
+    """Write an answer that rests on two hops, and a failed run that leaves partial data."""
+    empty(database)
+    write_events(
+        database,
+        run("load", "load", ["raw"], ["mid"], derived={"mid": ["raw"]}),
+        run("build", "build", ["mid"], ["board"], minute=10, derived={"board": ["mid"]}),
+        answer("report", "board", "mid", minute=20),
+        run("bad", "load", ["raw"], ["mid"], minute=30, status="FAIL", error="disk full"),
+        run("late", "build", ["mid"], ["board"], minute=40, derived={"board": ["mid"]}),
+    )
+    return database
+
+
+@pytest.mark.parametrize("document", FIRST_QUESTIONS)
+def test_every_statement_of_a_first_question_is_planned_first(
+    document: str, history: Database
+) -> None:
+    counted = CountedDatabase(history)
+    schema = InProcessSchema(GraphView(counted))
+    text = (DOCUMENTS / f"{document}.graphql").read_text(encoding="utf-8")
+    try:
+        found = schema.execute(text, FIRST_QUESTIONS[document])
+    finally:
+        schema.close()
+    assert "errors" not in found
+    assert counted.queries
+    catalog = load_queries()
+    assert [name for name in counted.queries if not is_first_query(catalog[name])] == []
 
 
 def test_warmup_stops_on_request(database: Database) -> None:
