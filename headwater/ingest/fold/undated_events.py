@@ -44,11 +44,17 @@ def fold_received(
             in microseconds since 1970. A copy that comes later than its time is undated too.
     """
     pairs = list(received)
-    instants = {event.instant for event, _ in pairs if is_undated(event, future_seconds)}
+    # An event without a time says nothing about events at the time of its receipt.
+    future = {
+        event.instant
+        for event, _ in pairs
+        if event.event_time and is_undated(event, future_seconds)
+    }
     undated: dict[str, UndatedEvent] = {}
     dated: list[Event] = []
     for event, body in pairs:
-        if event.instant in instants or event.instant in future_instants:
+        is_copy = event.instant in future or event.instant in future_instants
+        if is_copy or is_undated(event, future_seconds):
             add_undated(undated, event, body, future_seconds)
         else:
             dated.append(event)

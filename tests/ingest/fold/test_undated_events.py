@@ -94,6 +94,13 @@ def test_a_copy_that_comes_after_its_time_is_the_same_event() -> None:
     assert states(join(received((ahead, 0)), later)) == {(0, "FAIL")}
 
 
+def test_an_event_at_the_receipt_of_one_without_a_time_is_dated() -> None:
+    without, dated = body_of(None, "START"), body_of(NOON, "FAIL")
+    together = received((without, 0), (dated, 0))
+    assert [event.event_instant for event in together.undated.values()] == [None]
+    assert together == join(received((without, 0)), received((dated, 0)))
+
+
 bodies = st.lists(
     st.tuples(
         st.builds(
