@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from datetime import datetime
 from functools import partial
@@ -69,6 +70,30 @@ def test_any_order_any_batches_same_graph(
     for batch in batches:
         note(f"batch: {batch}")
     assert _graph_of(database, batches) == expected
+
+
+@pytest.mark.neo4j
+def test_another_writer_settles_the_deferred_edge_of_a_changed_dataset(database: Database) -> None:
+    first = _dataset_event(0, columnLineage=_column_lineage("raw", "report"))
+    later = _dataset_event(9, columnLineage=_column_lineage("report"))
+    # With the facet of this event, the facts of `raw` are written at once, but not its edge.
+    named = _dataset_event(0, symlinks={"identifiers": [_name("raw", type="TABLE")]})
+    # The second writer defers the edge in the fourth batch. The first writer has the fifth.
+    batches = [[], [], [first], [later, named], [first]]
+    assert _graph_of(database, batches) == _graph_of(database, [[first, later, named]])
+
+
+def _dataset_event(second: int, **facets: object) -> bytes:
+    raw = {**_name("raw"), "facets": facets}
+    return json.dumps({"eventTime": f"2026-01-01T00:00:0{second}Z", "dataset": raw}).encode()
+
+
+def _column_lineage(*sources: str) -> dict[str, object]:
+    return {"fields": {"a": {"inputFields": [_name(source, field="a") for source in sources]}}}
+
+
+def _name(name: str, **more: str) -> dict[str, str]:
+    return {"namespace": "db", "name": name, **more}
 
 
 @pytest.mark.neo4j

@@ -26,7 +26,8 @@ class WriteContext:
     cache: WriteCache
     naming: Naming
     delta: GraphDelta
-    # True if the delta repeats events whose deferred updates were lost.
+    # True if the delta repeats events whose deferred updates were lost. The graph may have all
+    # facts of an entity, but not the last observation of its edges: so they are written again.
     refold: bool = False
 
     # Set by `resolve_datasets`: the datasets of the delta.
@@ -37,6 +38,8 @@ class WriteContext:
     answers: FactChanges[AnswerFacts] = field(default_factory=dict)
     stored_runs: dict[str, RunFacts] = field(default_factory=dict)
     new_runs: set[str] = field(default_factory=set)
+    # Set by `join_facts`: the runs whose edges of the lineage graph are written.
+    reporting_runs: dict[str, RunFacts] = field(default_factory=dict)
     # Set by `project_runs`: the projections of changed runs, before and after, and their effects.
     run_views: dict[str, tuple[RunView | None, RunView]] = field(default_factory=dict)
     changes: RunChanges = field(default_factory=RunChanges)

@@ -119,16 +119,23 @@ def _join_all(own: DatasetFacts, others: list[DatasetFacts]) -> DatasetFacts:
 
 
 def read_datasets(
-    transaction: Transaction, facts: Mapping[str, DatasetFacts], cache: WriteCache
+    transaction: Transaction,
+    facts: Mapping[str, DatasetFacts],
+    cache: WriteCache,
+    *,
+    refold: bool = False,
 ) -> DatasetBatch:
-    """Return the stored facts of these datasets joined with new ones."""
+    """Return the stored facts of these datasets joined with new ones.
+
+    In a refold all of these datasets count as changed.
+    """
     stored, previous_urn = _read_stored(transaction, facts, cache)
     members, changed = dict(stored), {}
     for urn in sorted(facts):
         old = stored.get(urn)
         new = facts[urn] if old is None else join_datasets(old, facts[urn])
         members[urn] = new
-        if old != new:
+        if refold or old != new:
             changed[urn] = new
     canonical_urn = canonical_urns(members)
     names = {

@@ -92,7 +92,9 @@ def drop_rolled_up_runs(context: WriteContext) -> None:
 def resolve_datasets(context: WriteContext) -> None:
     """Join the facts of datasets, and rebind names that were joined or split."""
     transaction, cache = context.transaction, context.cache
-    datasets = context.datasets = read_datasets(transaction, context.delta.datasets, cache)
+    datasets = context.datasets = read_datasets(
+        transaction, context.delta.datasets, cache, refold=context.refold
+    )
     if datasets.rebound:
         # `rebind_aliases` clears the cache, so deferred updates are written first.
         write_last_seen(transaction, cache)
@@ -106,16 +108,23 @@ def join_facts(context: WriteContext) -> None:
     urns = {*delta.runs, *detached.runs}
     stored = read_facts(transaction, "runs", RunFacts, urns, cache.runs)
     context.runs = _join_changes(stored, delta.runs, cache.runs, join_runs, detached.runs)
+    context.reporting_runs = {urn: facts for urn, (_, facts) in context.runs.items()}
+    if context.refold:
+        # The graph may have a run, but not the last observation of its job's edges.
+        context.reporting_runs |= read_facts(transaction, "runs", RunFacts, delta.runs, cache.runs)
     context.stored_runs = stored
     context.new_runs = context.runs.keys() - stored.keys()
     urns = {*delta.jobs, *detached.jobs}
     jobs = read_facts(transaction, "jobs", JobFacts, urns, cache.jobs)
     context.jobs = _join_changes(jobs, delta.jobs, cache.jobs, join_jobs, detached.jobs)
+    if context.refold:
+        unchanged = delta.jobs.keys() - context.jobs.keys()
+        context.jobs |= {urn: (jobs[urn], jobs[urn]) for urn in sorted(unchanged)}
     urns = {*delta.answers, *detached.answers}
     answers = read_facts(transaction, "answers", AnswerFacts, urns, {})
     context.answers = _join_changes(answers, delta.answers, {}, join_answers, detached.answers)
-    pairs = context.runs.values()
-    runs = [facts for _, facts in pairs] + [facts for facts, _ in pairs if facts is not None]
+    before = [facts for facts, _ in context.runs.values() if facts is not None]
+    runs = [*context.reporting_runs.values(), *before]
     named = named_datasets(runs, [facts for _, facts in context.answers.values()], context.naming)
     named |= reported_datasets(context.datasets, [facts for _, facts in context.jobs.values()])
     resolve_names(transaction, context.datasets, named)
@@ -232,14 +241,7 @@ def restore_edges(context: WriteContext) -> None:
 def write_edges(context: WriteContext) -> None:
     """Write the edges of the lineage graph between datasets and jobs."""
     cache, datasets = context.cache, context.datasets
-    runs: dict[str, RunFacts] = {}
-    if context.refold:
-        # The graph may have the run, but not the last observation of its job's edges.
-        for urn in context.delta.runs:
-            cached = cache.runs[urn]
-            if cached is not None:
-                runs[urn] = cached
-    runs.update((urn, facts) for urn, (_, facts) in context.runs.items())
+    runs = context.reporting_runs
     jobs = {urn: facts for urn, (_, facts) in context.jobs.items()}
     context.written_edges = write_lineage_edges(context.transaction, datasets, jobs, runs, cache)
     context.redeclared_jobs = _redeclared_jobs(context.jobs, datasets)

@@ -31,7 +31,17 @@ from headwater.schema.events import Event, parse
 from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming
 from tests.canonical import Graph, canonical, empty
-from tests.event_builders import dataset, edge, node, run_event, symlinks, write_batch
+from tests.event_builders import (
+    columns,
+    dataset,
+    dataset_event,
+    edge,
+    job_event,
+    node,
+    run_event,
+    symlinks,
+    write_batch,
+)
 from tests.run_builders import RECEIVED, SPOOL
 
 pytestmark = pytest.mark.neo4j
@@ -181,6 +191,50 @@ def test_a_writer_without_its_deferred_updates_must_not_continue(database: Datab
     )
     assert saved == read_checkpoint(database, SPOOL) == Checkpoint(4, 4, 0)
     assert last_seen(database) == (minute(25),) * 5
+
+
+_DOCUMENTED = {"documentation": {"description": "Raw orders."}}
+_FROM_REPORT = columns(a=[("report", "a")])
+
+
+@pytest.mark.parametrize(
+    ("settled", "lost"),
+    [
+        # The second event adds a facet, so the facts are written at once; the edge is deferred.
+        (dataset_event("raw", 0, _FROM_REPORT), dataset_event("raw", 9, _FROM_REPORT)),
+        (
+            dataset_event("raw", 0, _FROM_REPORT),
+            dataset_event("raw", 9, {**_FROM_REPORT, **_DOCUMENTED}),
+        ),
+        (
+            job_event("j", 0, inputs=["raw"], outputs=["mart"]),
+            job_event("j", 9, inputs=["raw"], outputs=["mart"], facets=_DOCUMENTED),
+        ),
+        # The second event does not name the alias that its run read.
+        (
+            run_event("r", "START", 0, inputs=[dataset("raw", symlinks("t")), "t"]),
+            run_event("r", "COMPLETE", 9),
+        ),
+        # The reported source of an edge is an alias that the second event does not name.
+        (
+            run_event("r", "COMPLETE", 0, inputs=[dataset("report", symlinks("t"))]),
+            dataset_event("raw", 9, columns(a=[("t", "a")])),
+        ),
+    ],
+)
+def test_lost_updates_of_edges_are_written_by_a_second_fold(
+    database: Database, settled: dict[str, Any], lost: dict[str, Any]
+) -> None:
+    cache = WriteCache()
+    write_batch(database, [settled], cache, defer=True)
+    write_batch(database, [lost], cache, defer=True)
+    before = read_checkpoint(database, SPOOL)
+    delta = fold([parse(json.dumps(lost).encode(), received=RECEIVED)])
+    again = WriteRequest(
+        delta, spool=SPOOL, before=before, after=Checkpoint(2, 2, 0), holder="t", refold=True
+    )
+    write(database, again, cache=WriteCache())
+    assert canonical(database) == graph_of_one_batch(database, settled, lost)
 
 
 def filled(spool: Spool, nights: int) -> list[dict[str, Any]]:
