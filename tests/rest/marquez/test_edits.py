@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from headwater.cypher.driver.database import Database
 from tests.canonical import empty
-from tests.event_builders import dataset, dataset_event, run_event, schema
+from tests.event_builders import dataset, dataset_event, node, run_event, schema
 from tests.rest.conftest import Log
 from tests.rest.marquez.run_history import get_json, names
 from tests.run_builders import Event, write_events
@@ -54,15 +54,19 @@ def test_a_tag_is_listed_before_its_first_use(marquez: MarquezClient) -> None:
     assert marquez.list_tags()["tags"][0]["description"] == "Data of persons."
 
 
-def test_tags_of_a_dataset_and_of_a_column(marquez: MarquezClient, client: TestClient) -> None:
+def test_tags_of_a_dataset_and_of_a_column(
+    marquez: MarquezClient, client: TestClient, database: Database
+) -> None:
     tagged = marquez.tag_dataset("db", "orders", "PII")
     assert tagged["tags"] == ["PII", "gold"]
     assert marquez.get_dataset("db", "orders")["tags"] == ["PII", "gold"]
     with_column = marquez.tag_dataset_field("db", "orders", "name", "SENSITIVE")
     fields = {field["name"]: field["tags"] for field in with_column["fields"]}
     assert (with_column["tags"], fields) == (["PII", "gold"], {"id": [], "name": ["SENSITIVE"]})
+    assert node(database, "column:db:orders:name")["tags"] == ["SENSITIVE"]
     assert names(marquez.list_tags()["tags"]) == ["PII", "SENSITIVE", "gold"]
     assert send(client, "DELETE", f"{ORDERS}/fields/name/tags/SENSITIVE")["fields"][1]["tags"] == []
+    assert node(database, "column:db:orders:name")["tags"] is None
     assert send(client, "DELETE", f"{ORDERS}/tags/PII")["tags"] == ["gold"]
 
 
