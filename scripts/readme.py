@@ -62,7 +62,7 @@ def _answered(text: str, asker: Asker, demo_output: str) -> str:
 
 def printed(log: str) -> str:
     """Return what a demo printed about its answers and its failed run, without rules."""
-    start = log.index(f"answer {ANSWER}")
+    start = log.index(f"\nanswer {ANSWER} ") + 1
     return _RULE.sub("\n", log[start : log.index(" done in ", start)].rpartition("\n")[0] + "\n")
 
 
