@@ -4,6 +4,7 @@ current.
 
 from __future__ import annotations
 
+import json
 import re
 from fnmatch import fnmatch
 from pathlib import Path
@@ -100,6 +101,14 @@ def test_every_route_has_a_row(tmp_path: Path) -> None:
             if isinstance(route, Route | Mount)
         }
     assert {name for name in rows("http.md") if name.startswith("/")} == paths
+
+
+def test_every_answer_in_the_readme_has_data() -> None:
+    answers = re.findall(r"```graphql\n.*?```json\n(.*?)```", text("README.md"), flags=re.DOTALL)
+    assert answers
+    for answer in answers:
+        assert json.loads(answer).keys() == {"data"}
+        assert json.loads(answer)["data"]["trace"]["sources"]
 
 
 def test_every_link_has_a_target() -> None:
