@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from headwater.cli.namespace_notes import note_namespace
 from headwater.cli.question import question
 from headwater.cli.result import Result
 from headwater.client.backend import Backend
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 Data = dict[str, Any]
+_OLDER = "older reports exist; give a shorter period"
 _FAILED_COLUMNS = (
     "reportedAt", "namespace", "dataset", "column", "check", "severity", "expected", "actual",
     "pipeline", "runId",
@@ -92,6 +94,7 @@ def failed_checks(
         if page["hasNextPage"]:
             render.print_more(out, page["endCursor"], count)
 
+    note = "" if rows else note_namespace(backend, namespace)
     more = {"truncated": found["truncated"], "hasNextPage": page["hasNextPage"]}
     data = {"failedChecks": rows, "totalCount": count, **more}
     return Result(
@@ -99,7 +102,7 @@ def failed_checks(
         columns=_FAILED_COLUMNS,
         rows=rows,
         show=show,
-        note="older reports exist; give a shorter period" if found["truncated"] else "",
+        note=_OLDER if found["truncated"] else note,
     )
 
 

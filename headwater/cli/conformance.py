@@ -4,6 +4,7 @@ skew.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -70,8 +71,8 @@ def _show_producer(out: Console, found: dict[str, Any]) -> None:
     skew = found["skewSeconds"]
     if skew is not None:
         out.print(
-            f"  [dim]received {_seconds(skew['median'])} after they happened "
-            f"(from {_seconds(skew['min'])} to {_seconds(skew['max'])}), "
+            f"  [dim]received {_length_of(skew['median'])} after they happened "
+            f"(from {_length_of(skew['min'])} to {_length_of(skew['max'])}), "
             f"{found['futureEvents']:,} from the future[/]"
         )
     findings = found["findings"]
@@ -102,8 +103,15 @@ def _table(findings: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _seconds(seconds: float) -> str:
-    return f"{seconds:,.3f} s" if abs(seconds) < 10 else f"{seconds:,.0f} s"
+def _length_of(seconds: float) -> str:
+    """Return a difference of times for people: 0.010 s, 42 s, 1d 16h."""
+    from headwater.cli import render
+
+    if abs(seconds) < 10:
+        return f"{seconds:,.3f} s"
+    if abs(seconds) < 60:
+        return f"{seconds:,.0f} s"
+    return f"{'-' if seconds < 0 else ''}{render.age_of(timedelta(seconds=abs(seconds)))}"
 
 
 COMMANDS = {"conformance": conformance}

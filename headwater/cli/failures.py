@@ -5,11 +5,13 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
 
 import typer
 
+from headwater.cli.namespace_notes import note_namespace
 from headwater.cli.question import question
 from headwater.cli.result import Result
 from headwater.client.backend import Backend
@@ -71,7 +73,9 @@ def failed_runs(
 
 def ask_failures(backend: Backend, **variables: Any) -> Result:
     """Return a page of failed runs."""
-    return _failures(backend.ask("failed_runs", **variables)["failedRuns"])
+    found = backend.ask("failed_runs", **variables)["failedRuns"]
+    note = "" if found["edges"] else note_namespace(backend, variables["namespace"])
+    return replace(_failures(found), note=note)
 
 
 def _watched(backend: Backend, variables: dict[str, Any], interval: float) -> Iterator[Result]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from headwater.cli.namespace_notes import note_namespace
 from headwater.cli.question import question
 from headwater.cli.result import Result
 from headwater.client.backend import Backend
@@ -196,7 +197,8 @@ def _listed(backend: Backend, name: str, columns: Sequence[str], **variables: An
             render.print_more(out, page["endCursor"], count)
 
     data = {name: rows, "totalCount": count, "hasNextPage": page["hasNextPage"]}
-    return Result(data, columns, rows, show=show, prose=frozenset({"content"}))
+    note = "" if rows else note_namespace(backend, variables.get("namespace"))
+    return Result(data, columns, rows, show=show, note=note, prose=frozenset({"content"}))
 
 
 def _name(status: Status | None) -> str | None:

@@ -168,12 +168,14 @@ class Stack:
         self._resources.callback((home / API_FILE).unlink, missing_ok=True)
         if settings.port:
             require_free_port(settings.port, "--port")
+        self._print_step("starting Neo4j")
         # This process has the lock of the home, so a Neo4j of an earlier `up` has lost its owner.
         self._neo4j, running = self._resources.enter_context(
             local_neo4j(settings, self._bolt_port, owner="up")
         )
         # A restart must use the same port, because other processes know it.
         self._neo4j.bolt_port = int(running.uri.rpartition(":")[2])
+        self._print_step("Neo4j is up; starting the API and the worker")
         port = settings.port or free_port()
         require_free_port(port, "--port")
         self.url = f"http://127.0.0.1:{port}"
@@ -217,6 +219,7 @@ class Stack:
             while obstacle := _obstacle(f"{self.url}/readyz"):
                 if obstacle != shown:
                     status.update(f"waiting: {escape(obstacle)}")
+                    self._print_step(f"waiting: {obstacle}")
                     shown = obstacle
                 for name, process in self._processes.items():
                     if process.poll() is not None:
@@ -232,6 +235,11 @@ class Stack:
                         hint=f"Read {self._log('worker')} too, and check with `headwater doctor`.",
                     )
                 time.sleep(READY_POLL_SECONDS)
+
+    def _print_step(self, text: str) -> None:
+        """Print a step of the start on stderr, unless a terminal shows the steps as they change."""
+        if not self._console.is_terminal:
+            print(text, file=sys.stderr, flush=True)
 
     def _log(self, name: str) -> Path:
         return self._settings.home_path / f"{name}.log"

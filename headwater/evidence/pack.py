@@ -30,6 +30,8 @@ from headwater.lineage.view import GraphView
 from headwater.schema.urns import dataset_urn, job_urn, parse_urn
 
 FORMAT = "headwater-evidence/1"
+# The urn stands beside the properties; the others are for Headwater's own reads.
+_NOT_SHOWN = ("urn", "lineageRevision", "changedAt")
 NODES_MAX = 400
 EDGES_MAX = 4_000
 TRAVERSAL_SECONDS_MAX = 30.0
@@ -95,7 +97,7 @@ def build_pack(view: GraphView, urn: str, *, at: datetime, depth: int = DEPTH_DE
             "kind": kind_of(urn),
             "namespace": name.namespace,
             "name": name.name,
-            "properties": {key: value for key, value in subject.items() if key != "urn"},
+            "properties": {key: value for key, value in subject.items() if key not in _NOT_SHOWN},
         },
         "lineage": _lineage(urn, lineages, depth),
         "runs": {

@@ -87,7 +87,8 @@ def require_node(view: GraphView, urn: str) -> Row:
     row = next(iter(rows.values()), None)
     if row is None:
         raise NotFoundError(
-            f"there is no {kind} {urn!r}", hint="Find names with `headwater search TEXT`."
+            f"there is no {kind} {urn!r}",
+            hint="Check the spelling, find it with `search`, or use a key for its namespace.",
         )
     return row
 

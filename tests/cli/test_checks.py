@@ -42,7 +42,7 @@ def own_graph(history: Database, settings_of_tests: None) -> None:
 def data(*arguments: str) -> dict[str, Any]:
     result = CliRunner().invoke(app, [*arguments, "--json"], catch_exceptions=False)
     assert result.exit_code == 0, result.output
-    found: dict[str, Any] = json.loads(result.output)
+    found: dict[str, Any] = json.loads(result.stdout)
     return found
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from headwater.cli import app
+from headwater.cli import app, conformance
 from headwater.cypher.driver.database import Database
 from headwater.ingest.producer_stats import count_event
 from headwater.ingest.producer_stats_writer import write_producer_stats
@@ -37,6 +37,14 @@ def run(*arguments: str) -> str:
     result = CliRunner().invoke(app, ["conformance", *arguments], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.output
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(0.01, "0.010 s"), (42, "42 s"), (146_252, "1d 16h"), (-7_260, "-2h 1m"), (-3, "-3.000 s")],
+)
+def test_a_difference_of_times_is_for_people(seconds: float, shown: str) -> None:
+    assert conformance._length_of(seconds) == shown
 
 
 def test_a_table_for_people() -> None:

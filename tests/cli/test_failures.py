@@ -188,3 +188,14 @@ def test_refused_questions() -> None:
     ):
         with pytest.raises(error):
             CliRunner().invoke(app, arguments, catch_exceptions=False)
+
+
+def test_an_unknown_namespace_has_a_note(runs: Database, settings_of_tests: object) -> None:
+    del runs, settings_of_tests
+    for command in ("failed-runs", "runs", "jobs", "failed-checks"):
+        result = CliRunner().invoke(app, [command, "--namespace", "elt"], catch_exceptions=False)
+        assert result.exit_code == 0
+        note = "no node has the namespace 'elt'; similar namespaces: etl"
+        assert note in result.stderr
+        known = CliRunner().invoke(app, [command, "--namespace", "etl"], catch_exceptions=False)
+        assert "namespace" not in known.stderr

@@ -8,9 +8,11 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from rich.console import Console
 
 from headwater.cli import stack
 from headwater.errors import HomeInUseError
+from headwater.settings import load
 
 
 class Probe(BaseHTTPRequestHandler):
@@ -56,3 +58,13 @@ def test_obstacle_names_the_failed_checks() -> None:
     server.shutdown()
     server.server_close()
     assert stack._obstacle(f"{address}/ready") == "the API does not answer yet"
+
+
+def test_steps_are_printed_unless_a_terminal_shows_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = load({"HEADWATER_HOME": str(tmp_path)})
+    for is_terminal in (True, False):
+        console = Console(force_terminal=is_terminal)
+        stack.Stack(settings, bolt_port=0, console=console)._print_step("starting Neo4j")
+    assert capsys.readouterr().err == "starting Neo4j\n"

@@ -109,6 +109,7 @@ def test_lineage_in_both_directions(history: GraphView) -> None:
     }
     assert pack["lineage"]["truncated"] == {"UPSTREAM": None, "DOWNSTREAM": None}
     assert pack["subject"]["urn"] == ds("mart")
+    assert not {"lineageRevision", "changedAt", "urn"} & pack["subject"]["properties"].keys()
 
 
 def test_newest_runs_and_versions_are_listed_and_the_cut_is_named(history: GraphView) -> None:

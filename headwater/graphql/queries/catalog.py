@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import strawberry
 
 from headwater.cypher.driver.database import Row
+from headwater.errors import QueryError
 from headwater.graphql.context import Info
 from headwater.graphql.types.enums import CatalogOrder, RunStatus, TimeOrder
 from headwater.graphql.types.fields import After, Before, First, Last, node_not_found, resolver
@@ -37,7 +38,7 @@ from headwater.lineage.questions import namespaces as namespace_list
 from headwater.lineage.questions import runs as run_list
 from headwater.lineage.questions.answers import AnswerFilter
 from headwater.lineage.questions.runs import RunFilter
-from headwater.schema.urns import parse_urn
+from headwater.schema.urns import KINDS, parse_urn
 
 _NAMESPACE = "namespace:"
 _NODE_OF_KIND: Mapping[str, Callable[[Row], Node]] = {
@@ -112,7 +113,7 @@ class CatalogQueries:
     async def node(self, info: Info, id: ID) -> Node | None:
         if id.startswith(_NAMESPACE):
             return await _namespace(info, id)
-        of = _NODE_OF_KIND.get(parse_urn(id).kind)
+        of = _NODE_OF_KIND.get(_kind_of_id(id))
         row = await info.context.nodes.load(id)
         if row is None and of is not None:
             canonical = await info.context.run_in_thread(resolve_urn, info.context.view, id)
@@ -302,6 +303,17 @@ def _connection(
         info.context.nodes.prime(row["urn"], row)
     counter = partial(info.context.run_in_thread, count, info.context.view, filter)
     return Connection.of(page, map(of, page.entries), counter)
+
+
+def _kind_of_id(id: str) -> str:
+    """Return the kind of node that an id names. Raises QueryError, as `parse_urn` does."""
+    kind = id.partition(":")[0]
+    if kind not in KINDS:
+        raise QueryError(
+            f"{id!r} is not an id: it must start with one of {', '.join([*KINDS, 'namespace'])}",
+            hint="Write for example dataset:<namespace>:<name>, each part percent-encoded.",
+        )
+    return parse_urn(id).kind
 
 
 async def _namespace(info: Info, id: str) -> Namespace:

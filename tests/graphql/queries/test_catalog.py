@@ -176,3 +176,15 @@ def test_a_missing_node_leaves_its_siblings(ask: Ask, missing: Callable[[str], N
 
 def test_an_id_that_is_none(refused: Ask) -> None:
     assert refused('{ node(id: "x") { id } }')["extensions"]["code"] == "BAD_REQUEST"
+
+
+def test_an_id_of_no_kind_names_all_kinds(ask: Ask) -> None:
+    (error,) = ask('{ node(id: "nonsense") { id } }')["errors"]
+    assert error["message"].endswith(", namespace")
+    assert "dataset, job" in error["message"]
+
+
+def test_a_missing_start_names_a_question(ask: Ask) -> None:
+    (error,) = ask('{ trace(answerId: "none") { truncated } }')["errors"]
+    assert error["extensions"]["code"] == "NOT_FOUND"
+    assert "`search`" in error["extensions"]["hint"]
