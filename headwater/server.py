@@ -25,8 +25,13 @@ from headwater.access.keys import Keys
 from headwater.access.log import AccessLog
 from headwater.access.origin import OriginCheck, allowed_hosts, cors_middleware
 from headwater.access.store import AccessStore
-from headwater.cypher.driver.database import PLANNING_SECONDS_MAX, Database
-from headwater.cypher.driver.warmup import is_first_query, is_read_query, warm_up
+from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.warmup import (
+    PLANNING_SECONDS_MAX,
+    is_first_query,
+    is_read_query,
+    warm_up,
+)
 from headwater.errors import EventError, HeadwaterError, SettingsError
 from headwater.evidence import http as evidence
 from headwater.graphql.persisted_queries import PersistedQueries, read_trusted_queries

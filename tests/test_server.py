@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from headwater.cypher.driver.database import PLANNING_SECONDS_MAX, Database
+from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.warmup import PLANNING_SECONDS_MAX
 from headwater.local.ports import free_port
 from headwater.server import create_app, run_warm_up
 from headwater.settings import load

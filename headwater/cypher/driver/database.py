@@ -35,8 +35,6 @@ CONNECT_SECONDS_MAX = 2.0
 ACQUIRE_SECONDS_MAX = 5.0
 READ_SECONDS_MAX = 10.0
 WRITE_SECONDS_MAX = 60.0
-# How much longer a question may take until Neo4j has planned the queries of nearly every question.
-PLANNING_SECONDS_MAX = 50.0
 # The longest silence of the connection while a batched statement runs; Neo4j sends a keep-alive
 # every minute.
 BATCHES_SECONDS_MAX = 3_600.0
@@ -153,13 +151,7 @@ class _RolledBackError(Exception):
 
 
 class Database:
-    """A Neo4j database. Threads may share it; close it in the end.
-
-    `planning_seconds` is how much longer a question may take at present. A server sets it to
-    `PLANNING_SECONDS_MAX` when it starts, and to 0 after the first part of its warm-up.
-    """
-
-    planning_seconds = 0.0
+    """A Neo4j database. Threads may share it; close it in the end."""
 
     def __init__(
         self,
@@ -182,6 +174,7 @@ class Database:
         """
         self.uri = uri
         self._on_query = on_query
+        self.planning_seconds = 0.0
         self._database = database
         self._driver = neo4j.GraphDatabase.driver(
             uri,
@@ -205,8 +198,7 @@ class Database:
 
         Args:
             name: The query, for example `read/nodes/properties`.
-            seconds: The time after which Neo4j ends the transaction. The default, and a longer
-                time, are extended by `planning_seconds`.
+            seconds: The time after which Neo4j ends the transaction.
             **parameters: The parameters of the query.
 
         Returns:
@@ -218,8 +210,6 @@ class Database:
             QueryError: The query or a parameter is wrong.
         """
         began = time.monotonic()
-        if seconds >= READ_SECONDS_MAX:
-            seconds += self.planning_seconds
         rows = self.ask(find_query(name).text, parameters, seconds=seconds)
         self._on_query(name, time.monotonic() - began)
         return rows
@@ -245,8 +235,7 @@ class Database:
         try:
             return self._run_alone(text, parameters, seconds)
         except UnavailableError as error:
-            # The server of a pooled connection may have restarted since: one retry over a new
-            # connection.
+            # The server may have restarted since: retry once, over a new connection.
             is_slow = time.monotonic() - began > STALE_SECONDS_MAX
             if is_slow or not isinstance(error.__cause__, DriverError):
                 raise

@@ -29,6 +29,8 @@ _FIRST = (
     "read/catalog/search",
     "read/nodes/owners",
 )
+# How much longer a question may take until they are planned.
+PLANNING_SECONDS_MAX = 50.0
 _WITHOUT_EFFECT: dict[str, Any] = {
     "STRING": "none",
     "INTEGER": 1,
