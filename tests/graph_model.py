@@ -41,6 +41,8 @@ class LineageModel:
     derived: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     visibility: Visibility = UNRESTRICTED
     feeds: set[tuple[str, str]] = field(default_factory=set)
+    # As in a `Database` whose queries are planned.
+    planning_seconds: float = 0.0
 
     def add(
         self,
