@@ -314,9 +314,12 @@ def marquez(
     try:
         deliver(events, report, delivery)
     except KeyboardInterrupt:
+        from headwater.cli.render import with_noun
+
+        sent = with_noun(report.counts["events"], "event")
         again = f" with --since {events.resume_at.isoformat()}" if events.resume_at else ""
         print(
-            f"stopped after {report.counts['events']:,} events; run it again{again} to go on",
+            f"stopped after {sent}; run it again{again} to go on",
             file=sys.stderr,
         )
         raise typer.Exit(INTERRUPTED) from None

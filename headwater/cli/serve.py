@@ -135,7 +135,7 @@ def neo4j(
     with local_neo4j(settings, bolt_port, sizes=Sizes(read_only=read_only)) as (_, running):
         if read_only and running.reused:
             raise HomeInUseError(
-                f"the Neo4j in {settings.home_path} runs already, and may write",
+                f"another program runs the Neo4j in {settings.home_path}, and may write",
                 hint="Stop it, or copy the home while it is stopped.",
             )
         console = Console(highlight=False)

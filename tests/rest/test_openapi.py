@@ -23,6 +23,7 @@ from starlette.routing import Route
 from headwater.cypher.driver.database import Database
 from headwater.server import create_app
 from headwater.settings import load
+from headwater.ui.routes import VIEWS
 from tests.canonical import empty
 from tests.conftest import Neo4jServer
 from tests.rest.conftest import serving
@@ -33,6 +34,7 @@ pytestmark = pytest.mark.neo4j
 
 # Routes outside of REST: pages, probes, GraphQL, and the administration of keys.
 ELSEWHERE = (
+    *VIEWS,
     "/",
     "/graphql",
     "/healthz",

@@ -42,10 +42,16 @@ def test_a_trailing_slash_is_accepted_and_never_redirected(api: Api) -> None:
     assert api.post(b"[" + event() + b"]", "/api/v1/lineage/batch/").status == 200
 
 
-@pytest.mark.parametrize("path", ["/api/v1/Lineage", "/api/v1", "/api/v1/lineage/batch/x"])
+@pytest.mark.parametrize("path", ["/api/v1", "/api/v1/lineage/batch/x"])
 def test_other_paths_are_not_found(api: Api, path: str) -> None:
     answer = api.post(event(), path)
     assert (answer.status, answer.body["error"]["code"]) == (404, "HTTP")
+
+
+def test_an_unknown_path_below_those_of_marquez_is_an_error_in_its_form(api: Api) -> None:
+    answer = api.post(event(), "/api/v1/Lineage")
+    assert (answer.status, answer.body["code"]) == (404, 404)
+    assert "404" in answer.body["message"]
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH"])
