@@ -38,7 +38,8 @@ _FINGERPRINT_CHARACTERS = 8
 _LINE_END = re.compile(r";[ \t]*(?:--[^\n]*)?\n")
 # A routine is one statement up to its last END; only its calls run the statements in it.
 _ROUTINE = re.compile(
-    r"create\s+(?:or\s+(?:replace|alter)\s+)?(?:\w+\s+){0,2}(?:procedure|function|trigger|package)\b",
+    r"create\s+(?:or\s+(?:replace|alter)\s+)?(?:\w+\s+){0,2}"
+    r"(?:procedure|function|trigger|package)\b",
     re.IGNORECASE,
 )
 _BLOCK_WORDS = re.compile(r"\b(?:begin|case|end(?:\s+(?:if|loop|while|for|repeat))?)\b", re.I)
