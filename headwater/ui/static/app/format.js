@@ -62,6 +62,14 @@ export function moment(time) {
 }
 
 /**
+ * Return a time to the minute, in UTC: "2026-11-22 17:05 UTC".
+ * @param {string} time
+ */
+export function minute(time) {
+  return `${new Date(time).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}
+
+/**
  * Return bytes in the largest fitting unit of 1,000.
  * @param {number | string | null | undefined} bytes
  */

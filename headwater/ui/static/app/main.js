@@ -10,6 +10,11 @@ import { t } from "./texts.js";
 const VIEWS = {
   home: () => import("./pages/home.js"),
   search: () => import("./pages/search.js"),
+  datasets: () => import("./pages/dataset.js"),
+  jobs: () => import("./pages/job.js"),
+  runs: () => import("./pages/run.js"),
+  answers: () => import("./pages/answer.js"),
+  failures: () => import("./pages/failures.js"),
   "sign-in": () => import("./pages/sign_in.js"),
   missing: () => import("./pages/missing.js"),
 };

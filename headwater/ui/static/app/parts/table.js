@@ -12,9 +12,14 @@ import { t } from "../texts.js";
  */
 
 /**
- * @param {{caption: string, columns: Column[], rows: any[], rowKey: (row: any) => string, file?: string}} properties
+ * `detail` returns what stands below a row, over all columns. A stacked table is a list of cards on
+ * a narrow window.
+ * @param {{
+ *   caption: string, columns: Column[], rows: any[], rowKey: (row: any) => string, file?: string,
+ *   detail?: (row: any) => any, isStacked?: boolean
+ * }} properties
  */
-export function DataTable({ caption, columns, rows, rowKey, file = "headwater" }) {
+export function DataTable({ caption, columns, rows, rowKey, file = "headwater", detail, isStacked = false }) {
   const [order, setOrder] = useState({ column: -1, sign: 1 });
   const sorted = order.column < 0 ? rows : sortedBy(rows, columns[order.column].value, order.sign);
   const sort = (/** @type {number} */ column) =>
@@ -22,7 +27,7 @@ export function DataTable({ caption, columns, rows, rowKey, file = "headwater" }
   const direction = (/** @type {number} */ index) =>
     order.column !== index ? "none" : order.sign > 0 ? "ascending" : "descending";
   return html`<div class="table-frame" tabindex="0" role="region" aria-label=${caption}>
-    <table>
+    <table class=${isStacked ? "stacked" : ""}>
       <caption>
         ${caption}${" "}
         <button class="plain" aria-label=${t("table.csv.label", { caption })} onClick=${() => save(file, columns, sorted)}>
@@ -42,17 +47,37 @@ export function DataTable({ caption, columns, rows, rowKey, file = "headwater" }
       </thead>
       <tbody>
         ${sorted.map(
-          (row) => html`<tr key=${rowKey(row)}>
-            ${columns.map(
-              (column) => html`<td key=${column.title} class=${column.isNumber ? "number" : ""}>
-                ${column.cell ? column.cell(row) : column.value(row)}
-              </td>`,
-            )}
-          </tr>`,
+          (row) => html`<${Row} key=${rowKey(row)} row=${row} columns=${columns} detail=${detail?.(row)} />`,
         )}
       </tbody>
     </table>
   </div>`;
+}
+
+/** @param {{row: any, columns: Column[], detail: any}} properties */
+function Row({ row, columns, detail }) {
+  return html`<tr>
+      ${columns.map(
+        (column) => html`<td key=${column.title} class=${column.isNumber ? "number" : ""} data-title=${column.title}>
+          ${column.cell ? column.cell(row) : column.value(row)}
+        </td>`,
+      )}
+    </tr>
+    ${detail && html`<tr><td class="detail" colspan=${columns.length}>${detail}</td></tr>`}`;
+}
+
+/**
+ * Return the columns that have a value in some row, so that empty ones take no room.
+ * @param {Column[]} columns
+ * @param {any[]} rows
+ */
+export function withValues(columns, rows) {
+  return columns.filter(({ value }) => rows.some((row) => !isMissing(value(row))));
+}
+
+/** @param {unknown} value */
+function isMissing(value) {
+  return value === null || value === undefined || value === "";
 }
 
 /**
@@ -62,8 +87,6 @@ export function DataTable({ caption, columns, rows, rowKey, file = "headwater" }
  * @param {number} sign 1 or -1
  */
 export function sortedBy(rows, value, sign) {
-  const isMissing = (/** @type {unknown} */ found) =>
-    found === null || found === undefined || found === "";
   return [...rows].sort((a, b) => {
     const [left, right] = [value(a), value(b)];
     if (isMissing(left) || isMissing(right)) return Number(isMissing(left)) - Number(isMissing(right));

@@ -1,0 +1,59 @@
+// The columns of a dataset; each leads to where it comes from and where it goes.
+import { count } from "../format.js";
+import { html } from "../html.js";
+import { Empty } from "../parts/messages.js";
+import { NodeLink, Tags } from "../parts/node.js";
+import { Section } from "../parts/section.js";
+import { DataTable } from "../parts/table.js";
+import { hrefOf } from "../router.js";
+import { t } from "../texts.js";
+import { columnUrn } from "../urns.js";
+
+/** @param {{dataset: any, tags: Map<string, string[]>}} properties */
+export function Columns({ dataset, tags }) {
+  const rows = dataset.fields.map((/** @type {any} */ field, /** @type {number} */ index) => ({
+    ...field,
+    position: index + 1,
+    tags: tags.get(field.name) ?? [],
+    urn: columnUrn(dataset.urn, field.name),
+  }));
+  return html`<${Section} id="columns" title=${t("dataset.columns")}>
+    ${
+      rows.length
+        ? html`<${DataTable}
+            caption=${t("dataset.columns.caption", { count: count(rows.length) })}
+            columns=${tableColumns()}
+            rows=${rows}
+            rowKey=${(/** @type {any} */ row) => row.position}
+            isStacked=${true}
+            file="columns"
+          />`
+        : html`<${Empty} title=${t("dataset.columns.none")} hint=${t("dataset.columns.none.hint")} />`
+    }
+  <//>`;
+}
+
+/** @returns {import("../parts/table.js").Column[]} */
+function tableColumns() {
+  return [
+    { title: t("column.position"), value: (row) => row.position, isNumber: true },
+    { title: t("column.name"), value: (row) => row.name, cell: columnName },
+    { title: t("column.type"), value: (row) => row.type, cell: (row) => html`<code><bdi>${row.type}</bdi></code>` },
+    { title: t("column.tags"), value: (row) => row.tags.join(" "), cell: (row) => html`<${Tags} names=${row.tags} />` },
+    { title: t("column.lineage"), value: (row) => row.urn, cell: lineageLinks },
+  ];
+}
+
+/** @param {any} row */
+function columnName(row) {
+  if (!row.urn) return html`<bdi class="name">${row.name}</bdi>`;
+  return html`<${NodeLink} node=${{ urn: row.urn, kind: "COLUMN", name: row.name }} showKind=${false} />`;
+}
+
+/** @param {any} row */
+function lineageLinks({ urn, name }) {
+  if (!urn) return null;
+  const href = (/** @type {string} */ direction) => hrefOf("lineage", "", { urn, direction });
+  return html`<a href=${href("upstream")} aria-label=${t("column.upstream.label", { name })}>← ${t("column.upstream")}</a>${" "}
+    <a class="nowrap" href=${href("downstream")} aria-label=${t("column.downstream.label", { name })}>${t("column.downstream")} →</a>`;
+}
