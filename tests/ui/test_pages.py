@@ -85,9 +85,9 @@ def test_the_columns_of_a_dataset_lead_to_their_lineage(page: Page) -> None:
         ["2", "amount", "double", ""],
         ["3", "customer", "string", "pii=name"],
     ]
-    link = columns.get_by_role("link", name="Where customer comes from")
+    link = columns.get_by_role("link", name="customer: from where")
     expect(link).to_have_attribute(
-        "href", "/lineage?urn=column%3Adb%3Aorders%3Acustomer&direction=upstream"
+        "href", "/lineage?urn=column%3Adb%3Aorders%3Acustomer&direction=UPSTREAM"
     )
 
 
@@ -250,7 +250,7 @@ def test_failures_say_who_is_affected_and_what_to_run_again(page: Page) -> None:
     expect(row).to_contain_text("open")
     expect(row).to_contain_text("answers 1, datasets 2, jobs 1")
     expect(row).to_contain_text("team:orders, team:insight")
-    row.get_by_role("button", name="Details of load_orders").click()
+    row.get_by_role("button", name="Details: load_orders").click()
     page.wait_for_url("**/failures?since=all&open=run%3Abad")
     details = page.locator("#failure-details")
     causes = cells(details.locator("section").filter(has_text="Root-cause candidates").first)

@@ -32,7 +32,7 @@ function Answer({ id }) {
 /** @param {{answer: any, asked: import("../use_ask.js").Asked}} properties */
 function Whole({ answer, asked }) {
   const evidence = `/api/v1/evidence?${new URLSearchParams({ urn: answer.urn })}`;
-  const picture = hrefOf("lineage", "", { urn: answer.urn, direction: "upstream", level: "RUN" });
+  const picture = hrefOf("lineage", "", { urn: answer.urn, direction: "UPSTREAM", level: "RUN" });
   return html`<${NodeHead}
       kind=${t("answer.kind")}
       urn=${answer.urn}

@@ -54,6 +54,6 @@ function columnName(row) {
 function lineageLinks({ urn, name }) {
   if (!urn) return null;
   const href = (/** @type {string} */ direction) => hrefOf("lineage", "", { urn, direction });
-  return html`<a href=${href("upstream")} aria-label=${t("column.upstream.label", { name })}>← ${t("column.upstream")}</a>${" "}
-    <a class="nowrap" href=${href("downstream")} aria-label=${t("column.downstream.label", { name })}>${t("column.downstream")} →</a>`;
+  return html`<a href=${href("UPSTREAM")} aria-label=${t("column.upstream.label", { name })}>← ${t("column.upstream")}</a>${" "}
+    <a class="nowrap" href=${href("DOWNSTREAM")} aria-label=${t("column.downstream.label", { name })}>${t("column.downstream")} →</a>`;
 }

@@ -197,7 +197,8 @@ function affectedWords(run) {
 function detailsButton(run, open, toggle) {
   const isOpen = run.urn === open;
   const name = run.pipelineName ?? run.runId;
-  return html`<button aria-expanded=${isOpen} aria-label=${t("failures.details.of", { name })} onClick=${() => toggle(run.urn)}>
+  const label = isOpen ? t("failures.close.of", { name }) : t("failures.details.of", { name });
+  return html`<button aria-expanded=${isOpen} aria-label=${label} onClick=${() => toggle(run.urn)}>
     ${isOpen ? t("failures.close") : t("failures.details")}
   </button>`;
 }
