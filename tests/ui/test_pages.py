@@ -87,7 +87,7 @@ def test_the_columns_of_a_dataset_lead_to_their_lineage(page: Page) -> None:
     ]
     link = columns.get_by_role("link", name="customer: from where")
     expect(link).to_have_attribute(
-        "href", "/lineage?urn=column%3Adb%3Aorders%3Acustomer&direction=UPSTREAM"
+        "href", "/lineage?urn=column%3Adb%3Aorders%3Acustomer&direction=UPSTREAM&depth=10"
     )
 
 

@@ -14,6 +14,7 @@ import { useAsk } from "../use_ask.js";
 import { Story } from "./answer_story.js";
 
 const BRANCHES = 500;
+const DEPTH = 10;
 
 /** @param {{place: import("../router.js").Place}} properties */
 export default function AnswerPage({ place }) {
@@ -32,7 +33,7 @@ function Answer({ id }) {
 /** @param {{answer: any, asked: import("../use_ask.js").Asked}} properties */
 function Whole({ answer, asked }) {
   const evidence = `/api/v1/evidence?${new URLSearchParams({ urn: answer.urn })}`;
-  const picture = hrefOf("lineage", "", { urn: answer.urn, direction: "UPSTREAM", level: "RUN" });
+  const picture = hrefOf("lineage", "", { urn: answer.urn, direction: "UPSTREAM", depth: DEPTH, level: "RUN" });
   return html`<${NodeHead}
       kind=${t("answer.kind")}
       urn=${answer.urn}

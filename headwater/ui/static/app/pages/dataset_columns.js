@@ -9,6 +9,9 @@ import { hrefOf } from "../router.js";
 import { t } from "../texts.js";
 import { columnUrn } from "../urns.js";
 
+/** Columns have few neighbours, so their whole path is shown at once. */
+const DEPTH = 10;
+
 /** @param {{dataset: any, tags: Map<string, string[]>}} properties */
 export function Columns({ dataset, tags }) {
   const rows = dataset.fields.map((/** @type {any} */ field, /** @type {number} */ index) => ({
@@ -53,7 +56,7 @@ function columnName(row) {
 /** @param {any} row */
 function lineageLinks({ urn, name }) {
   if (!urn) return null;
-  const href = (/** @type {string} */ direction) => hrefOf("lineage", "", { urn, direction });
+  const href = (/** @type {string} */ direction) => hrefOf("lineage", "", { urn, direction, depth: DEPTH });
   return html`<a href=${href("UPSTREAM")} aria-label=${t("column.upstream.label", { name })}>← ${t("column.upstream")}</a>${" "}
     <a class="nowrap" href=${href("DOWNSTREAM")} aria-label=${t("column.downstream.label", { name })}>${t("column.downstream")} →</a>`;
 }
