@@ -36,7 +36,7 @@ function Whole({ schemas, place }) {
     const parameters = { ...place.parameters, before: from.hash, after: to.hash, [side]: hash };
     go(hrefOf(place.view, place.id, parameters), { replace: true });
   };
-  return html`<p class="controls">
+  return html`<p class="filters">
       <${Choice} label=${t("dataset.history.before")} schemas=${schemas} value=${from.hash} onChoose=${(/** @type {string} */ hash) => choose("before", hash)} />
       <${Choice} label=${t("dataset.history.after")} schemas=${schemas} value=${to.hash} onChoose=${(/** @type {string} */ hash) => choose("after", hash)} />
     </p>

@@ -90,7 +90,7 @@ function Filters({ place, since }) {
     go(hrefOf("failures", "", chosen), { replace: true });
   };
   const choices = since in SINCE ? Object.keys(SINCE) : [...Object.keys(SINCE), since];
-  return html`<form class="controls" role="search" aria-label=${t("failures.filter")} onSubmit=${filter}>
+  return html`<form class="filters" role="search" aria-label=${t("failures.filter")} onSubmit=${filter}>
     <label>${t("failures.since")}
       <select name="since" value=${since} onChange=${filter}>
         ${choices.map((name) => html`<option key=${name} value=${name}>${sinceWords(name)}</option>`)}
