@@ -28,9 +28,10 @@ export function useSeen() {
 
 /** @param {{id: string, title: string, note?: any, later?: Later, children?: any}} properties */
 export function Section({ id, title, note = null, later, children }) {
-  return html`<section class="panel" id=${id} aria-labelledby=${`${id}-title`} ref=${later?.frame}>
+  const isAwaited = later && !later.isSeen;
+  return html`<section class=${isAwaited ? "panel awaited" : "panel"} id=${id} aria-labelledby=${`${id}-title`} ref=${later?.frame}>
     <div class="section-head"><h2 id=${`${id}-title`}>${title}</h2>${note}</div>
-    ${later && !later.isSeen ? html`<div class="skeleton" />` : children}
+    ${isAwaited ? html`<div class="skeleton" />` : children}
   </section>`;
 }
 
