@@ -48,10 +48,6 @@ function Bar({ place }) {
   const links = [
     ["lineage", hrefOf("lineage")],
     ["failures", hrefOf("failures")],
-    ["executive", hrefOf("dashboards", "executive")],
-    ["on-call", hrefOf("dashboards", "on-call")],
-    ["debug", hrefOf("dashboards", "debug")],
-    ["trust", hrefOf("dashboards", "trust")],
   ];
   return html`<header class="bar">
     <a class="skip" href="#content">${t("app.skip")}</a>
