@@ -46,7 +46,6 @@ function Theme() {
 function Bar({ place }) {
   const current = place.view === "dashboards" ? place.id : place.view;
   const links = [
-    ["lineage", hrefOf("lineage")],
     ["failures", hrefOf("failures")],
   ];
   return html`<header class="bar">

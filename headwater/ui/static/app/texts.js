@@ -4,7 +4,6 @@ const TEXTS = {
   "app.name": "Headwater",
   "app.skip": "Skip to the content",
   "app.navigation": "Main",
-  "nav.lineage": "Explore",
   "nav.failures": "Failures",
   "theme.label": "Theme",
   "theme.system": "as the system",
