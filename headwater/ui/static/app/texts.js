@@ -140,6 +140,14 @@ const TEXTS = {
   "column.when": "when",
   "column.distance": "runs away",
   "column.details": "details",
+  "column.day": "day",
+
+  "tile.asOf": "as of",
+  "tile.below": "out of bounds: {threshold}",
+  "tile.within": "within bounds: {threshold}",
+  "tile.unknown": "not known",
+  "tile.trend": "Trend: from {before} on {since} to {after} on {until}",
+  "tile.history": "Trend of {days} days as a table",
 
   "dataset.kind": "dataset",
   "dataset.freshness.title": "Freshness",
