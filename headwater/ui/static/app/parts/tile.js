@@ -80,7 +80,7 @@ function Badge({ isBelow, threshold, isKnown }) {
     <svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true">
       <path d=${shape} fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" />
     </svg>
-    <span>${t(isBelow ? "tile.below" : "tile.within", { threshold })}</span>
+    <span>${isBelow ? t("tile.below", { threshold }) : t("tile.within", { threshold })}</span>
   </div>`;
 }
 
