@@ -18,6 +18,7 @@ from headwater.cli import failures, query
 from headwater.cli.backend.local import LocalBackend
 from headwater.cli.result import Format, write
 from headwater.cli.stack import Stack
+from headwater.client.address import is_up
 from headwater.cypher.driver.database import Database
 from headwater.errors import HomeInUseError, ServerError
 from headwater.ingest.spool.spool import Spool
@@ -69,7 +70,7 @@ def _empty(home: Path) -> None:
         raise HomeInUseError(
             f"{home} holds files that are not of a demo", hint="Choose an empty folder with --home."
         )
-    if (home / "api.url").exists() and _in_use(home):
+    if (home / "api.url").exists() and is_up(home):
         raise HomeInUseError(
             f"a demo is being served from {home}",
             hint="End it first, or choose another folder with --home.",
@@ -83,17 +84,6 @@ def _empty(home: Path) -> None:
         else:
             entry.unlink()
     (home / _MARK).touch()
-
-
-def _in_use(home: Path) -> bool:
-    import fcntl
-
-    with (home / "up.lock").open("a") as lock_file:
-        try:
-            fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return True
-    return False
 
 
 def _pipeline(url: str, home: Path) -> None:

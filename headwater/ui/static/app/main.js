@@ -44,7 +44,6 @@ function Theme() {
 
 /** @param {{place: import("./router.js").Place}} properties */
 function Bar({ place }) {
-  const current = place.view === "dashboards" ? place.id : place.view;
   const links = [
     ["failures", hrefOf("failures")],
   ];
@@ -56,7 +55,7 @@ function Bar({ place }) {
       <ul>
         ${links.map(
           ([name, href]) => html`<li key=${name}>
-            <a href=${href} aria-current=${name === current ? "page" : undefined}>${t(`nav.${name}`)}</a>
+            <a href=${href} aria-current=${name === place.view ? "page" : undefined}>${t(`nav.${name}`)}</a>
           </li>`,
         )}
       </ul>
