@@ -57,12 +57,13 @@ test: setup ## Run all tests, against a real Neo4j and a real Spark (or some: PY
 test-fast: setup ## Run the tests that need no server, in about a minute.
 	@$(bin) pytest --numprocesses $(WORKERS) --dist loadfile --durations 10 --hypothesis-profile fast -m "$(serverless)" $(addprefix --ignore=,$(alone))
 
-check: setup ## Check lint, formatting, types, unused code and import contracts.
+check: setup ## Check lint, formatting, types (Python, and JavaScript if Node is there), unused code, imports.
 	@$(bin) ruff check .
 	@$(bin) ruff format --check .
 	@$(bin) mypy
 	@$(bin) vulture
 	@.venv/bin/python .venv/bin/lint-imports
+	@$(bin) scripts.page_types
 
 fix: setup ## Format, and fix lint automatically where possible.
 	@$(bin) ruff check --fix .

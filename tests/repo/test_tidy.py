@@ -30,6 +30,7 @@ LOCKS = (
 GENERATED = (
     *LOCKS,
     "docs/reference/cli.md",
+    "scripts/page_tools/package-lock.json",
     "docs/reference/cypher.md",
     "docs/reference/graph.md",
     "docs/reference/graph.svg",

@@ -75,3 +75,14 @@ def test_the_theme_stays_chosen(page: Page) -> None:
     page.get_by_label("Theme").select_option("dark")
     visit(page, "/")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(16, 22, 28)"
+
+
+def test_a_script_that_reads_a_colour_gets_the_one_in_force(page: Page) -> None:
+    ground = "getComputedStyle(document.documentElement).getPropertyValue('--ground')"
+    visit(page, "/sign-in")
+    seen = []
+    for scheme, chosen in (("light", "system"), ("dark", "system"), ("dark", "light")):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.get_by_label("Theme").select_option(chosen)
+        seen.append(page.evaluate(ground))
+    assert seen == ["rgb(247, 249, 251)", "rgb(16, 22, 28)", "rgb(247, 249, 251)"]

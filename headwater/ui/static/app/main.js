@@ -4,6 +4,7 @@ import { html, render, useEffect, useState } from "./html.js";
 import { Failure, Loading } from "./parts/messages.js";
 import { Search } from "./parts/search.js";
 import { hrefOf, onPlace, placeOf } from "./router.js";
+import { store, stored } from "./storage.js";
 import { t } from "./texts.js";
 
 /** The module of each view, loaded when it is first shown. */
@@ -28,9 +29,9 @@ function applyTheme(theme) {
 }
 
 function Theme() {
-  const [theme, setTheme] = useState(localStorage.getItem(THEME_KEY) ?? "system");
+  const [theme, setTheme] = useState(stored(THEME_KEY) ?? "system");
   const chosen = (/** @type {any} */ event) => {
-    localStorage.setItem(THEME_KEY, event.target.value);
+    store(THEME_KEY, event.target.value);
     applyTheme(event.target.value);
     setTheme(event.target.value);
   };
@@ -93,7 +94,6 @@ function App() {
     <main id="content" tabindex="-1" class=${isWide ? "view wide" : "view"}><${View} place=${place} /></main>`;
 }
 
-applyTheme(localStorage.getItem(THEME_KEY) ?? "system");
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 root.replaceChildren();
 render(html`<${App} />`, root);

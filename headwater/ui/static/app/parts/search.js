@@ -2,6 +2,7 @@
 import { ask } from "../api.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { go, hrefOf, hrefOfNode } from "../router.js";
+import { store, stored } from "../storage.js";
 import { t } from "../texts.js";
 
 const PAUSE_MILLISECONDS = 120;
@@ -14,7 +15,7 @@ const RECENT_MAX = 8;
 /** @returns {Found[]} */
 export function recentNodes() {
   try {
-    return JSON.parse(localStorage.getItem(RECENT_KEY) ?? "[]");
+    return JSON.parse(stored(RECENT_KEY) ?? "[]");
   } catch {
     return [];
   }
@@ -24,7 +25,7 @@ export function recentNodes() {
 export function rememberNode({ urn, kind, name, namespace }) {
   const others = recentNodes().filter((other) => other.urn !== urn);
   const kept = [{ urn, kind, name, namespace }, ...others].slice(0, RECENT_MAX);
-  localStorage.setItem(RECENT_KEY, JSON.stringify(kept));
+  store(RECENT_KEY, JSON.stringify(kept));
 }
 
 export function Search() {

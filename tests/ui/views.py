@@ -1,0 +1,32 @@
+"""The views of the page, as the stories of the tests fill them."""
+
+from __future__ import annotations
+
+DATASET = "/datasets/dataset%3Adb%3Aorders"
+JOB = "/jobs/job%3Aetl%3Aload_orders"
+
+# The address of each view on the history of stories.py.
+FILLED = {
+    "home": "/",
+    "search": "/search?text=orders",
+    "failures": "/failures?since=all",
+    "failure": "/failures?since=all&open=run%3Abad",
+    "dataset": f"{DATASET}?days=3650",
+    "job": JOB,
+    "failed run": "/runs/bad",
+    "run": "/runs/report",
+    "answer": "/answers/best-customer",
+    "sign-in": "/sign-in",
+}
+# Views that have nothing to show, and say so.
+EMPTY = {
+    "home": "/",
+    "search": "/search?text=nothing",
+    "search without a text": "/search",
+    "failures": "/failures?pipeline=nothing",
+    "dataset": "/datasets/dataset%3Adb%3Anothing",
+    "job": "/jobs/job%3Aetl%3Anothing",
+    "run": "/runs/nothing",
+    "answer": "/answers/nothing",
+    "missing": "/nowhere",
+}
