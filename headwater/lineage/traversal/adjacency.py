@@ -121,7 +121,7 @@ class Adjacency(ABC):
             self.exhausted = "time"
             self.rejected.update(unchecked)
 
-    def _query(self, name: str, urns: Iterable[str]) -> list[Row]:
+    def _query(self, name: str, urns: Iterable[str], **parameters: Any) -> list[Row]:
         """Return the rows of a query about the nodes that it has not covered yet."""
         queried = self._queried[name]
         new = sorted({urn for urn in urns if urn not in queried})
@@ -129,7 +129,11 @@ class Adjacency(ABC):
             return []
         queried.update(new)
         seconds = self._deadline - time.monotonic()
-        rows = self._read(name, new, seconds, self._rows_left) if seconds >= SECONDS_MIN else None
+        rows = (
+            self._read(name, new, seconds, self._rows_left, **parameters)
+            if seconds >= SECONDS_MIN
+            else None
+        )
         if rows is None:
             self.exhausted = "time"
             return []
@@ -142,10 +146,13 @@ class Adjacency(ABC):
             return []
         return current
 
-    def _read(self, name: str, urns: list[str], seconds: float, rows_max: int) -> list[Row] | None:
+    def _read(
+        self, name: str, urns: list[str], seconds: float, rows_max: int, **parameters: Any
+    ) -> list[Row] | None:
         """Return at most one row more than `rows_max`; None if the time was up."""
-        instant = self._instant if name.endswith("_at") else {}
-        return self._run(name, seconds, urns=urns, limit=rows_max + 1, **instant)
+        if name.endswith("_at"):
+            parameters |= self._instant
+        return self._run(name, seconds, urns=urns, limit=rows_max + 1, **parameters)
 
     def _read_used_datasets(self, jobs: list[Row]) -> list[Row] | None:
         """Return the datasets that jobs used at the instant of the request; None if time is up."""

@@ -20,6 +20,8 @@ from headwater.lineage.view import GraphView
 _PREFETCH_FACTOR = 1.5
 # The share of the remaining time that the prefetch may take.
 _PREFETCH_TIME_SHARE = 0.25
+# Of a chain of versions that kept each other's content, one load reads twice as many, less one.
+_KEPT_VERSIONS_MAX = 1_024
 
 
 class UpstreamNode(NamedTuple):
@@ -88,19 +90,25 @@ class Neo4jAdjacency(Adjacency):
         """Load the versions whose content these kept, or that kept theirs, over many links.
 
         Return the loaded versions. A table that is appended to for a year has a link for each
-        write, and a query for each link would take too long.
+        write, and a query for each link would take too long. So each query reads twice as many
+        links from a version as the one before, and starts only where the links read so far end:
+        no link is read more than a few times, although many of the versions are on one chain.
         """
-        name = self.layer.kept_versions
+        name, loaded = self.layer.kept_versions, set[str]()
         if not name:
-            return set()
-        rows = self._query(name, [urn for urn in urns if urn.startswith(VERSIONS)])
-        self._add_pairs(self.direct_neighbours, rows)
-        ends = {row["source"] for row in rows} | {row["target"] for row in rows}
-        # One statement returns at most the nearest versions upstream. A version that is a target
-        # has its whole link there; the last source may have one that is not loaded.
-        known = {row["target"] for row in rows} if self.layer.upstream else ends
-        self._queried[name] |= known
-        return ends - self.rejected
+            return loaded
+        ends = {urn for urn in urns if urn.startswith(VERSIONS)}
+        nearest = 1
+        while ends and nearest <= _KEPT_VERSIONS_MAX:
+            rows = self._query(name, ends, nearest=nearest)
+            self._add_pairs(self.direct_neighbours, rows)
+            near, far = ("target", "source") if self.layer.upstream else ("source", "target")
+            # All links of a version come in one query.
+            self._queried[name].update(row[near] for row in rows)
+            ends = {row[far] for row in rows} - self._queried[name]
+            loaded.update(row[far] for row in rows)
+            nearest *= 2
+        return loaded - self.rejected
 
     def prefetch(self, starts: Iterable[str], nodes_max: int) -> None:
         seconds = (self._deadline - time.monotonic()) * _PREFETCH_TIME_SHARE

@@ -24,6 +24,7 @@ from headwater.lineage.questions.freshness import freshness
 from headwater.lineage.questions.lineage import trace
 from headwater.lineage.questions.replay import replay_plan
 from headwater.lineage.questions.root_cause import root_cause
+from headwater.lineage.traversal import neo4j_adjacency
 from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import answer_urn, dataset_urn, source_urn
@@ -323,12 +324,67 @@ def test_two_thousand_appends_are_traced_within_bounds(database: Database) -> No
     first = version("target", "append-0")
     down = lineage(view, first, direction="DOWNSTREAM", depth=1, timeout_seconds=60.0)
     assert run_of("report") in {node.urn for node in down.nodes}
+    # From all versions of the table at once, newest first: the last of them keep older ones.
+    starts = {"level": "RUN", "depth": 1, "timeout_seconds": 60.0}
+    ways = lineage(view, ds("target"), direction="UPSTREAM", **starts)
+    assert ways.reason == "nodes"
+    versions = {version("target", f"append-{n}") for n in range(count)}
+    assert versions <= {node.urn for node in ways.nodes}
+    links = {(e.source, e.target) for e in ways.edges if {e.source, e.target} <= versions}
+    assert links == kept(database)
+    ways = lineage(view, ds("target"), direction="DOWNSTREAM", **starts)
+    newest = {version("target", f"append-{n}") for n in range(count - 1_000, count)}
+    assert {node.urn for node in ways.nodes} == newest | {
+        run_of("report"),
+        version("report", "report"),
+        answer_urn("all"),
+    }
     plan = replay_plan(view, run_of("append-0"), timeout_seconds=60.0)
     assert [rerun.run for step in plan.steps for rerun in step] == [
         run_of("append-0"),
         run_of("report"),
     ]
     assert not plan.truncated
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 4, 1_024])
+def test_versions_far_apart_are_followed_along_every_branch(
+    database: Database, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    """Twelve appends; a failed append of every third day is a branch of its own."""
+    monkeypatch.setattr(neo4j_adjacency, "_KEPT_VERSIONS_MAX", at_once)
+    empty(database)
+    write_events(
+        database,
+        *(
+            spark(
+                f"day-{day}",
+                f"load_{day}",
+                f"src_{day}",
+                "target",
+                60 * day,
+                state="FAIL" if day % 3 == 0 else "COMPLETE",
+            )
+            for day in range(1, 13)
+        ),
+    )
+    links = kept(database)
+    # Complete versions form a chain; a partial one hangs on the complete version before it.
+    days = [(1, 2), (2, 3), (2, 4), (4, 5), (5, 6), (5, 7), (7, 8), (8, 9), (8, 10), (10, 11)]
+    assert links == {
+        (version("target", f"day-{a}"), version("target", f"day-{b}")) for a, b in [*days, (11, 12)]
+    }
+    view = GraphView(database, Visibility(("*",)))
+    up = lineage(
+        view, [version("target", f"day-{n}") for n in (12, 9, 6, 5)], direction="UPSTREAM", depth=1
+    )
+    assert {(e.source, e.target) for e in up.edges} & links == links - {
+        (version("target", "day-2"), version("target", "day-3"))
+    }
+    down = lineage(
+        view, [version("target", f"day-{n}") for n in (1, 4, 8)], direction="DOWNSTREAM", depth=1
+    )
+    assert {(edge.source, edge.target) for edge in down.edges} == links
 
 
 RECORDED = Path(__file__).parents[2] / "captures" / "spark_appends.jsonl"
