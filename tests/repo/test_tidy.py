@@ -40,6 +40,7 @@ GENERATED = (
     "tests/captures/",
     "tests/graphql/clients/graphql-16/package-lock.json",
     "tests/graphql/clients/graphql-17/package-lock.json",
+    "tests/ui/js/packages/package-lock.json",
 )
 BINARY = (".dictionary", ".gz", ".ico", ".jar", ".parquet", ".png")
 # Spelled in pieces, so that this file does not contain the words that it looks for.
