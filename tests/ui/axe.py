@@ -12,7 +12,7 @@ from scripts.npm_packages import installed
 from scripts.page_types import TOOLS
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-_RUN = """tags => axe.run(document, {runOnly: {type: "tag", values: tags}}).then(
+_RUN = """tags => axe.run(document, {runOnly: {type: "tag", values: tags}, rules: {"target-size": {enabled: true}}}).then(
   ({violations}) => violations.flatMap(({id, help, nodes}) =>
     nodes.map(({target, failureSummary}) => `${id}: ${help}: ${target}: ${failureSummary}`)))"""
 

@@ -28,5 +28,5 @@ EMPTY = {
     "job": "/jobs/job%3Aetl%3Anothing",
     "run": "/runs/nothing",
     "answer": "/answers/nothing",
-    "missing": "/nowhere",
+    "missing": "/dashboards/nothing",
 }

@@ -1,6 +1,6 @@
 // The frame of every view: the bar above, the view of the address below.
 import { awaited, markReady } from "./api.js";
-import { html, render, useEffect, useState } from "./html.js";
+import { html, render, useEffect, useRef, useState } from "./html.js";
 import { Failure, Loading } from "./parts/messages.js";
 import { Search } from "./parts/search.js";
 import { hrefOf, onPlace, placeOf } from "./router.js";
@@ -85,10 +85,24 @@ function View({ place }) {
   return html`<${loaded.Page} place=${place} />`;
 }
 
+/**
+ * Move the focus to the content when another view is shown, so that reading and Tab go on there.
+ * @param {string} view
+ */
+function useFocus(view) {
+  const first = useRef(view);
+  useEffect(() => {
+    if (first.current === view) return;
+    first.current = "";
+    document.getElementById("content")?.focus({ preventScroll: true });
+  }, [view]);
+}
+
 function App() {
   const here = () => placeOf(location.pathname, location.search);
   const [place, setPlace] = useState(here);
   useEffect(() => onPlace(() => setPlace(here())), []);
+  useFocus(`${place.view} ${place.id}`);
   const isWide = place.view === "lineage";
   return html`<${Bar} place=${place} />
     <main id="content" tabindex="-1" class=${isWide ? "view wide" : "view"}><${View} place=${place} /></main>`;

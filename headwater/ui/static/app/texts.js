@@ -18,6 +18,11 @@ const TEXTS = {
   "search.none.hint": "Search for a word of a name, a column, a tag or an owner.",
   "search.found": "{count} found for “{text}”",
   "search.title": "Search",
+  "search.of": "Search for “{text}”",
+  "search.empty": "Write what you look for in the field above.",
+  "search.kind": "kind",
+  "search.name": "name",
+  "search.namespace": "namespace",
 
   "home.title": "Where does it come from, and what does it touch?",
   "home.lead": "Search for a dataset, a job or an answer, or start with one of these.",

@@ -3,6 +3,7 @@ import { count } from "../format.js";
 import { html } from "../html.js";
 import { Empty, Outcome } from "../parts/messages.js";
 import { NodeLink } from "../parts/node.js";
+import { useTitle } from "../parts/node_head.js";
 import { DataTable } from "../parts/table.js";
 import { t } from "../texts.js";
 import { useAsk } from "../use_ask.js";
@@ -13,7 +14,8 @@ const RESULTS = 100;
 export default function SearchPage({ place }) {
   const text = place.parameters.text ?? "";
   const asked = useAsk(text ? "Search" : null, { text, first: RESULTS });
-  if (!text) return html`<${Empty} title=${t("search.title")} hint=${t("search.none.hint")} />`;
+  useTitle(text ? t("search.of", { text }) : t("search.title"));
+  if (!text) return html`<h1>${t("search.title")}</h1><${Empty} title=${t("search.empty")} hint=${t("search.none.hint")} />`;
   return html`<h1>${t("search.title")}</h1>
     <${Outcome} asked=${asked} what=${`“${text}”`}>
       ${(/** @type {any} */ { search }) => {
@@ -34,11 +36,11 @@ export default function SearchPage({ place }) {
 
 /** @type {import("../parts/table.js").Column[]} */
 const COLUMNS = [
-  { title: "kind", value: (node) => t(`kind.${node.kind}`) },
+  { title: t("search.kind"), value: (node) => t(`kind.${node.kind}`) },
   {
-    title: "name",
+    title: t("search.name"),
     value: (node) => node.name,
     cell: (node) => html`<${NodeLink} node=${{ ...node, namespace: null }} showKind=${false} />`,
   },
-  { title: "namespace", value: (node) => node.namespace },
+  { title: t("search.namespace"), value: (node) => node.namespace, cell: (node) => html`<bdi class="name">${node.namespace}</bdi>` },
 ];
