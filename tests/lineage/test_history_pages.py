@@ -168,7 +168,6 @@ def of_runs(now: datetime, since: datetime, last: str, failed: str) -> Questions
         "since": BEGIN,
         "until": now,
         "owner": "",
-        "tag": "",
         "visible": ["etl"],
         "cursorUrn": "",
         "limit": 20,
@@ -207,6 +206,12 @@ def of_runs(now: datetime, since: datetime, last: str, failed: str) -> Questions
         "read/failures/failed_runs_reversed": page | window | VISIBLE | {"cursorTime": since},
         "read/lists/runs": listed | {"cursorTime": now},
         "read/lists/runs_reversed": listed | {"cursorTime": BEGIN},
+        "read/lists/tagged_runs": listed | {"cursorTime": now, "tag": "none"},
+        "read/lists/tagged_runs_reversed": listed | {"cursorTime": BEGIN, "tag": "none"},
+        "read/lists/tagged_runs_count": {
+            name: listed[name] for name in listed if name not in ("cursorUrn", "limit")
+        }
+        | {"tag": "none"},
         "read/nodes/job_runs_reversed": {
             "urns": [job("hot")],
             "cursorTime": BEGIN,

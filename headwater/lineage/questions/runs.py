@@ -2,7 +2,8 @@
 
 The index of runs by namespace, status and start holds each run in this order. A page reads its
 first entries for each visible namespace and each wanted status, and a count reads no nodes. So
-neither depends on the number of hidden runs, and a page not on the number of runs.
+neither depends on the number of hidden runs, and a page not on the number of runs. Runs with tags
+have an index of their own, for questions about a tag.
 
 A run that is known only by name, as the parent of another, has no start. It is not listed.
 """
@@ -21,7 +22,8 @@ from headwater.lineage.view import GraphView
 from headwater.schema.derived_properties import with_derived_properties
 
 RUN_STATUSES = ("RUNNING", "COMPLETE", "FAIL", "ABORT", "ABANDONED")
-_STATEMENT = "read/lists/runs"
+_RUNS = "read/lists/runs"
+_TAGGED_RUNS = "read/lists/tagged_runs"
 
 
 def require_run_status(status: str) -> None:
@@ -61,15 +63,19 @@ def runs(
     Each entry has the properties of the run. Raises QueryError for a malformed cursor.
     """
     found = read_time_page(
-        view, _STATEMENT, page, oldest_first=oldest_first, **_parameters(view, filter)
+        view, _statement(filter), page, oldest_first=oldest_first, **_parameters(view, filter)
     )
     return found.map(lambda row: with_derived_properties("PipelineRun", row["properties"]))
 
 
 def count_runs(view: GraphView, filter: RunFilter = RunFilter()) -> int:
     """Return the number of runs on all pages."""
-    [row] = view.read("read/lists/runs_count", **_parameters(view, filter))
+    [row] = view.read(f"{_statement(filter)}_count", **_parameters(view, filter))
     return int(row["count"])
+
+
+def _statement(filter: RunFilter) -> str:
+    return _TAGGED_RUNS if filter.tag else _RUNS
 
 
 def _parameters(view: GraphView, filter: RunFilter) -> dict[str, Any]:
@@ -82,7 +88,7 @@ def _parameters(view: GraphView, filter: RunFilter) -> dict[str, Any]:
         "since": filter.since or EARLIEST,
         "until": filter.until or LATEST,
         "owner": filter.owner,
-        "tag": filter.tag,
+        **({"tag": filter.tag} if filter.tag else {}),
         "visible": None if view.visibility.is_unrestricted else visible,
     }
 

@@ -39,6 +39,7 @@ def history(database: Database, view: GraphView) -> Iterator[GraphView]:
     empty(database)
     owned = {"ownership": facet(owners=[{"name": "ann"}])}
     tagged = {"tags": facet(tags=[{"key": "backfill", "value": "true"}])}
+    shared = {"tags": facet(tags=[{"key": "a"}, {"key": "team", "value": "core"}])}
     write_events(
         database,
         run("r0", "build", minute=0),
@@ -49,7 +50,10 @@ def history(database: Database, view: GraphView) -> Iterator[GraphView]:
         [event("r5", "COMPLETE", 30, namespace="web", name="page", facets=owned)],
         [event("r6", "START", 40, namespace="web", name="page", run_facets=tagged)],
         # r7 is claimed by a job of another namespace too.
-        [event("r7", "START", 50), event("r7", "START", 50, namespace="web", name="page")],
+        [
+            event("r7", "START", 50, run_facets=shared),
+            event("r7", "START", 50, namespace="web", name="page"),
+        ],
     )
     yield view
     empty(database)
@@ -85,6 +89,10 @@ def test_filters(history: GraphView) -> None:
     assert set(listed(history, owner="ann")) == {"r5", "r6", "r7"}
     assert listed(history, tag="backfill") == listed(history, tag="backfill=true") == ["r6"]
     assert listed(history, tag="back") == []
+    assert listed(history, tag="team") == listed(history, tag="team=core") == ["r7"]
+    assert listed(history, tag="team", namespace="web") == ["r7"]
+    assert listed(history, tag="team", namespace="etl") == []
+    assert listed(history, tag="team", status="RUNNING", owner="ann") == ["r7"]
     with pytest.raises(QueryError, match="status 'LATE' is none of RUNNING"):
         RunFilter(status="LATE")
 
@@ -95,6 +103,21 @@ def test_hidden_runs_are_neither_listed_nor_counted(history: GraphView) -> None:
     assert listed(history.visible_to(WEB), namespace="etl") == []
     assert listed(history.visible_to(ETL), status="RUNNING") == ["r2"]
     assert listed(history.visible_to(Visibility(("nowhere",)))) == []
+    assert listed(history.visible_to(ETL), tag="team") == []
+    assert listed(history.visible_to(WEB), tag="backfill") == ["r6"]
+    assert listed(history.visible_to(WEB), owner="ann") == ["r6", "r5"]
+
+
+@pytest.mark.parametrize("oldest_first", [False, True])
+def test_runs_with_a_tag_are_read_page_by_page(history: GraphView, oldest_first: bool) -> None:
+    filter, collected, cursor = RunFilter(tag="backfill"), list[str](), None
+    for expected in (["r6"], []):
+        page = PageRequest(1, cursor)
+        found = runs(history, filter=filter, page=page, oldest_first=oldest_first)
+        assert [row["runId"] for row in found.entries] == expected
+        collected += expected
+        cursor = found.cursors[0] if found.cursors else None
+    assert len(collected) == count_runs(history, filter)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 8, 9])

@@ -4,8 +4,8 @@
 // namespaces in which all jobs of a run must lie; null: any.
 // access: read
 // params: $namespaces LIST<STRING>, $statuses LIST<STRING>, $since DATETIME, $until DATETIME,
-//   $owner STRING = "", $tag STRING = "", $visible LIST<STRING> = null,
-//   $cursorTime DATETIME, $cursorUrn STRING = "", $limit INTEGER = 20
+//   $owner STRING = "", $visible LIST<STRING> = null, $cursorTime DATETIME,
+//   $cursorUrn STRING = "", $limit INTEGER = 20
 // returns: urn, at, properties
 // example: headwater runs
 UNWIND $namespaces AS namespace
@@ -17,8 +17,6 @@ CALL (namespace, status) {
     AND r.startedAt >= $since AND r.startedAt < $until AND r.startedAt <= $cursorTime
     AND NOT (r.startedAt = $cursorTime AND r.urn <= $cursorUrn)
     AND ($owner = '' OR EXISTS { (r)-[:RUN_OF]->(j:Job) WHERE $owner IN j.owners })
-    AND ($tag = '' OR any(t IN r.tags
-      WHERE t = $tag OR t + '=true' = $tag OR t STARTS WITH $tag + '='))
     AND ($visible IS NULL OR NOT EXISTS { (r)-[:RUN_OF]->(other:Job)
       WHERE NOT other.namespace IN $visible })
   RETURN r ORDER BY r.namespace DESC, r.status DESC, r.startedAt DESC, r.urn LIMIT $limit

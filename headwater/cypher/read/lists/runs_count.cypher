@@ -1,7 +1,9 @@
-// Count the runs that read/lists/runs lists on all pages, by the same index.
+// Count the runs that read/lists/runs lists on all pages. The index gives the runs of the visible
+// namespaces without reading nodes. Runs that have a hidden job as well are subtracted: the edge to
+// a job of another namespace has `indexedUnder`, and so is in an index of its own.
 // access: read
 // params: $namespaces LIST<STRING>, $statuses LIST<STRING>, $since DATETIME, $until DATETIME,
-//   $owner STRING = "", $tag STRING = "", $visible LIST<STRING> = null
+//   $owner STRING = "", $visible LIST<STRING> = null
 // returns: count
 // example: headwater runs
 UNWIND $namespaces AS namespace
@@ -12,10 +14,17 @@ CALL (namespace, status) {
   WHERE r.namespace = namespace AND r.status = status
     AND r.startedAt >= $since AND r.startedAt < $until
     AND ($owner = '' OR EXISTS { (r)-[:RUN_OF]->(j:Job) WHERE $owner IN j.owners })
-    AND ($tag = '' OR any(t IN r.tags
-      WHERE t = $tag OR t + '=true' = $tag OR t STARTS WITH $tag + '='))
-    AND ($visible IS NULL OR NOT EXISTS { (r)-[:RUN_OF]->(other:Job)
-      WHERE NOT other.namespace IN $visible })
   RETURN count(*) AS runs
 }
-RETURN sum(runs) AS count
+WITH sum(runs) AS runs
+CALL () {
+  UNWIND CASE WHEN $visible IS NULL THEN [] ELSE [true] END AS restricted
+  MATCH (r:PipelineRun)-[e:RUN_OF]->(other:Job)
+  USING INDEX e:RUN_OF(indexedUnder)
+  WHERE e.indexedUnder IS NOT NULL AND NOT other.namespace IN $visible
+    AND r.namespace IN $namespaces AND r.status IN $statuses
+    AND r.startedAt >= $since AND r.startedAt < $until
+    AND ($owner = '' OR EXISTS { (r)-[:RUN_OF]->(j:Job) WHERE $owner IN j.owners })
+  RETURN count(DISTINCT r) AS hidden
+}
+RETURN runs - hidden AS count
