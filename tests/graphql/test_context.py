@@ -143,12 +143,17 @@ QUESTIONS = {
         "{ coverage(days: 3650) { namespaces { nodes { namespace } } certifiedPaths "
         "{ integrity } } }"
     ),
+    "failingPipelines": (
+        "{ failingPipelines(first: 100) { totalCount nodes { failedRuns runs job { type } "
+        "lastRun { runId error } } } }"
+    ),
     "freshness": '{ freshness(urn: "dataset:db:all") { newestAt sources { urn } } }',
     "lineage": (
         '{ lineage(urn: "dataset:db:hub") { nodes { urn name distance } edges { source } } }'
     ),
     "lineageTable": '{ lineageTable(urn: "dataset:db:hub") }',
     "ownedBy": '{ ownedBy(owner: "nobody") { nodes { urn } } }',
+    "overdueRuns": "{ overdueRuns { running nodes { run { runId job { type } } } } }",
     "owners": "{ owners { edges { node { name datasets } } unownedDatasets } }",
     "quality": (
         '{ quality(urn: "dataset:db:hub") { failed assertions { name } '
@@ -162,6 +167,9 @@ QUESTIONS = {
     "rootCause": (
         '{ rootCause(urn: "dataset:db:lost00") { candidates { kind run { runId job { type } } } '
         "stale { reason dataset { type } failedRun { job { type } } } } }"
+    ),
+    "schemaChanges": (
+        "{ schemaChanges(first: 100) { nodes { dataset { type } version { rowCount } } } }"
     ),
     "schemaDiff": "query ($v: ID!) { schemaDiff(before: $v, after: $v) }",
     "nodesByName": '{ nodesByName(name: "made", first: 100) { urn name } }',

@@ -127,6 +127,12 @@ class FailedRun(PipelineRun):
     async def stale(self, info: Info) -> AffectedEntities:
         return AffectedEntities.of((await info.context.failure_impacts.load(self.urn)).stale)
 
+    @resolver("The newest complete versions of its outputs from before the failure.")
+    async def last_good(self, info: Info) -> list[Artifact]:
+        old = (await info.context.failure_impacts.load(self.urn)).old
+        versions = [urn for urn in old if urn.startswith("artifact:")]
+        return [Artifact.of(row) for row in await info.context.load_existing(versions)]
+
     @resolver("True if its job has written all its outputs again since.")
     async def resolved(self, info: Info) -> bool:
         return (await info.context.failure_impacts.load(self.urn)).resolution is not None

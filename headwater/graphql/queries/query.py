@@ -20,6 +20,7 @@ from headwater.graphql.queries.failures import FailureQueries
 from headwater.graphql.queries.impact import ImpactQueries
 from headwater.graphql.queries.lineage import LineageQueries, Urn
 from headwater.graphql.queries.lineage_table import TableQueries
+from headwater.graphql.queries.on_call import OnCallQueries
 from headwater.graphql.types.aliases import Alias
 from headwater.graphql.types.fields import (
     LONG_PAGE_DEFAULT,
@@ -42,7 +43,13 @@ from headwater.schema.urns import answer_urn, dataset_urn, job_urn, parse_urn, r
 
 @strawberry.type
 class Query(
-    CatalogQueries, EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQueries
+    CatalogQueries,
+    EstateQueries,
+    FailureQueries,
+    ImpactQueries,
+    LineageQueries,
+    OnCallQueries,
+    TableQueries,
 ):
     @resolver("A run by its id.")
     async def run(self, info: Info, run_id: ID) -> PipelineRun | None:

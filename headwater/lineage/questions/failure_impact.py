@@ -77,12 +77,17 @@ class Resolution:
 
 @dataclass(frozen=True)
 class FailureImpact:
-    """The impact of one failed run; `job` is the urn of its job, "" without one."""
+    """The impact of one failed run; `job` is the urn of its job, "" without one.
+
+    `old` has the newest complete versions before the failure of the outputs of the run, or their
+    sources.
+    """
 
     partial: AffectedEntities = field(default_factory=AffectedEntities)
     stale: AffectedEntities = field(default_factory=AffectedEntities)
     resolution: Resolution | None = None
     job: str = ""
+    old: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -161,6 +166,7 @@ def failure_impact(
             stale=stale.affected(None if resolution else waiting[_datasets(row)]),
             resolution=resolution,
             job=row["job"] or "",
+            old=_old_versions(row),
         )
     return impacts
 
