@@ -30,6 +30,8 @@ def listening(application: Starlette) -> Iterator[str]:
     """Serve an application on a real socket; yield its address."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
+        # From now on connections wait for the server instead of being refused.
+        listener.listen()
         config = uvicorn.Config(
             application, log_level="error", ws="websockets-sansio", lifespan="off"
         )

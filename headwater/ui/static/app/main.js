@@ -16,6 +16,7 @@ const VIEWS = {
   runs: () => import("./pages/run.js"),
   answers: () => import("./pages/answer.js"),
   failures: () => import("./pages/failures.js"),
+  dashboards: () => import("./pages/dashboards.js"),
   "sign-in": () => import("./pages/sign_in.js"),
   missing: () => import("./pages/missing.js"),
 };

@@ -1,6 +1,9 @@
 // Every text of the page, in one place, so that it can be translated. {name} is filled in by `t`.
 
+import { ON_CALL_TEXTS } from "./texts_on_call.js";
+
 const TEXTS = {
+  ...ON_CALL_TEXTS,
   "app.name": "Headwater",
   "app.skip": "Skip to the content",
   "app.navigation": "Main",

@@ -1,11 +1,11 @@
 // Failed runs, newest first, with what each one touches. New ones wait behind a button, so that no
 // row moves while one reads.
-import { watch } from "../api.js";
 import { count, moment } from "../format.js";
-import { html, useEffect, useState } from "../html.js";
+import { html, useState } from "../html.js";
 import { affectedNodes, ownersOf } from "../parts/affected.js";
 import { Owners, Time } from "../parts/facts.js";
 import { Cut, Empty, Outcome } from "../parts/messages.js";
+import { NewFailures } from "../parts/new_failures.js";
 import { NodeLink } from "../parts/node.js";
 import { useTitle } from "../parts/node_head.js";
 import { State } from "../parts/state.js";
@@ -15,9 +15,6 @@ import { t } from "../texts.js";
 import { useAsk } from "../use_ask.js";
 import { FailureDetails } from "./failure_details.js";
 
-const NEW_FAILURES = `subscription NewFailures($namespace: String, $pipeline: String) {
-  failures(namespace: $namespace, pipeline: $pipeline) { urn failedAt }
-}`;
 const HOUR_MILLISECONDS = 3_600_000;
 /** The hours of each choice of "since"; null for all failures. */
 const SINCE = { "1h": 1, "24h": 24, "7d": 168, "30d": 720, all: null };
@@ -50,33 +47,13 @@ export default function FailuresPage({ place }) {
   useTitle(t("failures.title"));
   return html`<div class="section-head">
       <h1>${t("failures.title")}</h1>
-      <${NewOnes} filter=${filter} shown=${asked.data?.failedRuns?.nodes ?? []} again=${asked.again} />
+      <${NewFailures} filter=${filter} shown=${asked.data?.failedRuns?.nodes ?? []} again=${asked.again} />
     </div>
     <p class="soft">${t("failures.lead")}</p>
     <${Filters} place=${place} since=${since} />
     <${Outcome} asked=${asked} what=${t("failures.title")}>
       ${(/** @type {any} */ { failedRuns }) => html`<${List} failedRuns=${failedRuns} place=${place} since=${since} />`}
     <//>`;
-}
-
-/** @param {{filter: Record<string, string | null>, shown: any[], again: () => void}} properties */
-function NewOnes({ filter, shown, again }) {
-  const [failures, setFailures] = useState(/** @type {Record<string, string>} */ ({}));
-  useEffect(() => {
-    setFailures({});
-    return watch(NEW_FAILURES, filter, ({ failures: failure }) =>
-      setFailures((/** @type {Record<string, string>} */ known) => ({ ...known, [failure.urn]: failure.failedAt })),
-    );
-  }, [filter.namespace, filter.pipeline]);
-  const known = new Set(shown.map((run) => run.urn + run.failedAt));
-  const number = Object.entries(failures).filter(([urn, failedAt]) => !known.has(urn + failedAt)).length;
-  const show = () => {
-    setFailures({});
-    again();
-  };
-  return html`<span aria-live="polite">
-    ${number > 0 && html`<button class="primary" aria-label=${t("failures.new.label", { count: number })} onClick=${show}>${t("failures.new", { count: count(number) })}</button>`}
-  </span>`;
 }
 
 /** @param {{place: import("../router.js").Place, since: string}} properties */
