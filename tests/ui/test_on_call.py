@@ -48,6 +48,9 @@ def test_what_needs_attention_comes_first(page: Page) -> None:
     }
     expect(page.get_by_text("of 3 failed runs", exact=True)).to_be_visible()
     expect(page.get_by_text("All is well")).to_have_count(0)
+    page.get_by_role("link", name="Stale or partial datasets").click()
+    expect(page.locator("#stale")).to_be_in_viewport()
+    assert page.evaluate("scrollY") > 0
 
 
 def test_failures_come_by_consequence_with_owners_and_the_last_good_version(page: Page) -> None:

@@ -82,17 +82,16 @@ function Attention({ failedRuns, runs, since, place }) {
   const answers = new Set(open.flatMap((failure) => affectedNodes(failure, "answers").map(({ urn }) => urn)));
   const overdue = runs.data?.overdueRuns?.nodes.length ?? null;
   const noNews = runs.data?.runs?.totalCount ?? null;
-  const here = (/** @type {string} */ id) => `${hrefOf("dashboards", "on-call", place.parameters)}#${id}`;
   const all = hrefOf("failures", "", { since, namespace: place.parameters.namespace });
   const isWell = !open.length && overdue === 0 && noNews === 0;
   return html`
     ${isWell && html`<${Empty} title=${t("oncall.well")} hint=${t("oncall.well.hint", { window: t(`failures.since.${since}`) })} />`}
     <div class="tiles">
       <${Tile} figure="open-failures" label=${t("oncall.open")} value=${open.length} href=${all} of=${t("oncall.open.of", { count: count(failedRuns.totalCount) })} />
-      <${Tile} figure="afflicted-datasets" label=${t("oncall.stale")} value=${afflicted.length} href=${here("stale")} />
-      <${Tile} figure="afflicted-answers" label=${t("oncall.answers")} value=${answers.size} href=${here("failures")} />
-      <${Tile} figure="overdue-runs" label=${t("oncall.overdue")} value=${overdue} href=${here("overdue")} of=${t("oncall.overdue.of", { count: count(runs.data?.overdueRuns?.running) })} />
-      <${Tile} figure="no-news-runs" label=${t("oncall.nonews")} value=${noNews} href=${here("no-news")} />
+      <${Tile} figure="afflicted-datasets" label=${t("oncall.stale")} value=${afflicted.length} href="#stale" />
+      <${Tile} figure="afflicted-answers" label=${t("oncall.answers")} value=${answers.size} href="#failures" />
+      <${Tile} figure="overdue-runs" label=${t("oncall.overdue")} value=${overdue} href="#overdue" of=${t("oncall.overdue.of", { count: count(runs.data?.overdueRuns?.running) })} />
+      <${Tile} figure="no-news-runs" label=${t("oncall.nonews")} value=${noNews} href="#no-news" />
     </div>
     <${Section} id="failures" title=${t("oncall.failures")}><${Failures} failures=${failures} total=${failedRuns.totalCount} all=${all} since=${since} /><//>
     <${Section} id="stale" title=${t("oncall.stale")}><${Afflicted} rows=${afflicted} /><//>`;
