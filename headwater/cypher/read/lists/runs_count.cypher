@@ -1,6 +1,7 @@
 // Count the runs that read/lists/runs lists on all pages. The index gives the runs of the visible
 // namespaces without reading nodes. Runs that have a hidden job as well are subtracted: the edge to
-// a job of another namespace has `indexedUnder`, and so is in an index of its own.
+// a job of another namespace has `indexedUnder`, and so is in an index of its own. That is a scan
+// over these few edges.
 // access: read
 // params: $namespaces LIST<STRING>, $statuses LIST<STRING>, $since DATETIME, $until DATETIME,
 //   $owner STRING = "", $visible LIST<STRING> = null
@@ -17,11 +18,12 @@ CALL (namespace, status) {
   RETURN count(*) AS runs
 }
 WITH sum(runs) AS runs
-CALL () {
-  UNWIND CASE WHEN $visible IS NULL THEN [] ELSE [true] END AS restricted
+WITH runs, CASE WHEN $visible IS NULL THEN [] ELSE [$visible] END AS restrictions
+CALL (restrictions) {
+  UNWIND restrictions AS visible
   MATCH (r:PipelineRun)-[e:RUN_OF]->(other:Job)
   USING INDEX e:RUN_OF(indexedUnder)
-  WHERE e.indexedUnder IS NOT NULL AND NOT other.namespace IN $visible
+  WHERE e.indexedUnder IS NOT NULL AND NOT other.namespace IN visible
     AND r.namespace IN $namespaces AND r.status IN $statuses
     AND r.startedAt >= $since AND r.startedAt < $until
     AND ($owner = '' OR EXISTS { (r)-[:RUN_OF]->(j:Job) WHERE $owner IN j.owners })
