@@ -20,10 +20,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from headwater.access import http as access
+from headwater.access import session_http
 from headwater.access.guard import Guard, principal_of
 from headwater.access.keys import Keys
 from headwater.access.log import AccessLog
 from headwater.access.origin import OriginCheck, allowed_hosts, cors_middleware
+from headwater.access.secret_file import load_secret
+from headwater.access.sessions import Sessions
 from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.warmup import (
@@ -42,7 +45,6 @@ from headwater.health.request_timer import RequestTimer
 from headwater.ingest.receive import http as ingest
 from headwater.ingest.receive.accept import EventAcceptor
 from headwater.ingest.receive.redact import Redactor
-from headwater.ingest.receive.redaction_key import load_key
 from headwater.ingest.spool.group_commit import GroupCommitter
 from headwater.ingest.spool.reader import SpoolReader
 from headwater.ingest.spool.spool import Spool
@@ -90,13 +92,13 @@ class Components:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.access_store = AccessStore(settings.access_path)
-        self.guard = _guard(self.access_store, required=settings.keys_required)
+        self.guard = _guard(self.access_store, settings)
         # One for the health checks, one for the thread that appends.
         self.health_spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
         self.committer = GroupCommitter(
             Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
         )
-        key = settings.redaction_key.encode() or load_key(settings.redaction_key_path)
+        key = settings.redaction_key.encode() or load_secret(settings.redaction_key_path)
         naming = load_naming(settings.naming_path)
         self.acceptor = EventAcceptor(
             Redactor(key),
@@ -184,11 +186,12 @@ def _routes(components: Components) -> list[BaseRoute]:
         ),
         *health.routes(components.view, components.health_spool),
         *access.routes(components.guard.keys, components.guard.log),
+        *session_http.routes(components.guard),
         *graphql_routes(
             components.view,
             acceptor.submit,
             components.log_refusal,
-            authenticate=components.guard.authenticate,
+            authenticate=components.guard.identify,
             persisted=persisted,
             cost_max=settings.query_cost_max,
         ),
@@ -211,9 +214,11 @@ def _repository_root(settings: Settings) -> Path | None:
     return root
 
 
-def _guard(store: AccessStore, *, required: bool) -> Guard:
-    guard = Guard(Keys(store), AccessLog(store), required=required)
-    if required and not guard.keys.has_valid_key():
+def _guard(store: AccessStore, settings: Settings) -> Guard:
+    keys = Keys(store)
+    sessions = Sessions(keys, store, settings.session_key_path, seconds=settings.session_seconds)
+    guard = Guard(keys, AccessLog(store), sessions, required=settings.keys_required)
+    if guard.required and not guard.keys.has_valid_key():
         store.close()
         raise SettingsError(
             "API keys are required on this address, but none exists",

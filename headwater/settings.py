@@ -61,6 +61,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     spool_bytes_max: int = 20 * 2**30
     # Key of the hashes of e-mail addresses and card numbers; empty: a key created beside the spool.
     redaction_key: str = ""
+    # How long a session of the page lasts.
+    session_seconds: int = 43_200
     # The largest event, and the largest batch, after unpacking.
     event_bytes_max: int = 10 * 2**20
     batch_bytes_max: int = 100 * 2**20
@@ -114,6 +116,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def access_path(self) -> Path:
         """Return the path of the API keys and the access log."""
         return self.spool_path.with_name("access.db")
+
+    @property
+    def session_key_path(self) -> Path:
+        """Return the path of the secret that signs the sessions of the page."""
+        return self.spool_path.with_name("session.key")
 
     @property
     def keys_required(self) -> bool:
@@ -194,6 +201,7 @@ def _validate(settings: Settings) -> None:
         "spool_bytes_max",
         "fold_events_max",
         "query_cost_max",
+        "session_seconds",
     ):
         if getattr(settings, name) <= 0:
             raise SettingsError(f"{PREFIX}{name.upper()} must be above 0")

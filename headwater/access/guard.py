@@ -1,8 +1,9 @@
-"""Authenticate HTTP requests by their API key, and authorize them by the rules of their route.
+"""Authenticate HTTP requests by key or session, and authorize them by the rules of their route.
 
 Every route is wrapped at its declared path, so no spelling of a path bypasses its rule. A refused
 request gets 401 or 403 and an entry in the access log. Where keys are not required, every caller
-may do everything. A key that is sent is still checked, so that its scopes can be tested.
+may do everything. A key that is sent is still checked, so that its scopes can be tested. Without a
+key, the cookie of a session of the page stands for one (`headwater.access.session_cookie`).
 
 In a handler, `principal_of(request)` returns the principal of the request.
 """
@@ -21,6 +22,8 @@ from headwater.access.keys import Keys, is_key
 from headwater.access.log import AccessLog
 from headwater.access.principal import ANONYMOUS, UNAUTHENTICATED, Principal
 from headwater.access.rules import OPEN, Rule, rule_of_route
+from headwater.access.session_cookie import may_count, token_of
+from headwater.access.sessions import Session, Sessions
 from headwater.errors import ForbiddenError, HeadwaterError, UnauthorizedError
 from headwater.web import error_response_at
 
@@ -32,9 +35,10 @@ _HINT = (
 class Guard:
     """Authenticates callers and wraps routes. `required`: every request needs a key."""
 
-    def __init__(self, keys: Keys, log: AccessLog, *, required: bool) -> None:
+    def __init__(self, keys: Keys, log: AccessLog, sessions: Sessions, *, required: bool) -> None:
         self.keys = keys
         self.log = log
+        self.sessions = sessions
         self.required = required
 
     def authenticate(self, authorization: str) -> Principal:
@@ -49,6 +53,31 @@ class Guard:
         if self.required:
             raise UnauthorizedError("this Headwater requires an API key", hint=_HINT)
         return ANONYMOUS
+
+    def session(self, connection: HTTPConnection, path: str) -> Session | None:
+        """Return the session of the cookie of a request to a declared path; None without a valid
+        one.
+
+        Raises ForbiddenError for a request that a session may not send.
+        """
+        token = token_of(connection)
+        if not token:
+            return None
+        try:
+            session = self.sessions.session(token)
+        except UnauthorizedError:
+            return None
+        return session if may_count(connection, path) else None
+
+    def identify(self, connection: HTTPConnection, path: str, authorization: str = "") -> Principal:
+        """Return the principal of a request, by its key or else by the cookie of its session.
+
+        `authorization` replaces the header. Raises UnauthorizedError where neither is valid and one
+        is required, and ForbiddenError for a request that a session may not send.
+        """
+        authorization = authorization or connection.headers.get("authorization", "")
+        session = None if authorization else self.session(connection, path)
+        return session.principal if session is not None else self.authenticate(authorization)
 
     def routes(self, routes: Iterable[BaseRoute]) -> list[BaseRoute]:
         """Wrap each route in its rule."""
@@ -94,10 +123,11 @@ class _Guarded:
 
     def _admit(self, connection: HTTPConnection, rule: Rule) -> Principal:
         """Authenticate a request; an open route needs no key, but checks one that is sent."""
-        authorization = connection.headers.get("authorization", "")
-        if rule == OPEN and self._guard.required and not authorization:
-            return UNAUTHENTICATED
-        return self._guard.authenticate(authorization)
+        is_sent = "authorization" in connection.headers
+        if rule == OPEN and self._guard.required and not is_sent:
+            session = self._guard.session(connection, self._path)
+            return session.principal if session is not None else UNAUTHENTICATED
+        return self._guard.identify(connection, self._path)
 
     async def _refuse(self, principal: Principal, scope: Connection, error: HeadwaterError) -> None:
         if error.status not in (401, 403):

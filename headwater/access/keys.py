@@ -134,6 +134,10 @@ class Keys:
 
     def principal(self, token: str) -> Principal:
         """Return the principal of a key. Raises UnauthorizedError unless the key is valid."""
+        return self.key(token).principal
+
+    def key(self, token: str) -> Key:
+        """Return the entry of a key. Raises UnauthorizedError unless the key is valid."""
         match = _KEY.fullmatch(token)
         if match is None:
             raise UnauthorizedError("the bearer token is no API key of Headwater", hint=_HINT)
@@ -145,10 +149,15 @@ class Keys:
         stored = row[-1] if row else bytes(32)
         if not hmac.compare_digest(stored, _hash(match.group(2))) or row is None:
             raise UnauthorizedError("this API key does not exist", hint=_HINT)
-        key = _key(row[:-1])
-        if key.state != "valid":
-            raise UnauthorizedError(f"the key {key.name!r} is {key.state}", hint=_HINT)
-        return key.principal
+        return _require_valid(_key(row[:-1]))
+
+    def valid_key(self, id: str) -> Key:
+        """Return a key by its id. Raises UnauthorizedError unless the key is valid."""
+        with self._store.read() as connection:
+            row = connection.execute(f"SELECT {_COLUMNS} FROM key WHERE id = ?", (id,)).fetchone()
+        if row is None:
+            raise UnauthorizedError("this API key does not exist", hint=_HINT)
+        return _require_valid(_key(row))
 
     def _by_id(self, id: str) -> Key:
         with self._store.read() as connection:
@@ -159,6 +168,13 @@ class Keys:
 def is_key(text: str) -> bool:
     """Return True if a text has the prefix of Headwater's API keys."""
     return text.startswith("hw_")
+
+
+def _require_valid(key: Key) -> Key:
+    """Return a key. Raises UnauthorizedError if it is revoked or expired."""
+    if key.state != "valid":
+        raise UnauthorizedError(f"the key {key.name!r} is {key.state}", hint=_HINT)
+    return key
 
 
 def _check(

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from headwater.errors import HeadwaterError
@@ -80,6 +81,21 @@ class OriginCheck:
 def _hostname(host: str) -> str | None:
     """Return the name in a `Host` header, without the port."""
     return urlsplit(f"//{host}").hostname
+
+
+def is_from_own_page(connection: HTTPConnection, *, is_write: bool) -> bool:
+    """Return True unless headers show that a page of another origin caused a request.
+
+    Browsers add `Sec-Fetch-Site` to every request, and `Origin` to a write. A write without both is
+    not known to come from a page of this server.
+    """
+    headers = connection.headers
+    origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+    if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
+        return False
+    if is_write:
+        return site == "same-origin" or (site is None and origin is not None)
+    return site in (None, "same-origin", "none")
 
 
 def allowed_hosts(settings: Settings) -> frozenset[str]:

@@ -71,6 +71,7 @@ ROUTES: dict[str, dict[str, Rule]] = {
     "/api/v1/analyses": _READ,
     "/api/v1/evidence": _READ,
     "/api/v1/lineage/batch": {"POST": Scope.INGEST},
+    "/session": {"GET": OPEN, "POST": OPEN, "DELETE": OPEN},
     # GraphiQL sends the key of its user, and every field has a rule of its own.
     "/graphql": {"GET": OPEN, "POST": OPEN},
     **{f"{prefix}/lineage/trace": {"POST": Scope.INGEST} for prefix in ("", "/v1")},

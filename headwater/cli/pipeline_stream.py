@@ -162,12 +162,12 @@ def _folder(files: str, dead: str, batch_limit: int | None, option: list[str] | 
 
 
 def _rules(settings: Settings) -> MessageRules:
-    from headwater.ingest.receive.redaction_key import load_key
+    from headwater.access.secret_file import load_secret
     from headwater.pipelines.stream_chunks import MessageRules
     from headwater.schema.naming import load_naming
 
     return MessageRules(
-        redaction_key=settings.redaction_key.encode() or load_key(settings.redaction_key_path),
+        redaction_key=settings.redaction_key.encode() or load_secret(settings.redaction_key_path),
         naming=load_naming(settings.naming_path),
         event_bytes_max=settings.event_bytes_max,
         future_seconds=settings.future_seconds,

@@ -20,11 +20,11 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from headwater.access.secret_file import load_secret
 from headwater.errors import EventError
 from headwater.ingest.fold import fold
 from headwater.ingest.fold.undated_events import add_undated, is_undated
 from headwater.ingest.producer_stats import ProducerStats, count_event
-from headwater.ingest.receive.redaction_key import load_key
 from headwater.pipelines import worker_cache
 from headwater.pipelines.lake import spool_of
 from headwater.pipelines.rows import Counts, Kind, Row, delta_to_rows, digest_rows, encode, pack
@@ -68,7 +68,7 @@ class FoldRules(msgspec.Struct, frozen=True):
 
 def read_rules(settings: Settings) -> FoldRules:
     """Return the rules of the API and the worker with these settings. Raises SettingsError."""
-    key = settings.redaction_key.encode() or load_key(settings.redaction_key_path)
+    key = settings.redaction_key.encode() or load_secret(settings.redaction_key_path)
     return FoldRules(
         load_naming(settings.naming_path),
         key,

@@ -17,9 +17,6 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 
-from headwater.access.guard import Guard
-from headwater.access.keys import Keys
-from headwater.access.log import AccessLog
 from headwater.access.store import AccessStore
 from headwater.errors import SpoolFullError
 from headwater.ingest.receive import http as ingest
@@ -31,6 +28,7 @@ from headwater.schema.naming import load_naming as load_naming
 from tests.faults.disks import FailingDisk
 from tests.faults.history import history
 from tests.faults.processes import wait_for
+from tests.guards import guard_of
 
 KINDS = [{"sync"}, {"write"}, {"read"}, {"write", "sync"}, {"open"}, {"truncate"}, {"delete"}]
 ALL_KINDS = frozenset({"sync", "write", "read", "open", "truncate", "delete"})
@@ -142,7 +140,7 @@ def served(committer: GroupCommitter, access_path: Path) -> Iterator[int]:
         event_bytes_max=2**20,
         batch_bytes_max=2**20,
     )
-    guard = Guard(Keys(store), AccessLog(store), required=False)
+    guard = guard_of(store)
     server = uvicorn.Server(
         uvicorn.Config(Starlette(routes=guard.routes(routes)), log_level="warning")
     )

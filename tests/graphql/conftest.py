@@ -12,9 +12,7 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 from starlette.testclient import TestClient
 
-from headwater.access.guard import Guard
 from headwater.access.keys import Keys
-from headwater.access.log import AccessLog
 from headwater.access.principal import Principal, Scope
 from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
@@ -26,6 +24,7 @@ from headwater.settings import Settings
 from headwater.ui import routes as ui
 from tests.conftest import Neo4jServer
 from tests.graphql import subscribers
+from tests.guards import guard_of
 from tests.run_builders import write_events
 
 Ask = Callable[..., dict[str, Any]]
@@ -36,7 +35,7 @@ Served = Callable[[list[BaseRoute]], Starlette]
 def served(tmp_path: Path) -> Iterator[Served]:
     """Serve routes behind a guard that requires no key."""
     store = AccessStore(tmp_path / "access.db")
-    guard = Guard(Keys(store), AccessLog(store), required=False)
+    guard = guard_of(store)
     yield lambda routes: Starlette(routes=guard.routes(routes))
     store.close()
 

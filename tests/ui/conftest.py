@@ -10,9 +10,6 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from starlette.applications import Starlette
 
-from headwater.access.guard import Guard
-from headwater.access.keys import Keys
-from headwater.access.log import AccessLog
 from headwater.access.principal import Principal
 from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
@@ -21,6 +18,7 @@ from headwater.graphql.transport.http import graphql_routes
 from headwater.lineage.view import GraphView
 from headwater.ui import routes as ui
 from tests.browser import CHROMIUM, FLAGS, HAS_CHROMIUM, listening
+from tests.guards import guard_of
 from tests.run_builders import write_events
 
 MILLISECONDS_MAX = 120_000
@@ -37,7 +35,7 @@ def page_url(database: Database, tmp_path_factory: pytest.TempPathFactory) -> It
     persisted = PersistedQueries(own=ui.documents())
     routes = [*ui.routes(), *graphql_routes(GraphView(database), submit, persisted=persisted)]
     store = AccessStore(tmp_path_factory.mktemp("access") / "access.db")
-    guard = Guard(Keys(store), AccessLog(store), required=False)
+    guard = guard_of(store)
     with listening(Starlette(routes=guard.routes(routes))) as url:
         yield url
     store.close()

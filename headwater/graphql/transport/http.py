@@ -25,7 +25,7 @@ import anyio
 import msgspec
 from cross_web import AsyncHTTPRequestAdapter, HTTPException
 from graphql import GraphQLError
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import Message, Receive, Scope, Send
@@ -50,11 +50,10 @@ from headwater.graphql.transport.requests import (
     parse_json,
     parse_parameters,
 )
-from headwater.graphql.transport.websocket import SharedState, WebSocketEndpoint
+from headwater.graphql.transport.websocket import PATH, SharedState, WebSocketEndpoint
 from headwater.lineage.view import GraphView
 from headwater.web import PAGE_HEADERS
 
-PATH = "/graphql"
 # The values of Sec-Fetch-Site for requests that a page of another origin causes.
 _OTHER_SITES = ("cross-site", "same-site")
 _FORM = 'Send {"query": "...", "variables": {...}} by POST as application/json, or `query` by GET.'
@@ -225,7 +224,7 @@ def graphql_routes(
     submit: Submit,
     on_refusal: Callable[[str, str, str], None] = lambda *_: None,
     *,
-    authenticate: Callable[[str], Principal] = lambda _: ANONYMOUS,
+    authenticate: Callable[[HTTPConnection, str, str], Principal] = lambda *_: ANONYMOUS,
     persisted: PersistedQueries | None = None,
     cost_max: int = COST_MAX,
 ) -> list[BaseRoute]:
@@ -235,8 +234,8 @@ def graphql_routes(
         view: The graph, unrestricted; each request narrows it to its principal.
         submit: Returns when the events are on disk.
         on_refusal: Takes principal, field and reason of each refusal.
-        authenticate: Returns the principal of an Authorization header, or raises
-            UnauthorizedError.
+        authenticate: Returns the principal of a connection to a path with an authorization of
+            its own or "", or raises UnauthorizedError or ForbiddenError.
         persisted: The persisted queries.
         cost_max: The most values that an answer may hold.
 

@@ -1,8 +1,9 @@
 """Subscriptions over WebSocket, by the protocol graphql-transport-ws.
 
-A client authenticates in `connection_init` with `{"authorization": "Bearer hw_..."}`, or in the
-header of the handshake. Nothing is subscribed before that. The key of an open connection is checked
-again every few seconds, so that a revoked or expired key ends its connections.
+A client authenticates in `connection_init` with `{"authorization": "Bearer hw_..."}`, in the header
+of the handshake, or by the cookie of a session. Nothing is subscribed before that. The key or the
+session of an open connection is checked again every few seconds, so that its end ends its
+connections.
 
 | close code | reason |
 |---|---|
@@ -44,6 +45,7 @@ from typing import Any
 
 import anyio.to_thread
 from graphql import GraphQLError
+from starlette.requests import HTTPConnection
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from strawberry.types.execution import ExecutionResult, PreExecutionError
@@ -65,6 +67,7 @@ from headwater.graphql.transport.requests import (
 )
 
 PROTOCOL = "graphql-transport-ws"
+PATH = "/graphql"
 CONNECTIONS_MAX = 200
 CONNECTIONS_PER_KEY_MAX = 20
 SUBSCRIPTIONS_PER_CONNECTION_MAX = 20
@@ -98,7 +101,7 @@ class SharedState:
     schema: Schema
     feed: RunFeed
     persisted: PersistedQueries
-    authenticate: Callable[[str], Principal]
+    authenticate: Callable[[HTTPConnection, str, str], Principal]
     on_refusal: Callable[[str, str, str], None]
     create_context: Callable[[Principal, SubscriptionState], Context]
     graphql_loop: Callable[[], asyncio.AbstractEventLoop]
@@ -224,7 +227,7 @@ class _Connection:
             raise ClosingError(
                 4400, "the payload of connection_init must be an object; `authorization` is text"
             )
-        self._authorization = authorization or self._socket.headers.get("authorization", "")
+        self._authorization = authorization or ""
         self._principal = await self._authenticate()
         if self._connections_by_key[self._principal.name] >= CONNECTIONS_PER_KEY_MAX:
             raise ClosingError(4429, f"the key has {CONNECTIONS_PER_KEY_MAX} connections already")
@@ -237,7 +240,7 @@ class _Connection:
         principal = self._principal
         try:
             principal = await anyio.to_thread.run_sync(
-                self._state.authenticate, self._authorization
+                self._state.authenticate, self._socket, PATH, self._authorization
             )
             principal.require(KeyScope.READ)
         except HeadwaterError as error:
