@@ -1,4 +1,4 @@
-"""Commands about access: `keys create`, `keys list`, `keys revoke`, `keys log`."""
+"""Commands about access: `keys create`, `list`, `revoke`, `end-sessions` and `log`."""
 
 from __future__ import annotations
 
@@ -106,6 +106,17 @@ def revoke(
         print(f"revoked: {key.name} ({key.id})")
 
 
+def end_sessions(home: Home = None) -> None:
+    """End every session of the page; their keys stay valid."""
+    from headwater.access.log import AccessLog
+    from headwater.access.secret_file import replace_secret
+
+    replace_secret(settings_of(home).session_key_path)
+    with _store(home) as store:
+        AccessLog(store).append(_PRINCIPAL, "keys end-sessions", "done")
+    print("ended: every session of the page")
+
+
 def log(
     first: Annotated[int, typer.Option(help="Maximum number of entries, newest first.")] = 50,
     verify: Annotated[
@@ -162,5 +173,6 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "create": create,
     "list": list_keys,
     "revoke": revoke,
+    "end-sessions": end_sessions,
     "log": log,
 }

@@ -9,9 +9,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from headwater.access.keys import Keys
+from headwater.access.sessions import Sessions
 from headwater.access.store import AccessStore
 from headwater.cli import app
-from headwater.errors import NotFoundError, QueryError
+from headwater.errors import NotFoundError, QueryError, UnauthorizedError
 
 
 def run(home: Path, *arguments: str) -> Result:
@@ -71,3 +72,15 @@ def test_wrong_requests_are_reported(tmp_path: Path, arguments: tuple[str, ...])
     with pytest.raises(QueryError):
         run(tmp_path, "create", "ci", *arguments)
     assert json.loads(run(tmp_path, "list", "--json").stdout) == []
+
+
+def test_all_sessions_of_the_page_end(tmp_path: Path) -> None:
+    key = run(tmp_path, "create", "ann", "--scope", "read").stdout.strip()
+    store = AccessStore(tmp_path / "access.db")
+    sessions = Sessions(Keys(store), store, tmp_path / "session.key", seconds=60)
+    token, _ = sessions.start(key)
+    assert "ended" in run(tmp_path, "end-sessions").stdout
+    with pytest.raises(UnauthorizedError):
+        sessions.session(token)
+    assert Keys(store).principal(key).name == "ann"
+    store.close()

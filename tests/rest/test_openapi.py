@@ -43,6 +43,7 @@ ELSEWHERE = (
     "/openapi.json",
     "/access/keys",
     "/access/log",
+    "/session",
 )
 CHECKS = [
     not_a_server_error,

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import anyio.to_thread
+import msgspec
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from starlette.applications import Starlette
 
+from headwater.access import session_http
+from headwater.access.events import authorize_event
 from headwater.access.principal import Principal
 from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
 from headwater.graphql.persisted_queries import PersistedQueries
 from headwater.graphql.transport.http import graphql_routes
 from headwater.lineage.view import GraphView
+from headwater.schema.naming import load_naming
 from headwater.ui import routes as ui
 from tests.browser import CHROMIUM, FLAGS, HAS_CHROMIUM, listening
 from tests.guards import guard_of
@@ -25,18 +30,34 @@ MILLISECONDS_MAX = 120_000
 expect.set_options(timeout=MILLISECONDS_MAX)
 
 
-@pytest.fixture(scope="module")
-def page_url(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Yield the address of the page on the graph of the tests; mutations are folded at once."""
+@contextmanager
+def serving_page(
+    database: Database, store: AccessStore, *, are_keys_required: bool = False
+) -> Iterator[str]:
+    """Serve the page with the keys of a store; yield its address. Mutations are folded at once."""
+    guard = guard_of(store, required=are_keys_required)
 
-    async def submit(_: Principal, events: list[dict[str, Any]]) -> None:
+    async def submit(principal: Principal, events: list[dict[str, Any]]) -> None:
+        for event in events:
+            authorize_event(principal, msgspec.json.encode(event), load_naming())
         await anyio.to_thread.run_sync(write_events, database, events)
 
-    persisted = PersistedQueries(own=ui.documents())
-    routes = [*ui.routes(), *graphql_routes(GraphView(database), submit, persisted=persisted)]
-    store = AccessStore(tmp_path_factory.mktemp("access") / "access.db")
-    guard = guard_of(store)
+    graphql = graphql_routes(
+        GraphView(database),
+        submit,
+        authenticate=guard.identify,
+        persisted=PersistedQueries(own=ui.documents()),
+    )
+    routes = [*ui.routes(), *graphql, *session_http.routes(guard)]
     with listening(Starlette(routes=guard.routes(routes))) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def page_url(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Yield the address of the page on the graph of the tests, for callers without keys."""
+    store = AccessStore(tmp_path_factory.mktemp("access") / "access.db")
+    with serving_page(database, store) as url:
         yield url
     store.close()
 

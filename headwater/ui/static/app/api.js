@@ -85,10 +85,12 @@ async function send(name, variables, signal) {
     throw new AskError("Headwater does not answer.", "OFFLINE", "Check that it runs, then retry.");
   }
   if (response.status === 401) {
+    window.dispatchEvent(new Event("headwater:refused"));
     throw new AskError("This Headwater asks for a key.", "UNAUTHORIZED", "Sign in to go on.");
   }
   const answer = await response.json().catch(() => null);
   const [error] = answer?.errors ?? [];
+  if (error?.extensions?.code === "FORBIDDEN") window.dispatchEvent(new Event("headwater:refused"));
   if (!answer || (error && !hasData(answer.data))) {
     const message = error?.message ?? answer?.error?.message ?? `status ${response.status}`;
     const hint = error?.extensions?.hint ?? answer?.error?.hint ?? "Retry in a moment.";

@@ -1,9 +1,11 @@
 // The frame of every view: the bar above, the view of the address below.
 import { awaited, markReady } from "./api.js";
 import { html, render, useEffect, useRef, useState } from "./html.js";
+import { Account } from "./parts/account.js";
 import { Failure, Loading } from "./parts/messages.js";
 import { Search } from "./parts/search.js";
 import { hrefOf, onPlace, placeOf } from "./router.js";
+import { SessionProvider, useReadSession } from "./session.js";
 import { store, stored } from "./storage.js";
 import { t } from "./texts.js";
 
@@ -44,8 +46,8 @@ function Theme() {
   </label>`;
 }
 
-/** @param {{place: import("./router.js").Place}} properties */
-function Bar({ place }) {
+/** @param {{place: import("./router.js").Place, again: () => void}} properties */
+function Bar({ place, again }) {
   const links = [
     ["failures", hrefOf("failures")],
   ];
@@ -62,12 +64,12 @@ function Bar({ place }) {
         )}
       </ul>
     </nav>
-    <div class="end"><${Theme} /></div>
+    <div class="end"><${Account} again=${again} /><${Theme} /></div>
   </header>`;
 }
 
-/** @param {{place: import("./router.js").Place}} properties */
-function View({ place }) {
+/** @param {{place: import("./router.js").Place, onDone?: () => void}} properties */
+function View({ place, onDone }) {
   const [loaded, setLoaded] = useState(/** @type {any} */ ({}));
   const name = place.view in VIEWS ? place.view : "missing";
   useEffect(() => {
@@ -83,7 +85,17 @@ function View({ place }) {
   useEffect(markReady);
   if (loaded.name !== name) return html`<${Loading} what=${t("app.name")} />`;
   if (loaded.error) return html`<${Failure} error=${loaded.error} again=${() => location.reload()} />`;
-  return html`<${loaded.Page} place=${place} />`;
+  return html`<${loaded.Page} place=${place} onDone=${onDone} />`;
+}
+
+/**
+ * The view, or the form to sign in while the caller needs a key and has none.
+ * @param {{place: import("./router.js").Place, session: import("./session.js").Session | null, again: () => void}} properties
+ */
+function Content({ place, session, again }) {
+  if (session === null) return html`<${Loading} what=${t("app.name")} />`;
+  if (session.error || session.principal) return html`<${View} place=${place} />`;
+  return html`<${View} place=${{ ...place, view: "sign-in" }} onDone=${place.view === "sign-in" ? undefined : again} />`;
 }
 
 /**
@@ -102,11 +114,16 @@ function useFocus(view) {
 function App() {
   const here = () => placeOf(location.pathname, location.search);
   const [place, setPlace] = useState(here);
+  const { session, again } = useReadSession();
   useEffect(() => onPlace(() => setPlace(here())), []);
   useFocus(`${place.view} ${place.id}`);
   const isWide = place.view === "lineage";
-  return html`<${Bar} place=${place} />
-    <main id="content" tabindex="-1" class=${isWide ? "view wide" : "view"}><${View} place=${place} /></main>`;
+  return html`<${SessionProvider} value=${session?.principal ?? null}>
+    <${Bar} place=${place} again=${again} />
+    <main id="content" tabindex="-1" class=${isWide ? "view wide" : "view"}>
+      <${Content} place=${place} session=${session} again=${again} />
+    </main>
+  <//>`;
 }
 
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));

@@ -23,3 +23,16 @@ export function store(key, value) {
     // Forbidden or full.
   }
 }
+
+/**
+ * Remove everything but the entries of these keys: names that one user saw are not for the next.
+ * @param {string[]} kept
+ */
+export function forget(kept) {
+  try {
+    const keys = Object.keys(localStorage).filter((key) => key.startsWith("headwater."));
+    for (const key of keys) if (!kept.includes(key)) localStorage.removeItem(key);
+  } catch {
+    // Forbidden.
+  }
+}

@@ -45,7 +45,15 @@ const TEXTS = {
   "signin.lead": "This Headwater asks for an API key. The key stays on the server; this browser gets a session.",
   "signin.key": "API key",
   "signin.submit": "Sign in",
-  "signin.refused": "The key was refused: {message}",
+  "signin.help": "`headwater keys create NAME --scope read` creates a key on the server.",
+  "signin.offline": "Headwater does not answer. Check that it runs, then retry.",
+  "signin.refused": "No session was started: {message}",
+
+  "account.label": "Signed in as",
+  "account.name": "Key",
+  "account.scopes": "Scopes",
+  "account.namespaces": "Namespaces",
+  "account.leave": "Sign out",
 
   "loading": "Loading {what} …",
   "loading.slow": "This takes longer than usual.",
