@@ -62,7 +62,7 @@ def test_all_results_have_an_address_and_back_returns(page: Page) -> None:
 def test_a_hostile_name_is_text(page: Page) -> None:
     visit(page, "/search?text=onerror")
     expect(page.get_by_role("link", name=HOSTILE)).to_be_visible()
-    assert page.title() == "Headwater"
+    assert page.title() == "Search for “onerror” · Headwater"
 
 
 def test_nothing_found_says_what_to_do(page: Page) -> None:

@@ -41,7 +41,7 @@ export function duration(seconds) {
 }
 
 /**
- * Return how long ago a time was, such as "3 h 5 min ago"; "in 2 min" for a time to come.
+ * Return how long ago a time was, such as "3 h 5 min ago" or "8 min ago"; "in 2 min" for a time to come.
  * @param {string | null | undefined} time
  * @param {number} [now] milliseconds since 1970
  */
@@ -49,7 +49,9 @@ export function ago(time, now = Date.now()) {
   if (!time) return "?";
   const seconds = (now - Date.parse(time)) / 1000;
   if (Math.abs(seconds) < 1) return "now";
-  return seconds > 0 ? `${duration(seconds)} ago` : `in ${duration(-seconds)}`;
+  const [number, unit, ...rest] = duration(Math.abs(seconds)).split(" ");
+  const words = [number, unit, ...(unit === "h" ? rest : [])].join(" ");
+  return seconds > 0 ? `${words} ago` : `in ${words}`;
 }
 
 /**

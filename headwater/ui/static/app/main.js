@@ -39,7 +39,7 @@ function Theme() {
     setTheme(event.target.value);
   };
   return html`<label>
-    <span class="hidden-text">${t("theme.label")}</span>
+    <span>${t("theme.label")}</span>
     <select value=${theme} onChange=${chosen}>
       ${THEMES.map((name) => html`<option key=${name} value=${name}>${t(`theme.${name}`)}</option>`)}
     </select>
@@ -64,8 +64,22 @@ function Bar({ place, again }) {
         )}
       </ul>
     </nav>
-    <div class="end"><${Account} again=${again} /><${Theme} /></div>
+    <div class="end"><${Account} again=${again} /></div>
   </header>`;
+}
+
+/** Addresses for programs, beside the choice of the theme. */
+const PROGRAMS = ["/graphql", "/openapi.json", "/cypher", "/readyz", "/metrics"];
+
+function Foot() {
+  return html`<footer class="foot">
+    <nav aria-label=${t("foot.programs")}>
+      <ul>
+        ${PROGRAMS.map((href) => html`<li key=${href}><a href=${href}>${t(`foot.${href.slice(1)}`)}</a></li>`)}
+      </ul>
+    </nav>
+    <${Theme} />
+  </footer>`;
 }
 
 /** @param {{place: import("./router.js").Place, onDone?: () => void}} properties */
@@ -123,6 +137,7 @@ function App() {
     <main id="content" tabindex="-1" class=${isWide ? "view wide" : "view"}>
       <${Content} place=${place} session=${session} again=${again} />
     </main>
+    ${!isWide && html`<${Foot} />`}
   <//>`;
 }
 

@@ -1,4 +1,5 @@
-// Every text of the page, in one place, so that it can be translated. {name} is filled in by `t`.
+// Every text of the page, in one place, so that it can be translated. `t` fills in {name}, and chooses
+// from {name|one|other} by a number.
 
 import { ON_CALL_TEXTS } from "./texts_on_call.js";
 
@@ -36,7 +37,12 @@ const TEXTS = {
   "home.runs": "Newest runs",
   "home.runs.none": "No run yet.",
   "home.runs.none.hint": "Send OpenLineage events to POST /api/v1/lineage, or run `headwater demo`.",
-  "home.programs": "For programs",
+  "foot.programs": "For programs",
+  "foot.graphql": "GraphiQL",
+  "foot.openapi.json": "OpenAPI",
+  "foot.cypher": "Cypher",
+  "foot.readyz": "Readiness",
+  "foot.metrics": "Metrics",
 
   "missing.title": "There is no page at this address",
   "missing.hint": "Check the address, or search for a name.",
@@ -186,7 +192,7 @@ const TEXTS = {
   "dataset.producers": "Written by",
   "dataset.producers.none": "No known job writes it: its data comes from outside.",
   "dataset.columns": "Columns",
-  "dataset.columns.caption": "Columns: {count}",
+  "dataset.columns.caption": "{count} {count|column|columns}",
   "dataset.columns.none": "Its columns are not known.",
   "dataset.columns.none.hint": "A producer names them in the `schema` facet of a dataset.",
   "dataset.versions": "Versions",
@@ -202,7 +208,7 @@ const TEXTS = {
   "dataset.history.one": "It has had one schema, since {when}.",
   "dataset.history.before": "From",
   "dataset.history.after": "to",
-  "dataset.history.option": "{when}, {count} columns ({hash})",
+  "dataset.history.option": "{when}, {count} {count|column|columns} ({hash})",
   "dataset.history.same": "Both have the same columns.",
   "dataset.history.caption": "{added} added, {dropped} dropped, {retyped} retyped, {unchanged} unchanged",
   "change.added": "added",
@@ -217,7 +223,7 @@ const TEXTS = {
   "dataset.usage": "Readers and cost",
   "dataset.usage.days": "in the last {days} days",
   "dataset.usage.window": "Window",
-  "dataset.usage.caption": "Readers: {jobs}, in runs: {runs}, for {time}",
+  "dataset.usage.caption": "{jobs} {jobs|reader|readers}, {runs} {runs|run|runs}, {time}",
   "dataset.usage.none": "No run read it in this window.",
   "dataset.usage.none.hint": "Choose a longer window. The declared readers are below.",
   "dataset.usage.readers": "Jobs that read it now",
@@ -261,7 +267,7 @@ const TEXTS = {
   "run.story.RUNNING": "It has been running since {start}.",
   "run.story.ABANDONED": "It started {start} and sent no end: it is not running any more.",
   "run.story.retried": "A later attempt for the same time followed.",
-  "run.story.children": "Failed runs inside it: {count}.",
+  "run.story.children": "{count} {count|run|runs} inside it failed.",
   "run.id": "Run id",
   "run.job": "Job",
   "run.started": "Started",
@@ -278,7 +284,7 @@ const TEXTS = {
   "run.query": "Query id",
   "run.parents": "Part of",
   "run.children": "Runs inside it",
-  "run.children.caption": "Runs inside it, oldest first: {count}",
+  "run.children.caption": "{count} {count|run|runs}, oldest first",
   "run.error": "Error",
   "run.stack": "Stack trace",
   "run.extraction": "The producer could not read all lineage",
@@ -300,9 +306,9 @@ const TEXTS = {
   "run.partial": "Partial: built from what it wrote before it failed",
   "run.tell": "Tell",
   "run.tests": "Failed checks",
-  "run.tests.caption": "Failed checks: {count}",
+  "run.tests.caption": "{count} failed {count|check|checks}",
   "run.tests.none": "No check of this run failed.",
-  "run.tests.passed": "Passed tests: {count}.",
+  "run.tests.passed": "{count} {count|test|tests} passed.",
   "run.link.logs": "Logs",
   "run.link.trace": "Trace",
   "run.link.other": "{path}",
@@ -311,7 +317,7 @@ const TEXTS = {
 
   "answer.kind": "answer",
   "answer.story": "Where it comes from",
-  "answer.story.lead": "Behind it: versions of datasets {versions}, runs {runs}, raw sources {sources}.",
+  "answer.story.lead": "Behind it: {versions} {versions|version|versions} of datasets, {runs} {runs|run|runs}, {sources} raw {sources|source|sources}.",
   "answer.generated": "Given",
   "answer.generated.by": "By",
   "answer.where": "Shown at",
@@ -319,12 +325,12 @@ const TEXTS = {
   "answer.cites.none": "It cites nothing that your key sees.",
   "answer.stale": "What is out of date",
   "answer.stale.none": "Nothing behind it is known to be out of date.",
-  "answer.stale.caption": "Out of date behind it: {count}",
+  "answer.stale.caption": "{count} out of date behind it",
   "answer.evidence": "Evidence pack (JSON)",
   "answer.picture": "Picture of what flowed into it",
   "answer.tree": "From the answer to its sources",
   "answer.tree.repeated": "as above",
-  "answer.tree.rows": "{count} rows",
+  "answer.tree.rows": "{count} {count|row|rows}",
   "answer.tree.code": "code {version}",
   "answer.tree.limit": "the first {count} steps",
   "answer.tree.more": "more",
@@ -356,9 +362,9 @@ const TEXTS = {
   "failures.clear": "Show all failures",
   "failures.none": "No run failed.",
   "failures.none.filter": "No failed run passes the filters: {filters}.",
-  "failures.caption": "{shown} of {total} failed runs",
+  "failures.caption": "{shown} of {total} failed {total|run|runs}",
   "failures.new": "{count} new",
-  "failures.new.label": "Show {count} new failures",
+  "failures.new.label": "Show {count} new {count|failure|failures}",
   "failures.more": "Show more",
   "failures.resolved": "resolved",
   "failures.open": "open",
@@ -366,13 +372,13 @@ const TEXTS = {
   "failures.details": "Details",
   "failures.details.of": "Details: {name}",
   "failures.close.of": "Close: {name}",
-  "failures.affected.answers": "answers {count}",
-  "failures.affected.datasets": "datasets {count}",
-  "failures.affected.jobs": "jobs {count}",
+  "failures.affected.answers": "{count} {count|answer|answers}",
+  "failures.affected.datasets": "{count} {count|dataset|datasets}",
+  "failures.affected.jobs": "{count} {count|job|jobs}",
   "failures.affected.none": "nothing known",
   "failures.affected": "Who is affected",
   "failures.causes": "Root-cause candidates",
-  "failures.causes.caption": "Candidates, the likeliest first: {count}",
+  "failures.causes.caption": "{count} {count|candidate|candidates}, the likeliest first",
   "failures.causes.none": "No sign of a cause upstream.",
   "failures.causes.none.hint": "Look at its error, its logs and its code.",
   "failures.causes.all": "all",
@@ -415,5 +421,10 @@ const TEXTS = {
 export function t(key, values = {}) {
   const text = TEXTS[/** @type {keyof typeof TEXTS} */ (key)];
   if (text === undefined) throw new Error(`no text is named ${key}`);
-  return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+  return text.replace(/\{(\w+)(?:\|(.*?)\|(.*?))?\}/g, (whole, name, one, other) => {
+    if (!(name in values)) return whole;
+    const value = String(values[name]);
+    if (one === undefined) return value;
+    return value === "1" ? one : other;
+  });
 }

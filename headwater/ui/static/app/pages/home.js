@@ -1,6 +1,6 @@
 // The first view: search, and what happened last.
-import { ago, moment } from "../format.js";
 import { html } from "../html.js";
+import { Name, Time } from "../parts/facts.js";
 import { Empty, Outcome } from "../parts/messages.js";
 import { NodeLink } from "../parts/node.js";
 import { State } from "../parts/state.js";
@@ -13,8 +13,10 @@ const since = new Date(Date.now() - DAY_MILLISECONDS).toISOString();
 
 export default function Home() {
   const asked = useAsk("Home", { since });
-  return html`<h1>${t("home.title")}</h1>
-    <p>${t("home.lead")}</p>
+  return html`<div class="lead">
+      <h1>${t("home.title")}</h1>
+      <p>${t("home.lead")}</p>
+    </div>
     <${Outcome} asked=${asked} what=${t("home.runs")}>
       ${(/** @type {any} */ data) => html`<div class="panels">
         <section class="panel" aria-labelledby="home-failures">
@@ -30,14 +32,7 @@ export default function Home() {
           ${list(data.runs, ran, t("home.runs.none"), t("home.runs.none.hint"))}
         </section>
       </div>`}
-    <//>
-    <section aria-labelledby="home-programs">
-      <h2 id="home-programs">${t("home.programs")}</h2>
-      <p>
-        <a href="/graphql">GraphiQL</a>, <a href="/openapi.json">OpenAPI</a>,${" "}
-        <a href="/cypher">Cypher</a>, <a href="/readyz">readiness</a>, <a href="/metrics">metrics</a>.
-      </p>
-    </section>`;
+    <//>`;
 }
 
 /**
@@ -56,16 +51,20 @@ function list(connection, row, empty, hint) {
 const runLink = (run) =>
   html`<${NodeLink} showKind=${false} node=${{ urn: run.urn, kind: "PIPELINE_RUN", name: run.pipelineName ?? run.runId }} />`;
 
-/** @param {any} run */
-const failed = (run) =>
-  html`<${State} status=${run.status} /> ${runLink(run)} <time title=${moment(run.failedAt)}>${ago(run.failedAt)}</time>`;
+/**
+ * A row: what it is at the left, its time at the right.
+ * @param {any} what
+ * @param {string} time
+ */
+const dated = (what, time) => html`<div class="dated"><div>${what}</div><${Time} at=${time} /></div>`;
 
 /** @param {any} run */
-const ran = (run) =>
-  html`<${State} status=${run.status} /> ${runLink(run)} <time title=${moment(run.startedAt)}>${ago(run.startedAt)}</time>`;
+const failed = (run) => dated(html`<${State} status=${run.status} /> ${runLink(run)}`, run.failedAt);
+
+/** @param {any} run */
+const ran = (run) => dated(html`<${State} status=${run.status} /> ${runLink(run)}`, run.startedAt);
 
 /** @param {any} answer */
 const answered = (answer) =>
-  html`<${NodeLink} showKind=${false} node=${{ urn: answer.urn, kind: "ANSWER", name: answer.answerId }} />${" "}
-    <time title=${moment(answer.generatedAt)}>${ago(answer.generatedAt)}</time>
-    <br />${answer.content}`;
+  html`${dated(html`<${NodeLink} showKind=${false} node=${{ urn: answer.urn, kind: "ANSWER", name: answer.answerId }} />`, answer.generatedAt)}
+    <${Name} text=${answer.content} />`;

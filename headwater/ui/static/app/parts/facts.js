@@ -4,6 +4,7 @@ import { ago, count, minute, moment } from "../format.js";
 import { html, useState } from "../html.js";
 import { hrefOf } from "../router.js";
 import { t } from "../texts.js";
+import { NameText } from "./name.js";
 import { NodeLink } from "./node.js";
 
 const SHOWN = 20;
@@ -37,7 +38,7 @@ export function Time({ at }) {
  * @param {{text: string | null | undefined}} properties
  */
 export function Name({ text }) {
-  return text ? html`<bdi class="name">${text}</bdi>` : null;
+  return text ? html`<span class="name"><${NameText} text=${text} /></span>` : null;
 }
 
 /**

@@ -2,6 +2,7 @@
 import { html } from "../html.js";
 import { hrefOfNode } from "../router.js";
 import { t } from "../texts.js";
+import { NameText } from "./name.js";
 
 /**
  * A link to the page of a node. Each one carries its urn as `data-urn`.
@@ -13,8 +14,8 @@ export function NodeLink({ node, showKind = true }) {
     return html`<span data-urn=${node.urn} title=${t("hidden.hint")}>${kind}<em>${t("hidden.name")}</em></span>`;
   }
   return html`<span data-urn=${node.urn}>
-    ${kind}<a class="name" href=${hrefOfNode(node)}><bdi>${node.name}</bdi></a>
-    ${node.namespace ? html` <span class="namespace"><bdi>${node.namespace}</bdi></span>` : ""}
+    ${kind}<a class="name" href=${hrefOfNode(node)}><${NameText} text=${node.name} /></a>
+    ${node.namespace ? html` <span class="namespace"><${NameText} text=${node.namespace} /></span>` : ""}
   </span>`;
 }
 

@@ -4,6 +4,7 @@ import { hrefOf } from "../router.js";
 import { t } from "../texts.js";
 import { Copy } from "./copy.js";
 import { Empty, Failure, Loading } from "./messages.js";
+import { NameText } from "./name.js";
 
 const TITLE_LENGTH = 100;
 /** The answer to an address that names nothing, and to one that cannot name anything. */
@@ -34,12 +35,11 @@ export function NodeHead({ kind, urn, name, namespace = null, crumbs = [], state
       <ol>
         <li><a href="/">${t("head.home")}</a></li>
         ${crumbs.map(({ text, href }) => html`<li key=${text}><a href=${href}><bdi>${text}</bdi></a></li>`)}
-        <li aria-current="page"><bdi>${name}</bdi></li>
+        <li aria-current="page">${kind}</li>
       </ol>
     </nav>
     <header class="node-head" data-urn=${urn}>
-      <p class="kind">${kind}</p>
-      <div class="node-title"><h1 class="name"><bdi>${name}</bdi></h1> ${state}</div>
+      <div class="node-title"><h1 class="name"><${NameText} text=${name} /></h1> ${state}</div>
       ${
         namespace !== null &&
         html`<p class="namespace"><bdi>${namespace}</bdi> <${Copy} text=${namespace} what=${t("head.namespace")} /></p>`

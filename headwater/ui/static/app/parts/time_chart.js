@@ -87,10 +87,11 @@ function options(width, series, format) {
 
 /**
  * Return the labels of ticks in UTC: days if they are days apart, otherwise times, and the day below
- * the first of each.
+ * the first of each. Ticks less than a minute apart show seconds.
  * @param {number[]} ticks seconds since 1970
  */
 export function timeLabels(ticks) {
+  const end = ticks.length > 1 && ticks[1] - ticks[0] < 60 ? 19 : 16;
   const isDaily = ticks.length > 1 && ticks[1] - ticks[0] >= DAY_SECONDS;
   let day = "";
   return ticks.map((tick) => {
@@ -98,7 +99,7 @@ export function timeLabels(ticks) {
     const isNewDay = text.slice(0, 10) !== day;
     day = text.slice(0, 10);
     if (isDaily) return day;
-    return isNewDay ? `${text.slice(11, 16)}\n${day}` : text.slice(11, 16);
+    return isNewDay ? `${text.slice(11, end)}\n${day}` : text.slice(11, end);
   });
 }
 
