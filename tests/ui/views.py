@@ -9,6 +9,9 @@ JOB = "/jobs/job%3Aetl%3Aload_orders"
 FILLED = {
     "home": "/",
     "search": "/search?text=orders",
+    "start of the explorer": "/lineage",
+    "graph": "/lineage?urn=dataset%3Adb%3Aorders&depth=3&sel=job%3Aetl%3Aload_orders",
+    "graph as a list": "/lineage?urn=dataset%3Adb%3Aorders&depth=3&view=list",
     "failures": "/failures?since=all",
     "failure": "/failures?since=all&open=run%3Abad",
     "dataset": f"{DATASET}?days=3650",

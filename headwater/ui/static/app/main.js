@@ -12,6 +12,7 @@ import { t } from "./texts.js";
 /** The module of each view, loaded when it is first shown. */
 const VIEWS = {
   home: () => import("./pages/home.js"),
+  lineage: () => import("./pages/lineage.js"),
   search: () => import("./pages/search.js"),
   datasets: () => import("./pages/dataset.js"),
   jobs: () => import("./pages/job.js"),
@@ -49,6 +50,7 @@ function Theme() {
 /** @param {{place: import("./router.js").Place, again: () => void}} properties */
 function Bar({ place, again }) {
   const links = [
+    ["lineage", hrefOf("lineage")],
     ["failures", hrefOf("failures")],
   ];
   return html`<header class="bar">

@@ -1,13 +1,16 @@
 // Every text of the page, in one place, so that it can be translated. `t` fills in {name}, and chooses
 // from {name|one|other} by a number.
 
+import { EXPLORER_TEXTS } from "./texts_explorer.js";
 import { ON_CALL_TEXTS } from "./texts_on_call.js";
 
 const TEXTS = {
+  ...EXPLORER_TEXTS,
   ...ON_CALL_TEXTS,
   "app.name": "Headwater",
   "app.skip": "Skip to the content",
   "app.navigation": "Main",
+  "nav.lineage": "Lineage",
   "nav.failures": "Failures",
   "theme.label": "Theme",
   "theme.system": "as the system",
@@ -82,6 +85,8 @@ const TEXTS = {
   "state.abandoned": "no news",
   "state.stale": "stale",
   "state.partial": "partial",
+  "state.skipped": "skipped",
+  "state.upstream": "upstream failed",
   "state.unknown": "no runs",
 
   "head.crumbs": "Breadcrumbs",
@@ -409,6 +414,7 @@ const TEXTS = {
   "kind.ARTIFACT": "version",
   "kind.ANSWER": "answer",
   "kind.COLUMN": "column",
+  "kind.GROUP": "group",
   "kind.HIDDEN": "hidden",
 };
 

@@ -48,6 +48,16 @@ export function columnUrn(dataset, column) {
 }
 
 /**
+ * Return the dataset and the name of a column; null for another urn, and for one that is a hash.
+ * @param {string} urn
+ */
+export function datasetOfColumn(urn) {
+  const [kind, namespace, name, column] = urn.split(":");
+  if (kind !== "column" || !column || namespace.startsWith("#")) return null;
+  return { namespace: unquoted(namespace), name: unquoted(name), column: unquoted(column) };
+}
+
+/**
  * Return the urn of the dataset of a version or a source; any other urn as it is.
  * @param {string} urn
  */

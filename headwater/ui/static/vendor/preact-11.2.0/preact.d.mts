@@ -4,3 +4,6 @@ export const Fragment: (properties: { children?: any }) => any;
 export function createContext<T>(initial: T): Context<T>;
 export function h(type: any, properties: any, ...children: any[]): any;
 export function render(tree: any, parent: Element): void;
+export class Component {
+  props: any;
+}
