@@ -5,6 +5,7 @@
 | cli.md | every command, its arguments and options, from the command line's own help |
 | cypher.md | the lesson cypher/graph.md, and every audit query from the head of its file, with its answer on |
 | | the demo from cypher/outputs (`scripts/audit_outputs.py`) |
+| figures.md | every figure of the dashboards, from `headwater/health/figures/definitions.py` |
 | graph.md, graph.svg | every label, property and edge, from `headwater/schema/*.toml` |
 | schema.graphql | the GraphQL schema |
 """
@@ -33,6 +34,7 @@ from headwater.cypher.sandbox.run import (
 from headwater.cypher.sandbox.statement_check import DEPTH_MAX, TEXT_CHARACTERS_MAX
 from headwater.cypher.shell_text import shell_text
 from headwater.graphql.schema import sdl
+from headwater.health.figures.definitions import FIGURES, Direction, FigureDefinition, Unit
 from scripts.graph_page import graph_page, graph_picture
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -114,6 +116,25 @@ expression. What is refused has another way of being said:
 
 A parameter of the library with a default may be left out. On the command line times are given as `2026-01-31` or
 `2026-01-31T12:00:00Z`, lists as words with commas between.
+"""
+
+_BETTER = {Direction.UP: "larger", Direction.DOWN: "smaller", Direction.NEITHER: "neither"}
+FIGURES_HEAD = """# The figures of the dashboards
+
+*Written by `make docs` from `headwater/health/figures/definitions.py`.*
+
+GraphQL `figures`, `headwater figures`, the dashboards and the tiles show the same values. A value counts the nodes that
+the key of the caller sees; dropped and deleted nodes never count. It is null if the denominator is 0. A figure is *out
+of bounds* beyond its threshold, whichever side of it is better.
+
+The API writes a snapshot of every figure once a day, for a caller who sees everything, and keeps 400 days
+([decision 0029](../decisions/0029-daily-snapshots-of-figures.md)). So a key for some namespaces has values but no
+trends. `headwater figures snapshot` writes one now; with `--days 90` it also fills the past days of the figures whose
+backfill is the run history. There, coverage counts the edges that were known until that day, current or not.
+
+A tag of a dataset or job is compared in small letters. `certified` and `canonical` also count as `certified=true`,
+`=yes` or `=1`.
+
 """
 
 
@@ -239,9 +260,40 @@ def _query(found: Query) -> str:
     )
 
 
+def figures_page() -> str:
+    return FIGURES_HEAD + "\n".join(map(_figure, FIGURES.values()))
+
+
+def _figure(figure: FigureDefinition) -> str:
+    days = figure.window_days
+    past = "run history" if figure.is_backfillable else "none before the first snapshot"
+    rows = (
+        ("numerator", figure.numerator),
+        ("denominator", figure.denominator),
+        ("window", f"the last {days} days" if days else "none: the graph as it is"),
+        ("unit", figure.unit.lower()),
+        ("better", _BETTER[figure.good]),
+        ("threshold", _bound(figure, figure.threshold)),
+        ("target", _bound(figure, figure.target)),
+        ("lists", figure.lists),
+        ("backfill", past),
+    )
+    table = "\n".join(f"| {name} | {value} |" for name, value in rows)
+    return f"## {figure.name}\n\n{figure.title}.\n\n| | |\n|---|---|\n{table}\n"
+
+
+def _bound(figure: FigureDefinition, value: float | None) -> str:
+    if value is None:
+        return "none"
+    if figure.unit is Unit.SHARE:
+        return f"{value:.0%}"
+    return f"{value:g} s" if figure.unit is Unit.SECONDS else f"{value:g}"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "cypher.md": cypher_page,
+    "figures.md": figures_page,
     "graph.md": graph_page,
     "graph.svg": graph_picture,
     "schema.graphql": sdl,

@@ -147,6 +147,11 @@ QUESTIONS = {
         "{ failingPipelines(first: 100) { totalCount nodes { failedRuns runs job { type } "
         "lastRun { runId error } } } }"
     ),
+    "breakdowns": (
+        "{ breakdowns { topDatasets(first: 100) { consumers dataset { type } } "
+        "modelVersions { completeness dataset { type } } costAgainstFidelity { datasets } } }"
+    ),
+    "figures": "{ figures { name value nodes(first: 100) { urn } history { value } } }",
     "freshness": '{ freshness(urn: "dataset:db:all") { newestAt sources { urn } } }',
     "lineage": (
         '{ lineage(urn: "dataset:db:hub") { nodes { urn name distance } edges { source } } }'

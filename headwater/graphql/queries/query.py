@@ -17,6 +17,7 @@ from headwater.graphql.queries.catalog import CatalogQueries
 from headwater.graphql.queries.conformance import Conformance, Producer
 from headwater.graphql.queries.estate import EstateQueries
 from headwater.graphql.queries.failures import FailureQueries
+from headwater.graphql.queries.figures import FigureQueries
 from headwater.graphql.queries.impact import ImpactQueries
 from headwater.graphql.queries.lineage import LineageQueries, Urn
 from headwater.graphql.queries.lineage_table import TableQueries
@@ -46,6 +47,7 @@ class Query(
     CatalogQueries,
     EstateQueries,
     FailureQueries,
+    FigureQueries,
     ImpactQueries,
     LineageQueries,
     OnCallQueries,

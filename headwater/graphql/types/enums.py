@@ -84,3 +84,25 @@ class NodeKind(Enum):
     HIDDEN = described(
         "HIDDEN", "A node that is not visible to the key; its lineage continues here."
     )
+
+
+@strawberry.enum(description="The unit of a figure.")
+class FigureUnit(Enum):
+    SHARE = described("SHARE", "A part of the whole, between 0 and 1.")
+    COUNT = described("COUNT", "A number.")
+    SECONDS = described("SECONDS", "A time in seconds.")
+
+
+@strawberry.enum(description="The direction in which a figure gets better.")
+class GoodDirection(Enum):
+    UP = described("UP", "Larger values are better.")
+    DOWN = described("DOWN", "Smaller values are better.")
+    NEITHER = described("NEITHER", "Every value is as good; there is no threshold.")
+
+
+@strawberry.enum(description="How exactly the lineage of a dataset is known.")
+class Fidelity(Enum):
+    NONE = described("NONE", "No producer is known.")
+    JOB = described("JOB", "A job writes it; all inputs of the job count as its origin.")
+    DATASET = described("DATASET", "Events name the datasets that it comes from.")
+    COLUMN = described("COLUMN", "Events name the columns that its columns come from.")

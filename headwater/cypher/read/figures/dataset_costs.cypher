@@ -1,0 +1,16 @@
+// Return the seconds of the runs of a time window by the datasets that they wrote. The seconds of a
+// run are split evenly among its outputs; only the newest $runsMax runs count.
+// access: read
+// params: $since DATETIME, $until DATETIME, $runsMax INTEGER = 100000, $limit INTEGER = 200000
+// returns: dataset, seconds
+// example: headwater figures cost-against-fidelity
+MATCH (r:PipelineRun)
+WHERE r.startedAt >= $since AND r.startedAt < $until AND r.finishedAt > r.startedAt
+WITH r ORDER BY r.startedAt DESC LIMIT $runsMax
+MATCH (r)-[:PRODUCED]->(v:Artifact)
+WITH r, collect(DISTINCT v.dataset) AS outputs
+UNWIND outputs AS dataset
+RETURN dataset, sum((r.finishedAt.epochMillis - r.startedAt.epochMillis) / 1000.0
+  / size(outputs)) AS seconds
+ORDER BY seconds DESC, dataset
+LIMIT $limit

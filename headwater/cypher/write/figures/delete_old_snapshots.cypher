@@ -1,0 +1,8 @@
+// Delete the snapshots of figures before a day.
+// access: write
+// params: $day STRING
+// returns: nothing
+// example: headwater figures snapshot
+MATCH (s:FigureSnapshot)
+WHERE s.day < $day
+DETACH DELETE s
