@@ -30,6 +30,7 @@ from headwater.cli import (
     estate,
     evidence,
     failures,
+    figures,
     gate,
     graph_admin,
     impact,
@@ -42,6 +43,7 @@ from headwater.cli import (
     send,
     serve,
     setup_commands,
+    snapshot,
     status,
 )
 from headwater.cli.panels import PanelCommand, PanelGroup
@@ -60,10 +62,10 @@ app = typer.Typer(
     "refused, 5 unavailable, 6 not found, 7 several nodes of one name.",
 )
 for panel, modules in (
-    ("Ask", (query, lists, failures, checks, estate, impact, evidence, conformance)),
+    ("Ask", (query, lists, failures, checks, estate, figures, impact, evidence, conformance)),
     ("Run", (serve, status, mcp, setup_commands)),
     ("Send and check", (send, gate)),
-    ("Maintain", (graph_admin,)),
+    ("Maintain", (graph_admin, snapshot)),
 ):
     for commands in modules:
         for name, command in commands.COMMANDS.items():

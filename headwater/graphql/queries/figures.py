@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated
 
@@ -34,7 +34,7 @@ HistoryDays = Annotated[
 
 @strawberry.type(description="The value of a figure on one day.")
 class FigurePoint:
-    date: date = strawberry.field(description="The day, in UTC.")
+    date: str = strawberry.field(description="The day in UTC, as 2026-01-31.")
     value: float | None = strawberry.field(
         description="Null if there was nothing to measure on that day."
     )
@@ -44,7 +44,7 @@ class FigurePoint:
 
     @classmethod
     def of(cls, point: snapshots.Point) -> FigurePoint:
-        return cls(date=point.day, value=point.value, is_backfilled=point.is_backfilled)
+        return cls(date=point.day.isoformat(), value=point.value, is_backfilled=point.is_backfilled)
 
 
 @strawberry.type(description="A figure of a dashboard. Nodes hidden from the key do not count.")

@@ -122,7 +122,7 @@ def figure_at(view: GraphView, definition: FigureDefinition, at: datetime) -> Fi
     if not rows:
         raise NotFoundError(
             f"there is no snapshot of {definition.name} until {day}",
-            hint="`headwater figures snapshot --days 90` writes those that the graph knows.",
+            hint="`headwater snapshot --days 90` writes those that the graph knows.",
         )
     point = _point(rows[-1])
     return Figure(definition, point.value, point.numerator, point.denominator, point.taken_at)

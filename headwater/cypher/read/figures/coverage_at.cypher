@@ -3,7 +3,7 @@
 // access: read
 // params: $instant DATETIME
 // returns: datasets, connected, unread, jobs, complete
-// example: headwater figures snapshot --days 90
+// example: headwater snapshot --days 90
 CALL () {
   MATCH (d:Dataset)
   WHERE d.firstSeen < $instant AND coalesce(d.droppedAt >= $instant, true)
@@ -17,7 +17,7 @@ CALL () {
   RETURN count(d) AS datasets, count(CASE WHEN produced OR read THEN 1 END) AS connected,
     count(CASE WHEN produced AND NOT read AND NOT cited THEN 1 END) AS unread
 }
-CALL () {
+CALL (datasets) {
   MATCH (j:Job)
   WHERE j.firstSeen < $instant AND coalesce(j.deletedAt >= $instant, true)
     AND NOT EXISTS { (:Job)-[:PART_OF]->(j) }

@@ -2,7 +2,7 @@
 // access: read
 // params: $figures LIST<STRING>, $since STRING, $until STRING, $limit INTEGER = 100000
 // returns: figure, day, value, numerator, denominator, takenAt, isBackfilled
-// example: headwater figures coverage --history 90
+// example: headwater figures coverage --days 90
 MATCH (s:FigureSnapshot)
 WHERE s.figure IN $figures AND s.day >= $since AND s.day <= $until
 RETURN s.figure AS figure, s.day AS day, s.value AS value, s.numerator AS numerator,

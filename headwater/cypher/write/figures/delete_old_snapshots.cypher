@@ -2,7 +2,7 @@
 // access: write
 // params: $day STRING
 // returns: nothing
-// example: headwater figures snapshot
+// example: headwater snapshot
 MATCH (s:FigureSnapshot)
 WHERE s.day < $day
 DETACH DELETE s

@@ -3,7 +3,7 @@
 // access: write
 // params: $rows LIST<MAP>, $replace BOOLEAN = true
 // returns: nothing
-// example: headwater figures snapshot
+// example: headwater snapshot
 UNWIND $rows AS row
 MERGE (s:FigureSnapshot {urn: row.urn})
 ON CREATE SET s += row.properties
