@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from itertools import chain, product
 
 from headwater.health.figures.definitions import WINDOW_DAYS
 from headwater.health.figures.measures import SECONDS_MAX, downstream
@@ -65,24 +66,24 @@ def top_datasets(view: GraphView, *, first: int = 10) -> list[DatasetImpact]:
     found = []
     for dataset, nodes in reach.items():
         jobs = sum(node.startswith("job:") for node in nodes)
-        citing = set().union(*(answers.get(node, ()) for node in {dataset, *nodes}))
+        citing: set[str] = set()
+        for node in {dataset, *nodes}:
+            citing |= answers.get(node, set())
         found.append(DatasetImpact(dataset, len(nodes) - jobs, jobs, len(citing)))
     found.sort(key=lambda one: (-one.consumers, -one.datasets, one.dataset))
     return found[:first]
 
 
-def _answers(view: GraphView, nodes: set[str]) -> dict[str, list[str]]:
+def _answers(view: GraphView, nodes: set[str]) -> dict[str, set[str]]:
     """Return the visible answers that cite a version of each dataset."""
     urns = sorted(node for node in nodes if node.startswith("dataset:"))
     rows = view.read(
         "read/figures/answers_of_datasets", seconds=SECONDS_MAX, urns=urns, limit=ANSWERS_MAX
     )
     cited = {row["dataset"]: row["answers"] for row in rows if row["answers"]}
-    every = sorted({answer for some in cited.values() for answer in some})
+    every = sorted(set(chain.from_iterable(cited.values())))
     visible = set(select_visible(view, every))
-    return {
-        dataset: [answer for answer in some if answer in visible] for dataset, some in cited.items()
-    }
+    return {dataset: visible.intersection(some) for dataset, some in cited.items()}
 
 
 @dataclass(frozen=True)
@@ -126,8 +127,9 @@ def cost_against_fidelity(view: GraphView, now: datetime) -> list[CostCell]:
     bounds = [(0.0, 0.0), *zip(COST_BOUNDS, [*COST_BOUNDS[1:], None], strict=True)]
     return [
         CostCell(fidelity, low, high, counts[level, band], float(sums[level, band]))
-        for level, fidelity in enumerate(Fidelity)
-        for band, (low, high) in enumerate(bounds)
+        for (level, fidelity), (band, (low, high)) in product(
+            enumerate(Fidelity), enumerate(bounds)
+        )
     ]
 
 

@@ -130,8 +130,8 @@ FIGURES = {
             title="Complete model versions",
             numerator="model versions with a completeness of 1: the share of the versions behind "
             "a model version whose origin is known",
-            denominator="the newest 20 versions of datasets of type MODEL, or registered as a "
-            "model",
+            denominator="model versions: the newest 20 of datasets of type MODEL or registered as "
+            "a model",
             lists="the datasets of incomplete model versions",
             unit=Unit.SHARE,
             good=Direction.UP,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import product
 from typing import Any
 
 from headwater.health.figures import models
@@ -18,6 +19,7 @@ from headwater.lineage.questions.quality import quality
 from headwater.lineage.traversal.bfs import traverse
 from headwater.lineage.traversal.layers import DATASETS_DOWN
 from headwater.lineage.traversal.request import Bounds, TraversalRequest
+from headwater.lineage.traversal.traversal import Traversal
 from headwater.lineage.view import GraphView
 
 # The nodes that a figure lists.
@@ -27,8 +29,9 @@ COUNTED_MAX = 5_000
 SECONDS_MAX = 30.0
 PERSONAL_TAG = "pii"
 _TRUE = ("true", "yes", "1")
-CERTIFIED_WORDS = tuple(
-    word for tag in CERTIFIED_TAGS for word in (tag, *(f"{tag}={value}" for value in _TRUE))
+CERTIFIED_WORDS = (
+    *CERTIFIED_TAGS,
+    *(f"{tag}={value}" for tag, value in product(CERTIFIED_TAGS, _TRUE)),
 )
 
 
@@ -99,10 +102,11 @@ def downstream(view: GraphView, urns: list[str]) -> dict[str, set[str]]:
     )
     request = TraversalRequest(DATASETS_DOWN, bounds, shared_rows_max=covered.ROWS_MAX)
     traversals = traverse(view, request, {urn: [urn] for urn in urns})
-    return {
-        urn: {node for node in traversal.nodes if not node.startswith(HIDDEN)} - {urn}
-        for urn, traversal in traversals.items()
-    }
+    return {urn: _visible(traversal) - {urn} for urn, traversal in traversals.items()}
+
+
+def _visible(traversal: Traversal) -> set[str]:
+    return {node for node in traversal.nodes if not node.startswith(HIDDEN)}
 
 
 def weighted_median(weighted: Mapping[str, tuple[float, int]]) -> float | None:
