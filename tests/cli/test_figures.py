@@ -52,7 +52,7 @@ def test_figures_as_a_table() -> None:
     text = output("figures", "coverage", "active-pipelines", "--format", "csv")
     assert text.splitlines() == [
         "figure,value,of,threshold,state",
-        "coverage,85.7%,14 datasets and jobs,80.0%,within bounds",
+        "coverage,85.7 %,14 datasets and jobs,80.0 %,within bounds",
         "active-pipelines,0,6 jobs that contain no others,,",
     ]
 

@@ -24,7 +24,7 @@ def test_a_figure_with_its_definition_and_its_list(ask: Ask) -> None:
         """{ figures(names: ["certified-path-integrity"]) {
           name title unit goodDirection threshold target windowDays href value numerator
           denominator isBelowThreshold isSampled nodeCount nodes { urn } history { value } } }"""
-    )["figures"]
+    )["data"]["figures"]
     assert figure == {
         "name": "certified-path-integrity",
         "title": "Certified-path integrity",
@@ -46,7 +46,7 @@ def test_a_figure_with_its_definition_and_its_list(ask: Ask) -> None:
 
 
 def test_definitions_need_no_values(ask: Ask) -> None:
-    found = ask("{ figures { name counts outOf lists } }")["figures"]
+    found = ask("{ figures { name counts outOf lists } }")["data"]["figures"]
     assert len(found) == 11
     assert all(one["counts"] and one["outOf"] and one["lists"] for one in found)
 
@@ -57,7 +57,7 @@ def test_breakdowns(ask: Ask) -> None:
           topDatasets(first: 2) { datasets jobs answers consumers dataset { urn } }
           modelVersions(first: 2) { urn version completeness known versions dataset { urn } }
           costAgainstFidelity { fidelity costFrom costTo datasets seconds } } }"""
-    )["breakdowns"]
+    )["data"]["breakdowns"]
     assert found["topDatasets"] == [
         {"datasets": 5, "jobs": 5, "answers": 1, "consumers": 6, "dataset": {"urn": ds("raw")}},
         {"datasets": 3, "jobs": 3, "answers": 1, "consumers": 4, "dataset": {"urn": ds("orders")}},
