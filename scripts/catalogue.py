@@ -128,7 +128,7 @@ the key of the caller sees; dropped and deleted nodes never count. It is null if
 of bounds* beyond its threshold, whichever side of it is better.
 
 The API writes a snapshot of every figure once a day, for a caller who sees everything, and keeps 400 days
-([decision 0029](../decisions/0029-daily-snapshots-of-figures.md)). So a key for some namespaces has values but no
+([decision 0030](../decisions/0030-daily-snapshots-of-figures.md)). So a key for some namespaces has values but no
 trends. `headwater snapshot` writes one now; with `--days 90` it also fills the past days of the figures whose
 backfill is the run history. There, coverage counts the edges that were known until that day, current or not.
 
