@@ -41,6 +41,7 @@ from headwater.graphql.persisted_queries import PersistedQueries, read_trusted_q
 from headwater.graphql.transport.http import graphql_routes
 from headwater.health import http as health
 from headwater.health import metrics
+from headwater.health.figures.daily import run_daily_snapshots
 from headwater.health.request_timer import RequestTimer
 from headwater.ingest.receive import http as ingest
 from headwater.ingest.receive.accept import EventAcceptor
@@ -233,7 +234,10 @@ def _background_threads(view: GraphView, stop: threading.Event) -> list[threadin
     threads = [
         threading.Thread(
             target=run_warm_up, args=(view.database, stop), name="warm-up", daemon=True
-        )
+        ),
+        threading.Thread(
+            target=run_daily_snapshots, args=(view, stop), name="figures", daemon=True
+        ),
     ]
     if view.cache is not None:
         threads.append(

@@ -55,10 +55,14 @@ def take_snapshot(view: GraphView, now: datetime | None = None) -> list[Figure]:
     return found
 
 
-def has_snapshot(view: GraphView, day: date) -> bool:
-    """Return True if the snapshot of a day exists, with every figure."""
-    found = _read(view, list(FIGURES), day, day)
-    return {row["figure"] for row in found if not row["isBackfilled"]} >= FIGURES.keys()
+def has_snapshot(view: GraphView, day: date, *, since: datetime | None = None) -> bool:
+    """Return True if a day has a snapshot of every figure, taken at an instant or later."""
+    taken = {
+        row["figure"]
+        for row in _read(view, list(FIGURES), day, day)
+        if not row["isBackfilled"] and (since is None or row["takenAt"] >= since)
+    }
+    return taken >= FIGURES.keys()
 
 
 def backfill(view: GraphView, days: int, now: datetime | None = None) -> int:
