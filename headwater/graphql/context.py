@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
@@ -28,6 +29,7 @@ from headwater.lineage.pagination import Page, PageRequest
 from headwater.lineage.questions.failure_impact import FailureImpact, failure_impact
 from headwater.lineage.questions.failures import AffectedNodes, affected_nodes
 from headwater.lineage.questions.freshness import Freshness, freshness
+from headwater.lineage.questions.node_overviews import NodeOverview, node_overviews
 from headwater.lineage.questions.quality import Quality, quality
 from headwater.lineage.view import GraphView
 
@@ -38,6 +40,8 @@ Submit = Callable[[Principal, list[dict[str, Any]]], Awaitable[None]]
 OnRefusal = Callable[[str, str], None]
 # The urn of a node, and the page of its history.
 PageKey = tuple[str, PageRequest]
+# The urn of a node, and the instant of its overview; None for the newest.
+OverviewKey = tuple[str, datetime | None]
 
 THREADS_MAX = 16
 # The most jobs, inputs, outputs or children that one node shows.
@@ -90,6 +94,9 @@ class Context:
         )
         self.freshness: DataLoader[str, Freshness] = self._loader(self._load_freshness)
         self.quality: DataLoader[str, Quality] = self._loader(self._load_quality)
+        self.overviews: DataLoader[OverviewKey, NodeOverview | None] = self._loader(
+            self._load_overviews
+        )
         self.citations: DataLoader[str, list[str]] = self._loader(self._load_citations)
         visible_namespaces = self.view.visibility.regexes
         self.run_links = self._link_loader("read/nodes/run_links", visible=visible_namespaces)
@@ -155,6 +162,15 @@ class Context:
     def _load_quality(self, urns: list[str]) -> list[Quality]:
         results = quality(self.view, urns)
         return [results.get(urn) or Quality() for urn in urns]
+
+    def _load_overviews(self, keys: list[OverviewKey]) -> list[NodeOverview | None]:
+        urns_by_instant: dict[datetime | None, list[str]] = defaultdict(list)
+        for urn, as_of in keys:
+            urns_by_instant[as_of].append(urn)
+        found = {
+            as_of: node_overviews(self.view, urns, as_of) for as_of, urns in urns_by_instant.items()
+        }
+        return [found[as_of].get(urn) for urn, as_of in keys]
 
     def _load_citations(self, urns: list[str]) -> list[list[str]]:
         cited: dict[str, list[str]] = defaultdict(list)

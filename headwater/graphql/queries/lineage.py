@@ -27,7 +27,7 @@ from headwater.lineage.questions.lineage import Trace as TraceResult
 from headwater.lineage.questions.stale_inputs import stale_inputs_of_trace
 from headwater.lineage.questions.trace_tree import Branch, trace_tree
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
-from headwater.lineage.traversal.request import DEPTH_DEFAULT, LineageRequest
+from headwater.lineage.traversal.request import DEPTH_DEFAULT, NODES_MAX, LineageRequest
 from headwater.schema.urns import dataset_urn, job_urn
 
 CONTINUATIONS_MAX = 1_000
@@ -131,10 +131,11 @@ class LineageDifference:
     removed_edges: list[LineageEdge]
 
     @classmethod
-    def of(cls, found: Difference) -> LineageDifference:
+    def of(cls, found: Difference, request: LineageRequest) -> LineageDifference:
+        before, after = request.between or (None, None)
         return cls(
-            added_nodes=[LineageNode.of(node) for node in found.added_nodes],
-            removed_nodes=[LineageNode.of(node) for node in found.removed_nodes],
+            added_nodes=[LineageNode.of(node, as_of=after) for node in found.added_nodes],
+            removed_nodes=[LineageNode.of(node, as_of=before) for node in found.removed_nodes],
             added_edges=LineageEdge.all(found.added_edges),
             removed_edges=LineageEdge.all(found.removed_edges),
         )
@@ -171,15 +172,20 @@ class Lineage:
         ]
 
     @classmethod
-    def of(cls, result: LineageResult) -> Lineage:
+    def of(cls, result: LineageResult, request: LineageRequest) -> Lineage:
+        as_of = request.between[1] if request.between else request.as_of
         return cls(
             starts=result.starts,
-            nodes=[LineageNode.of(node, result.distances.get(node.urn)) for node in result.nodes],
+            nodes=[
+                LineageNode.of(node, result.distances.get(node.urn), as_of) for node in result.nodes
+            ],
             edges=LineageEdge.all(result.edges),
             truncated=result.truncated,
             truncated_by=result.reason or None,
             omitted_count=result.omitted_count,
-            difference=LineageDifference.of(result.difference) if result.difference else None,
+            difference=(
+                LineageDifference.of(result.difference, request) if result.difference else None
+            ),
             result=result,
         )
 
@@ -353,6 +359,14 @@ Fresh = Annotated[
     ),
 ]
 
+NodesMax = Annotated[
+    int,
+    strawberry.argument(
+        description="The number of nodes at which the traversal in each direction is cut short, 1 "
+        "to 5000."
+    ),
+]
+
 
 @strawberry.type
 class LineageQueries:
@@ -384,7 +398,9 @@ class LineageQueries:
         between: TimeComparison | None = None,
         after: After = None,
         fresh: Fresh = False,
+        nodes_max: NodesMax = NODES_MAX,
     ) -> Lineage | None:
+        require_between("nodesMax", nodes_max, 1, NODES_MAX)
         request = LineageRequest(
             tuple(read_starts(urn, dataset, job, urns)),
             direction=direction.value,
@@ -395,11 +411,12 @@ class LineageQueries:
             filter=filter.to_filter() if filter else EVERY_NODE,
             after=after,
             fresh=fresh,
+            nodes_max=nodes_max,
         )
         found = lineage.answer_from_cache(info.context.view, request)
         if found is None:
             found = await info.context.run_in_thread(lineage.lineage, info.context.view, request)
-        return Lineage.of(found)
+        return Lineage.of(found, request)
 
     @resolver(
         "The lineage of one column, with the transformations on each edge. Aliases of its "

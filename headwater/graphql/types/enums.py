@@ -106,3 +106,39 @@ class Fidelity(Enum):
     JOB = described("JOB", "A job writes it; all inputs of the job count as its origin.")
     DATASET = described("DATASET", "Events name the datasets that it comes from.")
     COLUMN = described("COLUMN", "Events name the columns that its columns come from.")
+
+
+@strawberry.enum(
+    description="The state of a node in a picture of the lineage. The latest state decides; of "
+    "several that hold, the one that stands first here."
+)
+class NodeState(Enum):
+    RUNNING = described(
+        "RUNNING", "The newest run of the job runs, or writes the newest version of the dataset."
+    )
+    FAILED = described("FAILED", "The newest run of the job failed.")
+    ABORTED = described("ABORTED", "The newest run of the job was stopped.")
+    NO_NEWS = described(
+        "NO_NEWS",
+        "The newest run of the job, or the run that was to write the dataset, sent no end, and its "
+        "last event is too old for it to be running.",
+    )
+    PARTIAL = described(
+        "PARTIAL",
+        "The newest version of the dataset was left by a run that failed or was stopped.",
+    )
+    SKIPPED = described("SKIPPED", "The newest run of the job's DAG succeeded without the job.")
+    STALE = described(
+        "STALE",
+        "A job that writes the dataset failed, was stopped or was skipped since its newest "
+        "version, and left no version.",
+    )
+    UPSTREAM_FAILED = described(
+        "UPSTREAM_FAILED",
+        "The newest run of a job upstream failed or was stopped, or the job's DAG failed before "
+        "the job began.",
+    )
+    OK = described(
+        "OK", "The newest run of the job succeeded; the newest version of the dataset is complete."
+    )
+    UNKNOWN = described("UNKNOWN", "No run of the job or version of the dataset is known.")

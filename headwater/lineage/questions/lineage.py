@@ -136,7 +136,7 @@ def answer_from_cache(view: GraphView, request: LineageRequest) -> Lineage | Non
     """
     if not is_answered_from_cache(view, request):
         return None
-    result = lineage(view, replace(request, nodes_max=ON_LOOP_NODES_MAX))
+    result = lineage(view, replace(request, nodes_max=min(request.nodes_max, ON_LOOP_NODES_MAX)))
     return result if result.reason in {"", "depth"} else None
 
 

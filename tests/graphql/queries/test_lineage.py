@@ -254,3 +254,54 @@ def test_a_small_cached_lineage_is_answered_without_a_thread(
         # With `fresh` the request waits for the cache, so it needs a thread.
         assert post(urn=ds("raw"), fresh=True) == before
     assert handed == [lineage.lineage]
+
+
+OVERVIEW = """query($urn: ID!, $asOf: DateTime, $between: TimeComparison, $nodesMax: Int! = 60) {
+  lineage(urn: $urn, depth: 2, asOf: $asOf, between: $between, nodesMax: $nodesMax) {
+    truncatedBy
+    nodes { urn overview { state stateSince stateCause lastRunAt lastRunId updatedAt rowCount
+      owners tags type columnCount failedChecks upstreamCount downstreamCount } }
+    difference { removedNodes { urn overview { state } } }
+  } }"""
+
+
+def test_overviews(database: Database, data: Ask) -> None:
+    """build failed after its first success: what lies downstream waits for it."""
+    write_events(
+        database,
+        run("load-1", "load", ["raw"], ["a"], minute=0, rows=5),
+        run("build-1", "build", ["a"], ["b"], minute=10),
+        run("build-2", "build", ["a"], [], minute=20, status="FAIL"),
+    )
+    found = data(OVERVIEW, urn=ds("a"))["lineage"]
+    overviews = {node["urn"]: node["overview"] for node in found["nodes"]}
+    assert overviews[job("build")] == {
+        "state": "FAILED",
+        "stateSince": "2026-01-01T00:21:00Z",
+        "stateCause": None,
+        "lastRunAt": "2026-01-01T00:20:00Z",
+        "lastRunId": "build-2",
+        "updatedAt": None,
+        "rowCount": None,
+        "owners": [],
+        "tags": [],
+        "type": None,
+        "columnCount": None,
+        "failedChecks": None,
+        "upstreamCount": 1,
+        "downstreamCount": 1,
+    }
+    assert overviews[ds("b")]["state"] == "STALE"
+    assert overviews[ds("b")]["stateCause"] == job("build")
+    assert overviews[ds("b")]["updatedAt"] == "2026-01-01T00:11:00Z"
+    assert (overviews[ds("a")]["rowCount"], overviews[ds("a")]["failedChecks"]) == (5, 0)
+    past = data(OVERVIEW, urn=ds("a"), asOf="2026-01-01T00:15:00Z")["lineage"]
+    assert {node["overview"]["state"] for node in past["nodes"]} == {"OK", "UNKNOWN"}
+
+
+def test_nodes_max(database: Database, data: Ask) -> None:
+    outputs = [f"o{number}" for number in range(30)]
+    write_events(database, run("load-1", "load", ["raw"], outputs, minute=0))
+    found = data(OVERVIEW, urn=ds("raw"), nodesMax=10)["lineage"]
+    assert found["truncatedBy"] == "nodes"
+    assert len(found["nodes"]) <= 10
