@@ -8,6 +8,9 @@
  * @property {number | null} [distance]
  * @property {string | null} [state]
  * @property {string | null} [stateSince]
+ * @property {string | null} [stateCause] the urn of the job elsewhere that causes the state
+ * @property {string | null} [updatedAt] the time of the newest complete data
+ * @property {string | null} [type]
  * @property {string | null} [lastRunAt]
  * @property {string | null} [lastRunId]
  * @property {string[]} [owners]
@@ -49,20 +52,29 @@ export function edgeKey(edge) {
 }
 
 /**
+ * Return a node of an answer with its overview among its own properties.
+ * @param {any} node
+ * @returns {GraphNode}
+ */
+function drawn({ overview, ...node }) {
+  return { ...node, ...overview };
+}
+
+/**
  * Return the graph of an answer of `lineage`; with the change of each node if two times were asked.
  * @param {any} lineage
  * @returns {Graph}
  */
 export function graphOf(lineage) {
   const { difference } = lineage;
-  const nodes = lineage.nodes.map((/** @type {GraphNode} */ node) => ({ ...node }));
+  const nodes = lineage.nodes.map(drawn);
   const edges = lineage.edges.map((/** @type {GraphEdge} */ edge) => ({ ...edge }));
   if (difference) {
     const addedNodes = new Set(difference.addedNodes.map((/** @type {GraphNode} */ node) => node.urn));
     const addedEdges = new Set(difference.addedEdges.map(edgeKey));
     for (const node of nodes) node.change = addedNodes.has(node.urn) ? "added" : "same";
     for (const edge of edges) edge.change = addedEdges.has(edgeKey(edge)) ? "added" : "same";
-    for (const node of difference.removedNodes) nodes.push({ ...node, change: "removed" });
+    for (const node of difference.removedNodes) nodes.push({ ...drawn(node), change: "removed" });
     for (const edge of difference.removedEdges) edges.push({ ...edge, change: "removed" });
   }
   for (const edge of edges) {

@@ -62,8 +62,10 @@ export function wordOf(node) {
 export function lineOf(node, overlay) {
   if (node.members) return t("explorer.group.size", { count: count(node.members.length) });
   switch (overlay) {
-    case "freshness":
-      return node.lastRunAt ? t("explorer.overlay.freshness.line", { ago: ago(node.lastRunAt) }) : t("explorer.unknown");
+    case "freshness": {
+      const at = node.updatedAt ?? node.lastRunAt;
+      return at ? t("explorer.overlay.freshness.line", { ago: ago(at) }) : t("explorer.unknown");
+    }
     case "rows":
       return node.rowCount === null || node.rowCount === undefined
         ? t("explorer.unknown")
