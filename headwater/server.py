@@ -42,6 +42,7 @@ from headwater.graphql.transport.http import graphql_routes
 from headwater.health import http as health
 from headwater.health import metrics
 from headwater.health.figures.daily import run_daily_snapshots
+from headwater.health.platform import PlatformReader
 from headwater.health.request_timer import RequestTimer
 from headwater.ingest.receive import http as ingest
 from headwater.ingest.receive.accept import EventAcceptor
@@ -94,8 +95,9 @@ class Components:
         self.settings = settings
         self.access_store = AccessStore(settings.access_path)
         self.guard = _guard(self.access_store, settings)
-        # One for the health checks, one for the thread that appends.
+        # One for the health checks, one for GraphQL, one for the thread that appends.
         self.health_spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
+        self.platform_spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
         self.committer = GroupCommitter(
             Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
         )
@@ -114,6 +116,7 @@ class Components:
     def close(self) -> None:
         self.committer.close()
         self.health_spool.close()
+        self.platform_spool.close()
         self.access_store.close()
         self.database.close()
 
@@ -195,6 +198,7 @@ def _routes(components: Components) -> list[BaseRoute]:
             authenticate=components.guard.identify,
             persisted=persisted,
             cost_max=settings.query_cost_max,
+            read_platform=PlatformReader(components.view, components.platform_spool).read,
         ),
         *rest_routes(
             components.visible_graph,

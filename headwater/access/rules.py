@@ -115,6 +115,7 @@ _QUERIES = (
     "overdueRuns",
     "ownedBy",
     "owners",
+    "platform",
     "quality",
     "replayPlan",
     "rootCause",

@@ -22,6 +22,7 @@ from strawberry.dataloader import DataLoader
 from headwater.access.principal import Principal
 from headwater.cypher.driver.database import Row
 from headwater.graphql.run_feed import RunFeed
+from headwater.health.platform import PlatformState
 from headwater.lineage.history_pages import read_history_pages
 from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.nodes import read_all_facets, read_nodes
@@ -38,6 +39,7 @@ T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 Submit = Callable[[Principal, list[dict[str, Any]]], Awaitable[None]]
 OnRefusal = Callable[[str, str], None]
+ReadPlatform = Callable[[], PlatformState]
 # The urn of a node, and the page of its history.
 PageKey = tuple[str, PageRequest]
 # The urn of a node, and the instant of its overview; None for the newest.
@@ -71,16 +73,18 @@ class Context:
         principal: Principal,
         on_refusal: OnRefusal,
         subscription: SubscriptionState | None = None,
+        read_platform: ReadPlatform | None = None,
     ) -> None:
         """Build the context of a principal.
 
         `on_refusal` takes each refused field and the reason. `subscription` is set for
-        subscriptions only.
+        subscriptions only. `read_platform` returns how the platform itself does.
         """
         self.view = view.visible_to(principal.visibility)
         self.principal = principal
         self.on_refusal = on_refusal
         self.subscription = subscription
+        self.read_platform = read_platform
         self._submit = submit
         self.reset_loaders()
 

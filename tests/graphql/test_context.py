@@ -190,8 +190,8 @@ QUESTIONS = {
 }
 # Queries that return one object, of a type that is covered among the rows, and their arguments.
 SINGLE = {"run", "dataset", "job", "trace", "failedRuns"}
-# Other tests ask these, because they need more history: tests/impact.
-ELSEWHERE = {"impact"}
+# Other tests ask these, because they need more history or a spool: tests/impact, tests/health.
+ELSEWHERE = {"impact", "platform"}
 
 
 def selected(type: GraphQLObjectType | GraphQLInterfaceType) -> str:

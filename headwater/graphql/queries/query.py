@@ -22,6 +22,7 @@ from headwater.graphql.queries.impact import ImpactQueries
 from headwater.graphql.queries.lineage import LineageQueries, Urn
 from headwater.graphql.queries.lineage_table import TableQueries
 from headwater.graphql.queries.on_call import OnCallQueries
+from headwater.graphql.queries.platform import PlatformQueries
 from headwater.graphql.types.aliases import Alias
 from headwater.graphql.types.fields import (
     LONG_PAGE_DEFAULT,
@@ -51,6 +52,7 @@ class Query(
     ImpactQueries,
     LineageQueries,
     OnCallQueries,
+    PlatformQueries,
     TableQueries,
 ):
     @resolver("A run by its id.")

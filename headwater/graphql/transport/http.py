@@ -38,7 +38,7 @@ from strawberry.types import ExecutionResult
 from headwater.access.guard import principal_of
 from headwater.access.principal import ANONYMOUS, Principal
 from headwater.errors import ForbiddenError
-from headwater.graphql.context import Context, Submit, SubscriptionState
+from headwater.graphql.context import Context, ReadPlatform, Submit, SubscriptionState
 from headwater.graphql.persisted_queries import PersistedQueries, PersistedQueryError
 from headwater.graphql.query_limits import COST_MAX
 from headwater.graphql.run_feed import RunFeed
@@ -227,6 +227,7 @@ def graphql_routes(
     authenticate: Callable[[HTTPConnection, str, str], Principal] = lambda *_: ANONYMOUS,
     persisted: PersistedQueries | None = None,
     cost_max: int = COST_MAX,
+    read_platform: ReadPlatform | None = None,
 ) -> list[BaseRoute]:
     """Return the routes /graphql and /graphql/ (HTTP and WebSocket).
 
@@ -238,6 +239,7 @@ def graphql_routes(
             its own or "", or raises UnauthorizedError or ForbiddenError.
         persisted: The persisted queries.
         cost_max: The most values that an answer may hold.
+        read_platform: Returns the state of the platform, for the field `platform`.
 
     Raises:
         SettingsError: A trusted query is invalid.
@@ -250,7 +252,7 @@ def graphql_routes(
         principal: Principal, subscription: SubscriptionState | None = None
     ) -> Context:
         report = partial(on_refusal, principal.name)
-        return Context(view, submit, principal, report, subscription)
+        return Context(view, submit, principal, report, subscription, read_platform)
 
     app = GraphQLApp(schema, persisted, create_context, lambda: view.planning_seconds)
     state = SharedState(

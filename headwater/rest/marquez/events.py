@@ -15,6 +15,7 @@ from headwater.rest.marquez import models
 from headwater.rest.operations import ArgumentError, Operation, OperationRequest
 from headwater.schema.events import parse_instant
 from headwater.schema.headwater_facets import ANSWER_FACET
+from headwater.schema.urns import run_urn
 from headwater.schema.visibility import Visibility
 
 # A request for events reads at most so many stored events, for at most so many seconds.
@@ -40,6 +41,7 @@ class EventLog(Protocol):
 class EventsParams(models.Page, kw_only=True):
     before: str = ""
     after: str = ""
+    run_id: str = ""
     sort_direction: Literal["asc", "desc"] = "desc"
 
 
@@ -88,7 +90,10 @@ def events_of(log: EventLog) -> Callable[[OperationRequest], models.Events]:
         begin, end = parse_time(params.after, "after"), parse_time(params.before, "before")
         visibility = request.view.visibility
         is_newest_first = params.sort_direction == "desc"
-        listed = _matching(log.bodies(newest_first=is_newest_first), visibility, begin, end)
+        bodies = log.bodies(newest_first=is_newest_first)
+        if params.run_id:
+            bodies = _naming(params.run_id, bodies)
+        listed = _matching(bodies, visibility, begin, end, params.run_id)
         entries = sorted(listed.entries, reverse=is_newest_first)
         events: list[dict[str, Any]] = []
         for _, number in entries[params.offset : params.offset + params.limit]:
@@ -98,22 +103,41 @@ def events_of(log: EventLog) -> Callable[[OperationRequest], models.Events]:
                 events.append(event)
         # The log counts further events, and those of datasets and jobs, too.
         is_unknown = not listed.is_complete and visibility.is_unrestricted
-        total = log.count() if is_unknown and begin is None and end is None else len(entries)
+        is_filtered = begin is not None or end is not None or bool(params.run_id)
+        total = log.count() if is_unknown and not is_filtered else len(entries)
         return models.Events(events=events, total_count=total)
 
     return list_events
 
 
+def _naming(run_id: str, bodies: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """Yield the events whose bytes hold a run id, as far as they can be read in time.
+
+    Producers write an id as it is or in the escapes of JSON.
+    """
+    deadline = time.monotonic() + _SCAN_SECONDS_MAX
+    written = {json.dumps(run_id)[1:-1].encode(), msgspec.json.encode(run_id)[1:-1]}
+    for number, body in bodies:
+        if time.monotonic() > deadline:
+            return
+        if any(text in body for text in written):
+            yield number, body
+
+
 def _matching(
-    bodies: Iterator[tuple[int, bytes]], visibility: Visibility, begin: int | None, end: int | None
+    bodies: Iterator[tuple[int, bytes]],
+    visibility: Visibility,
+    begin: int | None,
+    end: int | None,
+    run_id: str,
 ) -> _Listed:
-    """Return the visible run events in a time range."""
+    """Return the visible run events in a time range; of one run, if `run_id` is given."""
     deadline = time.monotonic() + _SCAN_SECONDS_MAX
     entries: list[tuple[int, int]] = []
     for count, (number, body) in enumerate(bodies):
         if count >= _SCANNED_MAX or time.monotonic() > deadline:
             return _Listed(entries, is_complete=False)
-        instant = _run_event_time(body)
+        instant = _run_event_time(body, run_id)
         if instant is None or not is_within(instant, begin, end):
             continue
         if visibility.is_unrestricted or _visible(body, visibility) is not None:
@@ -121,18 +145,26 @@ def _matching(
     return _Listed(entries, is_complete=True)
 
 
-def _run_event_time(body: bytes) -> int | None:
-    """Return the time of a run event in microseconds since 1970; None for any other event."""
+def _run_event_time(body: bytes, run_id: str = "") -> int | None:
+    """Return the time of a run event in microseconds since 1970; None for any other event.
+
+    With a `run_id`, events of other runs have none either.
+    """
     try:
         head = _decoder.decode(body)
     except msgspec.MsgspecError:
         return None
-    if not head.run:
+    if not head.run or (run_id and not _is_of(head.run, run_id)):
         return None
     try:
         return parse_instant(head.eventTime or "")
     except EventError:
         return 0
+
+
+def _is_of(run: Any, run_id: str) -> bool:
+    found = run.get("runId") if isinstance(run, dict) else None
+    return isinstance(found, str) and run_urn(found) == run_urn(run_id)
 
 
 def _visible(body: bytes, visibility: Visibility) -> dict[str, Any] | None:

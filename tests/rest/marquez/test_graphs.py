@@ -147,6 +147,19 @@ def test_run_events_are_returned_unchanged(client: TestClient, log: Log) -> None
     assert (between["events"], between["totalCount"]) == (log.events[2:0:-1], 2)
 
 
+def test_run_events_of_one_run(client: TestClient, log: Log) -> None:
+    [first, *_] = [event for event in log.events if "run" in event]
+    run_id = first["run"]["runId"]
+    own = [event for event in log.events if event.get("run", {}).get("runId") == run_id]
+    found = get_json(client, "/events/lineage", runId=run_id, sortDirection="asc")
+    assert (found["events"], found["totalCount"]) == (own, len(own))
+    nothing = get_json(client, "/events/lineage", runId="nothing")
+    assert (nothing["events"], nothing["totalCount"]) == ([], 0)
+    hidden = get_json(client, "/events/lineage", "db,etl,s3*", runId=SECRET)
+    assert (hidden["events"], hidden["totalCount"]) == ([], 0)
+    assert get_json(client, "/events/lineage", runId=SECRET)["totalCount"] == 1
+
+
 def test_a_hidden_namespace_occurs_in_no_answer(client: TestClient) -> None:
     visible = "db,etl,s3*"
     assert names(get_json(client, "/namespaces", visible)["namespaces"]) == ["db", "etl", BUCKET]

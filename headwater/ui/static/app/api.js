@@ -99,6 +99,30 @@ async function send(name, variables, signal) {
   return { data: answer.data, errors: answer.errors ?? [] };
 }
 
+/**
+ * Read a JSON answer of REST, for what GraphQL does not have.
+ * @param {string} path
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<any>}
+ */
+export function readJson(path, signal) {
+  return awaited(received(path, signal));
+}
+
+/**
+ * @param {string} path
+ * @param {AbortSignal} [signal]
+ */
+async function received(path, signal) {
+  const accept = { accept: "application/json" };
+  const response = await fetch(path, { headers: accept, credentials: "same-origin", signal });
+  const answer = await response.json().catch(() => null);
+  if (response.ok && answer) return answer;
+  const code = { 401: "UNAUTHORIZED", 403: "FORBIDDEN" }[response.status] ?? "HTTP";
+  const { message = `status ${response.status}`, hint = "Retry in a moment." } = answer?.error ?? answer ?? {};
+  throw new AskError(message, code, hint);
+}
+
 /** @param {Record<string, unknown> | null | undefined} data */
 function hasData(data) {
   return Boolean(data) && Object.values(data ?? {}).some((value) => value !== null);

@@ -1,5 +1,5 @@
 // A question as state of a view: loading, answer or error.
-import { ask } from "./api.js";
+import { ask, readJson } from "./api.js";
 import { useCallback, useEffect, useState } from "./html.js";
 
 /**
@@ -14,6 +14,25 @@ import { useCallback, useEffect, useState } from "./html.js";
  * @returns {Asked}
  */
 export function useAsk(name, variables) {
+  const key = JSON.stringify([name, variables]);
+  return useOutcome(name === null ? null : key, (signal) => ask(String(name), variables, signal));
+}
+
+/**
+ * Read a JSON answer of REST, again whenever its path changes. A null path reads nothing.
+ * @param {string | null} path
+ * @returns {Asked}
+ */
+export function useJson(path) {
+  return useOutcome(path, async (signal) => ({ data: await readJson(String(path), signal), errors: [] }));
+}
+
+/**
+ * @param {string | null} question
+ * @param {(signal: AbortSignal) => Promise<import("./api.js").Answer>} send
+ * @returns {Asked}
+ */
+function useOutcome(question, send) {
   const [round, setRound] = useState(0);
   const [state, setState] = useState(
     /** @type {{data: any, errors: any[], error: any, key: string}} */ ({
@@ -23,11 +42,11 @@ export function useAsk(name, variables) {
       key: "",
     }),
   );
-  const key = JSON.stringify([name, variables, round]);
+  const key = `${round} ${question}`;
   useEffect(() => {
-    if (name === null) return undefined;
+    if (question === null) return undefined;
     const stop = new AbortController();
-    ask(name, variables, stop.signal).then(
+    send(stop.signal).then(
       ({ data, errors }) => setState({ data, errors, error: null, key }),
       (error) => {
         if (!stop.signal.aborted) setState({ data: null, errors: [], error, key });
@@ -36,5 +55,5 @@ export function useAsk(name, variables) {
     return () => stop.abort();
   }, [key]);
   const again = useCallback(() => setRound((number) => number + 1), []);
-  return { ...state, isLoading: name !== null && state.key !== key, again };
+  return { ...state, isLoading: question !== null && state.key !== key, again };
 }

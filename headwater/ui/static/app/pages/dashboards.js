@@ -8,6 +8,7 @@ import MissingPage from "./missing.js";
 /** The module of each dashboard, loaded when it is first shown. */
 const DASHBOARDS = {
   "on-call": () => import("./on_call.js"),
+  debug: () => import("./debug.js"),
 };
 
 /** @param {{place: import("../router.js").Place}} properties */
