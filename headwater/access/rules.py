@@ -58,6 +58,7 @@ _VIEWS = (
     "/jobs/{urn:path}",
     "/runs/{id:path}",
     "/answers/{id:path}",
+    "/dashboards",
     "/dashboards/{name}",
 )
 ROUTES: dict[str, dict[str, Rule]] = {

@@ -27,6 +27,7 @@ VIEWS = (
     "/jobs/{urn:path}",
     "/runs/{id:path}",
     "/answers/{id:path}",
+    "/dashboards",
     "/dashboards/{name}",
 )
 _GZIP_BYTES_MIN = 1_000

@@ -129,9 +129,9 @@ FIGURES = {
             name="model-completeness",
             title="Complete model versions",
             numerator="model versions with a completeness of 1: the share of the versions behind "
-            "a model version whose origin is known",
-            denominator="model versions: the newest 20 of datasets of type MODEL or registered as "
-            "a model",
+            "a model version whose origin is known. A model is a dataset of type MODEL, or "
+            "registered as a model",
+            denominator="newest model versions (20 at most)",
             lists="the datasets of incomplete model versions",
             unit=Unit.SHARE,
             good=Direction.UP,

@@ -52,22 +52,27 @@ _CUSTOMER = {
 }
 
 
-def write_story(database: Database) -> None:
-    """Fold the history into the graph."""
-    write_events(database, *history())
+def write_story(database: Database, *, start: int = 0) -> None:
+    """Fold the history into the graph; `start` is its minute 0, after 1 January 2026."""
+    write_events(database, *history(start))
 
 
-def history() -> list[list[Event]]:
+def recent_start(now: datetime) -> int:
+    """Return the start with which the dashboards see at `now` what they saw at `NOW`."""
+    return int((now - NOW).total_seconds() // 60)
+
+
+def history(start: int = 0) -> list[list[Event]]:
     """Return the events of the history, run by run."""
     return [
-        run("o1", "old", ["raw"], ["archive"], minute=OLD_MINUTE),
-        _with_facets(run("r1", "load", ["raw"], ["orders"], minute=0), _check("not_null", False)),
-        _with_facets(run("r2", "load", ["raw"], ["orders"], minute=60), _check("not_null", True)),
-        _with_facets(run("r3", "load", ["raw"], ["orders"], minute=65), _check("positive", False)),
+        run("o1", "old", ["raw"], ["archive"], minute=start + OLD_MINUTE),
+        _with_facets(run("r1", "load", ["raw"], ["orders"], minute=start), _check("not_null", False)),
+        _with_facets(run("r2", "load", ["raw"], ["orders"], minute=start + 60), _check("not_null", True)),
+        _with_facets(run("r3", "load", ["raw"], ["orders"], minute=start + 65), _check("positive", False)),
         [
             dataset_event(
                 "orders",
-                66,
+                start + 66,
                 {
                     "tags": {"tags": [
                         {"key": "certified", "value": "true"},
@@ -77,13 +82,13 @@ def history() -> list[list[Event]]:
                 },
             )
         ],
-        [dataset_event("lone", 67, {})],
-        _with_facets(run("b1", "build", ["orders"], ["mart"], minute=70), _CUSTOMER),
-        answer("best", "mart", minute=75, content="Ann bought most."),
-        _with_facets(run("t1", "train", ["mart"], ["model"], minute=80), _MODEL),
-        _with_facets(run("g1", "guess", [], ["oracle"], minute=85), _MODEL),
-        _with_facets(run("t2", "train", ["mart"], ["model"], minute=90), _MODEL),
-        _critical(run("bad", "ship", ["mart"], ["out"], minute=100, status="FAIL", error="full")),
+        [dataset_event("lone", start + 67, {})],
+        _with_facets(run("b1", "build", ["orders"], ["mart"], minute=start + 70), _CUSTOMER),
+        answer("best", "mart", minute=start + 75, content="Ann bought most."),
+        _with_facets(run("t1", "train", ["mart"], ["model"], minute=start + 80), _MODEL),
+        _with_facets(run("g1", "guess", [], ["oracle"], minute=start + 85), _MODEL),
+        _with_facets(run("t2", "train", ["mart"], ["model"], minute=start + 90), _MODEL),
+        _critical(run("bad", "ship", ["mart"], ["out"], minute=start + 100, status="FAIL", error="full")),
     ]  # fmt: skip
 
 

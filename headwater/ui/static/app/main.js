@@ -52,6 +52,7 @@ function Bar({ place, again }) {
   const links = [
     ["lineage", hrefOf("lineage")],
     ["failures", hrefOf("failures")],
+    ["dashboards", hrefOf("dashboards")],
   ];
   return html`<header class="bar">
     <a class="skip" href="#content">${t("app.skip")}</a>

@@ -1,16 +1,19 @@
 // Every text of the page, in one place, so that it can be translated. `t` fills in {name}, and chooses
 // from {name|one|other} by a number.
 
+import { DASHBOARD_TEXTS } from "./texts_dashboards.js";
 import { EXPLORER_TEXTS } from "./texts_explorer.js";
 import { ON_CALL_TEXTS } from "./texts_on_call.js";
 
 const TEXTS = {
+  ...DASHBOARD_TEXTS,
   ...EXPLORER_TEXTS,
   ...ON_CALL_TEXTS,
   "app.name": "Headwater",
   "app.skip": "Skip to the content",
   "app.navigation": "Main",
   "nav.lineage": "Lineage",
+  "nav.dashboards": "Dashboards",
   "nav.failures": "Failures",
   "theme.label": "Theme",
   "theme.system": "as the system",
@@ -170,8 +173,9 @@ const TEXTS = {
   "column.day": "day",
 
   "tile.asOf": "as of",
-  "tile.below": "out of bounds: {threshold}",
-  "tile.within": "within bounds: {threshold}",
+  "tile.above": "above {threshold}",
+  "tile.below": "below {threshold}",
+  "tile.within": "good, bound {threshold}",
   "tile.unknown": "not known",
   "tile.trend": "Trend: from {before} on {since} to {after} on {until}",
   "tile.history": "Trend of {days} days as a table",

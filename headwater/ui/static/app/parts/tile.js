@@ -66,22 +66,34 @@ export function Tile({ figure, label, value, unit, of = null, asOf, history = []
     <h3>${href ? html`<a href=${href}>${label}</a>` : label}</h3>
     ${shown}
     ${of && html`<div class="note">${of}</div>`}
-    ${threshold !== null && html`<${Badge} isBelow=${isBelow} threshold=${figureText(threshold, unit)} isKnown=${value !== null} />`}
+    ${threshold !== null && html`<${Badge} value=${value} threshold=${threshold} unit=${unit} isBelow=${isBelow} />`}
     <${Trend} label=${label} unit=${unit} history=${history} />
     ${asOf && html`<div class="note">${t("tile.asOf")} <time datetime=${asOf}>${minute(asOf)}</time></div>`}
   </section>`;
 }
 
-/** @param {{isBelow: boolean, threshold: string, isKnown: boolean}} properties */
-function Badge({ isBelow, threshold, isKnown }) {
-  if (!isKnown) return html`<div class="state state-unknown">${t("tile.unknown")}</div>`;
+/** @param {{value: number | null, threshold: number, unit: string | undefined, isBelow: boolean}} properties */
+function Badge({ value, threshold, unit, isBelow }) {
+  if (value === null) return html`<div class="state state-unknown">${t("tile.unknown")}</div>`;
   const shape = isBelow ? "M7 1.5 13 12.5H1zM7 5v4M7 11v.5" : "M2 7.5 5.5 11 12 3.5";
   return html`<div class=${isBelow ? "state state-failed" : "state state-complete"}>
     <svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true">
       <path d=${shape} fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" />
     </svg>
-    <span>${isBelow ? t("tile.below", { threshold }) : t("tile.within", { threshold })}</span>
+    <span>${badgeWords(value, threshold, unit, isBelow)}</span>
   </div>`;
+}
+
+/**
+ * @param {number} value
+ * @param {number} threshold
+ * @param {string | undefined} unit
+ * @param {boolean} isBelow
+ */
+function badgeWords(value, threshold, unit, isBelow) {
+  const values = { threshold: figureText(threshold, unit) };
+  if (!isBelow) return t("tile.within", values);
+  return value > threshold ? t("tile.above", values) : t("tile.below", values);
 }
 
 /**
