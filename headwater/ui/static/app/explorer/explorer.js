@@ -1,7 +1,7 @@
 // The frame of the explorer: what is asked, what of it is shown, what is chosen.
 import { awaited } from "../api.js";
 import { count } from "../format.js";
-import { html, useEffect, useMemo, useRef, useState } from "../html.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../html.js";
 import { Cut, Failure, Loading } from "../parts/messages.js";
 import { useTitle } from "../parts/node_head.js";
 import { rememberNode } from "../parts/search.js";
@@ -74,7 +74,8 @@ function useScene(shown, graph, anchor) {
   const [camera] = useState(() => new Camera());
   const [scene, setScene] = useState(/** @type {(import("./scene.js").Scene & {isOpening: boolean}) | null} */ (null));
   const before = useRef({ starts: "", places: new Map() });
-  useEffect(() => {
+  // Before anything else: the view is not ready until its nodes have places.
+  useLayoutEffect(() => {
     const starts = graph.starts.join(" ");
     const isSame = before.current.starts === starts;
     const previous = isSame ? before.current.places : new Map();

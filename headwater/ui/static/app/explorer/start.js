@@ -37,7 +37,6 @@ export function Start() {
         <span class="hidden-text">${t("explorer.start.search")}</span>
         <input
           type="search"
-          autofocus
           autocomplete="off"
           spellcheck="false"
           placeholder=${t("explorer.start.search")}
