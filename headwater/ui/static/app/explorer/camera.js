@@ -1,5 +1,5 @@
 // The viewport of a stage, shared by all that is drawn on it. Moving it draws nothing by itself.
-import { centredOn, fitted, opening, revealing, zoomed } from "./viewport.js";
+import { centredOn, fitted, keptInSight, opening, revealing, zoomed } from "./viewport.js";
 
 /**
  * @typedef {import("./viewport.js").Viewport} Viewport
@@ -15,6 +15,8 @@ export class Camera {
     /** @type {Set<() => void>} */
     this.listeners = new Set();
     this.frame = 0;
+    /** What must stay in sight, at least in part. @type {import("./scene.js").Rectangle | null} */
+    this.bounds = null;
   }
 
   /**
@@ -39,7 +41,7 @@ export class Camera {
 
   /** @param {Viewport} viewport */
   show(viewport) {
-    this.viewport = viewport;
+    this.viewport = this.bounds ? keptInSight(viewport, this.bounds, this.size) : viewport;
     this.changed();
   }
 

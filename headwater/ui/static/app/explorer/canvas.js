@@ -4,7 +4,20 @@
 import { html, useEffect, useRef } from "../html.js";
 import { colourOf, shapeOf } from "../parts/state.js";
 import { t } from "../texts.js";
-import { FONT, detailAt, fitText, iconOf, lineOf, shownState, titleOf, wordOf } from "./marks.js";
+import {
+  FIRST_LINE,
+  FONT,
+  LAST_LINE,
+  NAME_LINE,
+  SMALL,
+  detailAt,
+  fitText,
+  iconOf,
+  lineOf,
+  shownState,
+  titleOf,
+  wordOf,
+} from "./marks.js";
 import { BOX_HEIGHT, BOX_WIDTH, STUB_RADIUS, boxesIn, isLineIn, stubX, tracePath } from "./scene.js";
 import { labelOf, stubText } from "./svg.js";
 import { worldArea } from "./viewport.js";
@@ -204,7 +217,7 @@ function drawLines(context, scene, { path }, colours, { area, scale }) {
   context.setLineDash([]);
   context.globalAlpha = 1;
   if (!detailAt(scale).isFull) return;
-  context.font = `11px ${FONT}`;
+  context.font = `${SMALL}px ${FONT}`;
   context.fillStyle = colours.soft;
   context.textAlign = "center";
   for (const [, batch] of batches) {
@@ -308,7 +321,7 @@ function drawTexts(context, { node, x, y, ...rest }, look, colours, detail) {
   context.font = font;
   context.fillStyle = colours.ink;
   const name = fitText(titleOf(node), width, font);
-  context.fillText(name, left, detail.isFull ? y + 37 : y + BOX_HEIGHT / 2);
+  context.fillText(name, left, detail.isFull ? y + NAME_LINE - 5 : y + BOX_HEIGHT / 2);
   if (detail.isFull) drawLinesOfNode(context, { node, left, right: x + BOX_WIDTH - PADDING, y, width }, look, colours);
   for (const side of /** @type {import("./address.js").Side[]} */ (["up", "down"])) {
     const text = stubText(look, node.urn, side);
@@ -323,21 +336,21 @@ function drawTexts(context, { node, x, y, ...rest }, look, colours, detail) {
  * @param {Colours} colours
  */
 function drawLinesOfNode(context, { node, left, right, y, width }, { overlay }, colours) {
-  context.font = `12px ${FONT}`;
+  context.font = `${SMALL}px ${FONT}`;
   context.fillStyle = colours.soft;
-  context.fillText(fitText(lineOf(node, overlay), width, context.font), left, y + 55);
-  context.fillText(t(`kind.${node.kind}`), left + 22, y + 17);
+  context.fillText(fitText(lineOf(node, overlay), width, context.font), left, y + LAST_LINE - 4);
+  context.fillText(t(`kind.${node.kind}`), left + 23, y + FIRST_LINE - 4);
   context.strokeStyle = colours.soft;
   context.lineWidth = 1.3;
-  strokeAt(context, iconOf(node.kind), left, y + 9);
+  strokeAt(context, iconOf(node.kind), left, y + 11);
   const state = shownState(node);
   const word = wordOf(node);
   context.fillStyle = context.strokeStyle = colours[tokenOf(node)];
   context.textAlign = "right";
-  if (word) context.fillText(word, right - 20, y + 17);
+  if (word) context.fillText(word, right - 20, y + FIRST_LINE - 4);
   context.textAlign = "left";
   context.lineWidth = 2;
-  if (state) strokeAt(context, shapeOf(state), right - 14, y + 10);
+  if (state) strokeAt(context, shapeOf(state), right - 14, y + 12);
 }
 
 /** @type {Map<string, Path2D>} */
@@ -365,7 +378,7 @@ function drawStub(context, x, y, text, colours) {
   context.fill();
   context.stroke();
   context.fillStyle = colours.ink;
-  context.font = `600 11px ${FONT}`;
+  context.font = `600 ${SMALL}px ${FONT}`;
   context.textAlign = "center";
   context.fillText(text, x, y + 0.5);
   context.textAlign = "left";

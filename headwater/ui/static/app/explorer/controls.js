@@ -16,10 +16,10 @@ const DIRECTIONS = ["BOTH", "UPSTREAM", "DOWNSTREAM"];
  * `change` replaces the address, `step` makes a step that "back" returns from.
  * @param {{
  *   view: View, change: (part: Partial<View>) => void, step: (part: Partial<View>) => void,
- *   isList: boolean, children?: any
+ *   children?: any
  * }} properties
  */
-export function Controls({ view, change, step, isList, children = null }) {
+export function Controls({ view, change, step, children = null }) {
   const depths = DEPTHS.includes(view.depth) ? DEPTHS : [...DEPTHS, view.depth].sort((a, b) => a - b);
   return html`<div class="controls" role="toolbar" aria-label=${t("explorer.controls")}>
     <${Choice}
@@ -54,10 +54,14 @@ export function Controls({ view, change, step, isList, children = null }) {
     />
     <${TimeControl} view=${view} step=${step} />
     ${children}
-    <div class="switch" role="group" aria-label=${t("explorer.view")}>
-      <button aria-pressed=${!isList} onClick=${() => step({ view: "graph" })}>${t("explorer.view.graph")}</button>
-      <button aria-pressed=${isList} onClick=${() => step({ view: "list" })}>${t("explorer.view.list")}</button>
-    </div>
+  </div>`;
+}
+
+/** @param {{step: (part: Partial<View>) => void, isList: boolean}} properties */
+export function ViewSwitch({ step, isList }) {
+  return html`<div class="switch" role="group" aria-label=${t("explorer.view")}>
+    <button aria-pressed=${!isList} onClick=${() => step({ view: "graph" })}>${t("explorer.view.graph")}</button>
+    <button aria-pressed=${isList} onClick=${() => step({ view: "list" })}>${t("explorer.view.list")}</button>
   </div>`;
 }
 

@@ -10,7 +10,7 @@ import { t } from "../texts.js";
 import { nodeOfUrn } from "../urns.js";
 import { centredAt, hrefOfView } from "./address.js";
 import { Camera } from "./camera.js";
-import { Controls, ZoomButtons } from "./controls.js";
+import { Controls, ViewSwitch, ZoomButtons } from "./controls.js";
 import { NothingFound } from "./empty.js";
 import { NODE_BUDGET, pathOf, shownOf } from "./graph.js";
 import { GROUP, UNGROUPED_MAX, grouped } from "./groups.js";
@@ -95,6 +95,7 @@ function useScene(shown, graph, anchor) {
     };
   }, [shown]);
   useEffect(() => {
+    camera.bounds = scene?.bounds ?? null;
     if (scene?.isOpening && camera.size.width) camera.open(scene.bounds, centreOf(scene, graph.starts));
   }, [scene]);
   return { scene, camera };
@@ -211,8 +212,10 @@ function Graphed({ view, isList, asked, graph, name }) {
     change({ selected: "" });
   };
   return html`<div class=${isDrawn ? "explorer" : "explorer is-list"}>
-    <${Head} view=${view} name=${name} summary=${summary} shown=${shown} whole=${whole} change=${change} />
-    <${Controls} view=${view} change=${change} step=${step} isList=${isList} />
+    <${Head} view=${view} name=${name} summary=${summary} shown=${shown} whole=${whole} change=${change}>
+      <${ViewSwitch} step=${step} isList=${isList} />
+    <//>
+    <${Controls} view=${view} change=${change} step=${step} />
     <${Notices} view=${view} graph=${graph} grouping=${grouping} shown=${shown} change=${change} asked=${asked} />
     <div class="explorer-body">
       ${
@@ -247,10 +250,10 @@ function Graphed({ view, isList, asked, graph, name }) {
 /**
  * @param {{
  *   view: View, name: string, summary: string, shown: import("./graph.js").Shown, whole: Graph,
- *   change: (part: Partial<View>) => void
+ *   change: (part: Partial<View>) => void, children?: any
  * }} properties
  */
-function Head({ view, name, summary, shown, whole, change }) {
+function Head({ view, name, summary, shown, whole, change, children = null }) {
   const node = nodeOfUrn(view.urn);
   const hasMore = shown.nodes.length < whole.nodes.size;
   const total = count(whole.nodes.size);
@@ -261,6 +264,7 @@ function Head({ view, name, summary, shown, whole, change }) {
       ${hasMore && html` <button class="small" onClick=${() => change({ isWhole: true, folded: [] })}>${t("explorer.whole", { total })}</button>`}
       ${view.isWhole && html` <button class="small" onClick=${() => change({ isWhole: false })}>${t("explorer.fewer")}</button>`}
     </p>
+    ${children}
   </header>`;
 }
 

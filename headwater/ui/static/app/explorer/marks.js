@@ -62,10 +62,8 @@ export function wordOf(node) {
 export function lineOf(node, overlay) {
   if (node.members) return t("explorer.group.size", { count: count(node.members.length) });
   switch (overlay) {
-    case "freshness": {
-      const at = node.updatedAt ?? node.lastRunAt;
-      return at ? t("explorer.overlay.freshness.line", { ago: ago(at) }) : t("explorer.unknown");
-    }
+    case "freshness":
+      return freshnessOf(node);
     case "rows":
       return node.rowCount === null || node.rowCount === undefined
         ? t("explorer.unknown")
@@ -79,6 +77,12 @@ export function lineOf(node, overlay) {
     default:
       return node.namespace ?? "";
   }
+}
+
+/** @param {GraphNode} node */
+function freshnessOf({ updatedAt, lastRunAt }) {
+  if (updatedAt) return t("explorer.overlay.freshness.written", { ago: ago(updatedAt) });
+  return lastRunAt ? t("explorer.overlay.freshness.line", { ago: ago(lastRunAt) }) : t("explorer.unknown");
 }
 
 /**
@@ -136,8 +140,8 @@ export function fitText(text, width, font) {
  * @typedef {{isFull: boolean, nameSize: number}} Detail
  */
 const DETAILS = /** @type {[number, Detail][]} */ ([
-  [0.73, { isFull: true, nameSize: 15 }],
-  [0.52, { isFull: false, nameSize: 21 }],
+  [0.81, { isFull: true, nameSize: 17 }],
+  [0.55, { isFull: false, nameSize: 20 }],
   [0.37, { isFull: false, nameSize: 30 }],
   [0.26, { isFull: false, nameSize: 42 }],
 ]);
@@ -152,3 +156,8 @@ export function detailAt(scale) {
 }
 
 export const FONT = "system-ui, sans-serif";
+/** Size of the small texts, and the lines that the texts stand on. */
+export const SMALL = 13.6;
+export const FIRST_LINE = 24;
+export const NAME_LINE = 48;
+export const LAST_LINE = 67;

@@ -5,7 +5,7 @@ import { Copy } from "../parts/copy.js";
 import { Facts, Owners, Time } from "../parts/facts.js";
 import { NodeLink, Tags } from "../parts/node.js";
 import { State } from "../parts/state.js";
-import { hrefOfNode } from "../router.js";
+import { hrefOf, hrefOfNode } from "../router.js";
 import { t } from "../texts.js";
 import { nodeOfUrn } from "../urns.js";
 import { DEPTH_MAX, centredAt, hrefOfView, sideOf } from "./address.js";
@@ -53,7 +53,10 @@ function NodeFacts({ node }) {
     number === null || number === undefined ? null : count(number);
   return html`<${Facts}
     facts=${[
-      [t("explorer.fact.run"), node.lastRunAt && html`<${Time} at=${node.lastRunAt} />`],
+      [t("explorer.fact.cause"), node.stateCause && html`<${NodeLink} node=${nodeOfUrn(node.stateCause)} />`],
+      [t("explorer.fact.run"), node.lastRunAt && html`<${LastRun} at=${node.lastRunAt} id=${node.lastRunId} />`],
+      [t("explorer.fact.updated"), node.updatedAt && html`<${Time} at=${node.updatedAt} />`],
+      [t("part.type"), node.type],
       [t("explorer.fact.rows"), known(node.rowCount)],
       [t("explorer.fact.columns"), known(node.columnCount)],
       [t("explorer.fact.checks"), known(node.failedChecks)],
@@ -63,6 +66,12 @@ function NodeFacts({ node }) {
       [t("part.tags"), node.tags?.length ? html`<${Tags} names=${node.tags} />` : null],
     ]}
   />`;
+}
+
+/** @param {{at: string, id: string | null}} properties */
+function LastRun({ at, id }) {
+  const time = html`<${Time} at=${at} />`;
+  return id ? html`<a href=${hrefOf("runs", id)}>${time}</a>` : time;
 }
 
 /** @param {{members: GraphNode[], open: () => void}} properties */

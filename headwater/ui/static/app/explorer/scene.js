@@ -15,11 +15,11 @@ import { edgeKey } from "./graph.js";
  * @property {Map<string, Box[]>} grid boxes by the cells that they touch
  */
 
-export const BOX_WIDTH = 232;
-export const BOX_HEIGHT = 68;
+export const BOX_WIDTH = 264;
+export const BOX_HEIGHT = 78;
 /** Radius and distance of the button that opens or folds a side. */
-export const STUB_RADIUS = 13;
-export const STUB_GAP = 19;
+export const STUB_RADIUS = 15;
+export const STUB_GAP = 20;
 const CELL = 512;
 
 /**

@@ -4,7 +4,21 @@ import { count } from "../format.js";
 import { colourOf, shapeOf } from "../parts/state.js";
 import { t } from "../texts.js";
 import { edgeKey } from "./graph.js";
-import { FONT, described, detailAt, fitText, iconOf, lineOf, shownState, titleOf, wordOf } from "./marks.js";
+import {
+  FIRST_LINE,
+  FONT,
+  LAST_LINE,
+  NAME_LINE,
+  SMALL,
+  described,
+  detailAt,
+  fitText,
+  iconOf,
+  lineOf,
+  shownState,
+  titleOf,
+  wordOf,
+} from "./marks.js";
 import { BOX_HEIGHT, BOX_WIDTH, STUB_GAP, STUB_RADIUS, pathData } from "./scene.js";
 
 const PADDING = 14;
@@ -66,7 +80,7 @@ function boxMood(node, look) {
   return [
     "node",
     `of-${node.kind.toLowerCase()}`,
-    state ? `state-${colourOf(state)}` : "",
+    state ? `state-${colourOf(state)} as-${state}` : "",
     node.change ? `is-${node.change}` : "",
     look.starts.includes(node.urn) ? "is-start" : "",
     node.urn === look.selected ? "is-selected" : "",
@@ -167,12 +181,12 @@ function Lines({ node, overlay, isRound }) {
   const left = isRound ? PADDING + 4 : PADDING;
   const width = BOX_WIDTH - left - PADDING;
   return html`<title>${titleOf(node)}${node.namespace ? `\n${node.namespace}` : ""}</title>
-    <path class="icon" d=${iconOf(node.kind)} transform=${`translate(${left} 9)`} />
-    <text class="kind-text" x=${left + 22} y="21.5">${t(`kind.${node.kind}`)}</text>
-    ${word && html`<text class="word" x=${BOX_WIDTH - PADDING - 20} y="21.5" text-anchor="end">${word}</text>`}
-    ${state && html`<path class="mark" d=${shapeOf(state)} transform=${`translate(${BOX_WIDTH - PADDING - 14} 10)`} />`}
-    <text class="label" x=${left} y="42" font-size="15">${fitText(titleOf(node), width, `600 15px ${FONT}`)}</text>
-    <text class="line-text" x=${left} y="59">${fitText(lineOf(node, overlay), width, `12px ${FONT}`)}</text>`;
+    <path class="icon" d=${iconOf(node.kind)} transform=${`translate(${left} 11)`} />
+    <text class="kind-text" x=${left + 23} y=${FIRST_LINE}>${t(`kind.${node.kind}`)}</text>
+    ${word && html`<text class="word" x=${BOX_WIDTH - PADDING - 20} y=${FIRST_LINE} text-anchor="end">${word}</text>`}
+    ${state && html`<path class="mark" d=${shapeOf(state)} transform=${`translate(${BOX_WIDTH - PADDING - 14} 12)`} />`}
+    <text class="label" x=${left} y=${NAME_LINE} font-size="17">${fitText(titleOf(node), width, `600 17px ${FONT}`)}</text>
+    <text class="line-text" x=${left} y=${LAST_LINE}>${fitText(lineOf(node, overlay), width, `${SMALL}px ${FONT}`)}</text>`;
 }
 
 /** @param {{x: number, text: string}} properties */

@@ -10,8 +10,10 @@
 export const SCALE_MIN = 0.02;
 export const SCALE_MAX = 2.5;
 /** A view opens with names that can be read, even if not everything fits. */
-const READABLE_SCALE = 0.76;
+const READABLE_SCALE = 0.82;
 const MARGIN = 48;
+/** So many pixels of the graph stay on the stage. */
+const IN_SIGHT = 100;
 
 /**
  * Return the viewport that shows all of a rectangle.
@@ -86,6 +88,23 @@ export function revealing(viewport, area, size) {
   return {
     left: viewport.left + shift(x, x + area.width * scale, size.width),
     top: viewport.top + shift(y, y + area.height * scale, size.height),
+    scale,
+  };
+}
+
+/**
+ * Return a viewport moved just so far that a part of a rectangle stays on the stage.
+ * @param {Viewport} viewport
+ * @param {Rectangle} bounds
+ * @param {Size} size
+ * @returns {Viewport}
+ */
+export function keptInSight({ left, top, scale }, bounds, size) {
+  const clamped = (/** @type {number} */ at, /** @type {number} */ from, /** @type {number} */ length, /** @type {number} */ room) =>
+    Math.min(Math.max(at, IN_SIGHT - (from + length) * scale), room - IN_SIGHT - from * scale);
+  return {
+    left: clamped(left, bounds.x, bounds.width, size.width),
+    top: clamped(top, bounds.y, bounds.height, size.height),
     scale,
   };
 }
