@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from headwater.cli.question import picture_question, question
 from headwater.cli.result import Result
-from headwater.client.backend import Backend
+from headwater.client.backend import Backend, Rows
 from headwater.client.names import answer_id_of, resolve
 from headwater.client.rows import picture_of, trace_rows
 from headwater.client.times import instant_of
@@ -224,26 +226,31 @@ def cypher(
     param: Annotated[
         list[str] | None, typer.Option(help="A parameter as name=value; repeatable.")
     ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(help="Run the Cypher of this file.", exists=True, dir_okay=False),
+    ] = None,
     source: Annotated[
         bool,
         typer.Option("--source", "--print", help="Print the query to paste into cypher-shell."),
     ] = False,
 ) -> Result:
     """Run an audit query, read-only; without a name, list the library. With --print, show the query
-    and its parameters as `:param` lines.
+    and its parameters as `:param` lines. A statement of your own may begin with such lines.
 
     For example: headwater cypher failed_runs --param since=2026-01-01 --format csv"""
     from headwater.cli import render
-    from headwater.cypher.sandbox.parameters import json_or_text
 
-    if name is None:
-        return _library(backend)
     parameters = _parameters(param or [])
-    if source and name != "-":
+    if file is not None and name not in (None, "-"):
+        raise QueryError(f"{name} and --file exclude each other")
+    if file is not None or name == "-":
+        text = sys.stdin.read() if file is None else file.read_text(encoding="utf-8")
+        found = _run_statement(backend, text, parameters)
+    elif name is None:
+        return _library(backend)
+    elif source:
         return _source(name, parameters)
-    if name == "-":
-        values = {key: json_or_text(value) for key, value in parameters.items()}
-        found = backend.run_statement(sys.stdin.read(), values)
     else:
         found = backend.run_audit(name, parameters)
     count = render.with_noun(len(found.rows), "row")
@@ -253,6 +260,15 @@ def cypher(
         rows=found.rows,
         note=f"{count} shown; more rows exist" if found.truncated else "",
     )
+
+
+def _run_statement(backend: Backend, text: str, parameters: Mapping[str, str]) -> Rows:
+    from headwater.cypher.sandbox.parameters import json_or_text
+    from headwater.cypher.shell_parameters import parse_shell_statement
+
+    statement = parse_shell_statement(text, given=parameters)
+    values = {key: json_or_text(value) for key, value in parameters.items()}
+    return backend.run_statement(statement.text, statement.parameters | values)
 
 
 def _library(backend: Backend) -> Result:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,8 +40,8 @@ def own_graph(chain: Database, settings_of_tests: None) -> None:
     """Let the commands ask the tests' own graph."""
 
 
-def printed(*arguments: str) -> str:
-    result = CliRunner().invoke(app, [*arguments], catch_exceptions=False)
+def printed(*arguments: str, input: str | None = None) -> str:
+    result = CliRunner().invoke(app, [*arguments], input=input, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.output
 
@@ -107,3 +108,28 @@ def test_trace() -> None:
     shown = printed("trace", "report")
     for name in ("report", "build", "load", "raw", "1 source\n"):
         assert name in shown
+
+
+def test_a_statement_begins_with_the_parameters_of_cypher_shell(tmp_path: Path) -> None:
+    statement = """:param since => datetime('2026-01-01T00:05:00Z')
+:param status => 'COMPLETE'
+MATCH (r:PipelineRun {status: $status})
+WHERE r.startedAt >= $since
+RETURN r.runId AS run;
+"""
+    file = tmp_path / "late.cypher"
+    file.write_text(statement)
+    expected = [{"run": "b"}]
+    assert json.loads(printed("cypher", "--file", str(file), "--json")) == expected
+    assert json.loads(printed("cypher", "-", "--json", input=statement)) == expected
+    failed = printed("cypher", "-", "--json", "--param", "status=FAIL", input=statement)
+    assert json.loads(failed) == []
+    with pytest.raises(QueryError, match="exclude each other"):
+        printed("cypher", "failed_runs", "--file", str(file))
+
+
+def test_what_print_shows_can_be_run() -> None:
+    text = printed("cypher", "run_inputs_outputs", "--print", "--param", "runId=b")
+    direct = printed("cypher", "run_inputs_outputs", "--param", "runId=b", "--json")
+    assert printed("cypher", "-", "--json", input=text) == direct
+    assert [row["name"] for row in json.loads(direct)] == ["a", "b"]

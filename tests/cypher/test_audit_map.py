@@ -21,6 +21,7 @@ from tests.event_builders import (
     run_event,
     write_batch,
 )
+from tests.run_builders import Event
 
 pytestmark = pytest.mark.neo4j
 
@@ -190,3 +191,53 @@ def test_an_empty_graph_returns_no_rows(database: Database) -> None:
         "cross_namespace_flows",
     ):
         assert rows(database, name) == []
+
+
+def tagged(name: str, tag: str, value: str = "true") -> Event:
+    return dataset_event(name, facets={"tags": {"tags": [{"key": tag, "value": value}]}})
+
+
+def test_outputs_without_certified_inputs_are_listed(database: Database) -> None:
+    empty(database)
+    write_batch(
+        database,
+        [
+            tagged("good", "certified"),
+            tagged("gold", "Canonical", "yes"),
+            tagged("board", "certified"),
+            tagged("made", "certified"),
+            tagged("withdrawn", "certified", "false"),
+            run_event("1", minute=1, job="sound", inputs=["good"], outputs=["gold"]),
+            run_event("2", minute=2, job="mixed", inputs=["gold", "raw"], outputs=["board"]),
+            run_event("3", minute=3, job="half", inputs=["gold", "raw"], outputs=["draft"]),
+            run_event("4", minute=4, job="wild", inputs=["withdrawn", "raw"], outputs=["wild"]),
+            run_event("5", minute=5, job="generate", outputs=["made"]),
+            # It derives from the uncertified input only, although the job reads another one.
+            run_event(
+                "6",
+                minute=6,
+                job="wide",
+                inputs=["gold", "raw"],
+                outputs=[dataset("narrow", columns(id=[("raw", "id")]))],
+            ),
+            run_event("7", minute=7, job="again", inputs=["wild", "gold"], outputs=["wild"]),
+        ],
+    )
+    everything = rows(database, "certification_gaps")
+    mixed: tuple[Any, ...] = (
+        "certified output, uncertified input",
+        "db",
+        "board",
+        [],
+        ["db gold"],
+        ["db raw"],
+    )
+    made: tuple[Any, ...] = ("certified output, no known input", "db", "made", [], [], [])
+    narrow: tuple[Any, ...] = ("no certified input", "db", "narrow", [], [], ["db raw"])
+    assert everything == [
+        (*made, ["job:etl:generate"]),
+        (*mixed, ["job:etl:mixed"]),
+        (*narrow, ["job:etl:wide"]),
+    ]
+    assert rows(database, "certification_gaps", certifiedOnly="true") == everything[:2]
+    assert rows(database, "certification_gaps", namespace="web") == []

@@ -14,7 +14,15 @@ from headwater.cypher.driver.database import Database
 from headwater.cypher.sandbox.run import run_audit
 from headwater.schema import headwater_facets as native
 from tests.canonical import empty
-from tests.event_builders import dataset, dataset_event, facet, run_event, schema, write_batch
+from tests.event_builders import (
+    dataset,
+    dataset_event,
+    facet,
+    parent,
+    run_event,
+    schema,
+    write_batch,
+)
 from tests.run_builders import Event, answer, at
 
 pytestmark = pytest.mark.neo4j
@@ -173,6 +181,47 @@ def test_another_tag_is_another_question(personal: Database) -> None:
         ("db harmless", "x", 1, "db other", "x")
     ]
     assert rows(personal, "pii_reach", tag="p") == []
+
+
+def test_readers_of_personal_data_are_listed_with_the_columns_they_used(personal: Database) -> None:
+    readers = rows(personal, "personal_data_readers")
+    # Masked columns were read too. What a run wrote is personal only if it has the tag itself.
+    assert readers == [
+        (minute(5), "db", "customers", ["*"], ["name"], "etl", "copy", [], "5", "COMPLETE"),
+        (minute(4), "db", "people", ["Email", "ssn"], ["ssn"], "etl", "hide", [], "4", "COMPLETE"),
+        (
+            *(minute(1), "db", "people", ["Email", "ssn"], ["Email", "ssn"]),
+            *("etl", "stage", [], "1", "COMPLETE"),
+        ),
+    ]
+    window = {"since": "2026-01-01T00:04:00Z", "until": "2026-01-01T00:05:00Z"}
+    assert rows(personal, "personal_data_readers", **window) == readers[1:2]
+    assert rows(personal, "personal_data_readers", limit="1") == readers[:1]
+    assert rows(personal, "personal_data_readers", namespace="elsewhere") == []
+    assert [row[2] for row in rows(personal, "personal_data_readers", tag="RED")] == ["harmless"]
+
+
+def test_readers_without_column_lineage_and_their_owners(database: Database) -> None:
+    empty(database)
+    owned = {"ownership": {"owners": [{"name": "dora"}]}}
+    write_batch(
+        database,
+        [
+            dataset_event(
+                "people", facets={**schema(ssn="string"), **tags(("pii", "true", "ssn"))}
+            ),
+            run_event("dag-1", minute=1, job="dag", job_facets=owned),
+            # It fails, and has read nevertheless; its job has no owner, its DAG has one.
+            run_event(
+                "x-1", "FAIL", 3, job="export", inputs=["people"], facets=parent("dag-1", "dag")
+            ),
+            run_event("y-1", minute=2, job="other", inputs=["shops"], outputs=["people"]),
+        ],
+    )
+    found = run_audit(database, "personal_data_readers", {}).rows
+    assert [
+        (row["runId"], row["status"], row["tagged"], row["used"], row["owners"]) for row in found
+    ] == [("x-1", "FAIL", ["ssn"], None, ["dora"])]
 
 
 def ran(
