@@ -7,6 +7,7 @@ the rule, not the exception.
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 from hypothesis import strategies as st
@@ -264,10 +265,38 @@ def entries(draw: st.DrawFn) -> dict[str, Any]:
 def decided(draw: st.DrawFn) -> dict[str, Any]:
     """Draw a decision by hand whether two names are one dataset."""
     name, alias = draw(dataset_name), draw(dataset_name)
-    verdict = draw(st.sampled_from(["same", "apart"]))
+    is_same, by = draw(st.booleans()), draw(authors)
     return native.symlinks_event(
-        _named(name), event_time=instant(draw(second)), **{verdict: [_named(alias)]}
+        _named(name),
+        same=[_named(alias)] if is_same else [],
+        apart=[] if is_same else [_named(alias)],
+        by=by,
+        event_time=instant(draw(second)),
     )
+
+
+authors = st.sampled_from([None, "ann", "bob"])
+_owners = st.lists(st.sampled_from(["team", "ann"]), unique=True)
+# Events of each decision by hand about one dataset or job, but for its name, author and time.
+_DECISIONS: dict[str, st.SearchStrategy[Any]] = {
+    "described": st.builds(
+        lambda text, before: partial(
+            native.description_edit_event, description=text, before=before
+        ),
+        st.sampled_from(["One.", "Two.", None]),
+        st.sampled_from([None, "Before."]),
+    ),
+    "owned": st.builds(
+        lambda added, removed: partial(native.owner_edits_event, added=added, removed=removed),
+        _owners,
+        _owners,
+    ),
+    "deprecated": st.builds(
+        lambda reason, until: partial(native.deprecation_event, reason=reason, until=until),
+        st.sampled_from(["Old.", "Wrong.", None]),
+        st.sampled_from([None, "2026-12-31"]),
+    ),
+}
 
 
 @st.composite
@@ -276,7 +305,13 @@ def edited(draw: st.DrawFn) -> dict[str, Any]:
     at, is_job = instant(draw(second)), draw(st.booleans())
     name = draw(st.sampled_from(sorted({*RUNS.values()})) if is_job else dataset_name)
     namespace = "etl" if is_job else "db"
-    kind = draw(st.sampled_from(["added", "removed", "deleted", "defined"]))
+    kind = draw(st.sampled_from(["added", "removed", "deleted", "defined", *_DECISIONS]))
+    if kind in _DECISIONS:
+        build = draw(_DECISIONS[kind])
+        decision: dict[str, Any] = build(
+            namespace, name, is_job=is_job, by=draw(authors), event_time=at
+        )
+        return decision
     tag = {"key": draw(st.sampled_from(["pii", "gold"]))}
     if kind == "deleted":
         return native.deletion_event(namespace, name, is_job=is_job, event_time=at)
@@ -292,6 +327,7 @@ def edited(draw: st.DrawFn) -> dict[str, Any]:
         added=[tag] if kind == "added" else [],
         removed=[tag] if kind == "removed" else [],
         is_job=is_job,
+        by=draw(authors),
         event_time=at,
     )
 

@@ -13,7 +13,8 @@ not alias a dataset outside its namespaces: readers of one name would gain acces
 | inputs, outputs, parents, column lineage | no: they are references |
 
 The decisions of a steward also need scope steward: on aliases (`headwater_symlinks`), and the edits
-of tags and deletions (`headwater_tags`, `headwater_deletion`, `headwater_tag`).
+of tags, deletions and other properties (`headwater_tags`, `headwater_deletion`, `headwater_tag`,
+`headwater_edits`). An edit may name its author (`by`): only the key that sends it.
 
 The check runs on the body that is stored: redacted, parsed by the worker's parser, with dataset
 names normalised. Otherwise one spelling of a namespace could pass for another.
@@ -29,10 +30,13 @@ import msgspec
 from headwater.access.principal import Principal, Scope
 from headwater.errors import EventError
 from headwater.schema.events import Dataset, Event, Facets, parse
+from headwater.schema.facets import salvage
+from headwater.schema.facets.headwater import EditsFacet
 from headwater.schema.headwater_facets import (
     ANSWER_FACET,
     ANSWER_NAMESPACE,
     EDIT_FACETS,
+    EDITS_FACET,
     SYMLINKS_FACET,
     TAG_FACET,
     TAG_NAMESPACE,
@@ -63,6 +67,9 @@ def authorize_event(
         ForeignEventError: The key does not cover a namespace, or lacks scope steward.
         EventError: The body is no event.
     """
+    if event is not None or _may_hold_edits(body):
+        event = event or parse(body, received=0)
+        _check_author(principal, event)
     if principal.visibility.is_unrestricted and principal.has_scope(Scope.STEWARD):
         return
     event = event or parse(body, received=0)
@@ -87,10 +94,7 @@ def authorize_event(
 
 def _check_decisions(event: Event) -> None:
     """Check that an event holds no decision of a steward. Raises ForeignEventError."""
-    described = [(field, dataset.facets) for field, dataset in _datasets(event)]
-    if event.job is not None:
-        described.append(("job", event.job.facets))
-    for field, facets in described:
+    for field, facets in _facets(event):
         decided = _DECISIONS & facets.keys() if facets else ()
         if decided:
             facet = min(decided)
@@ -98,6 +102,31 @@ def _check_decisions(event: Event) -> None:
                 f"the facet {facet} needs a key with scope {Scope.STEWARD}",
                 field=f"{field}.facets.{facet}",
             )
+
+
+def _may_hold_edits(body: bytes) -> bool:
+    """Return False if a body has no facet of edits, in any spelling of JSON."""
+    return EDITS_FACET.encode() in body or b"\\u00" in body
+
+
+def _check_author(principal: Principal, event: Event) -> None:
+    """Check that an edit names no other author than its sender. Raises ForeignEventError."""
+    for field, facets in _facets(event):
+        raw = (facets or Facets()).get(EDITS_FACET)
+        edits = salvage(EditsFacet, raw) if raw is not None else None
+        if edits is not None and edits.by is not None and edits.by.name != principal.name:
+            raise ForeignEventError(
+                f"the key {principal.name!r} may not edit as {edits.by.name[:100]!r}",
+                field=f"{field}.facets.{EDITS_FACET}.by.name",
+            )
+
+
+def _facets(event: Event) -> Iterator[tuple[str, Facets | None]]:
+    """Find the facets of each dataset and of the job, with the path of their owner."""
+    for field, dataset in _datasets(event):
+        yield field, dataset.facets
+    if event.job is not None:
+        yield "job", event.job.facets
 
 
 def _check_namespaces(

@@ -4,7 +4,7 @@
 |---|---|
 | ingest | send events, register assets, sources, runs, artifacts and answers |
 | read | query everything in the namespaces of the key |
-| steward | merge and split the names of a dataset, tag and delete datasets and jobs by hand |
+| steward | edit datasets and jobs by hand: descriptions, owners, tags, names, deletions |
 | cypher | run the audit queries and free Cypher; only with a key for all namespaces |
 | admin | everything, and read the keys and the access log |
 

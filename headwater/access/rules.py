@@ -130,10 +130,20 @@ _QUERIES = (
     "usage",
 )
 _REGISTRATIONS = ("registerAnswer", "registerArtifact", "registerPipelineRun", "registerSource")
+_EDITS = (
+    "certify",
+    "deprecate",
+    "editDescription",
+    "editOwners",
+    "editTags",
+    "joinAliases",
+    "splitAliases",
+)
 FIELDS: dict[str, Scope] = {
     **{f"Query.{field}": Scope.READ for field in _QUERIES},
     **{f"Subscription.{field}": Scope.READ for field in ("failures", "runEvents")},
     **{f"Mutation.{field}": Scope.INGEST for field in _REGISTRATIONS},
+    **{f"Mutation.{field}": Scope.STEWARD for field in _EDITS},
 }
 
 

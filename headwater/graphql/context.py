@@ -27,6 +27,7 @@ from headwater.lineage.history_pages import read_history_pages
 from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.nodes import read_all_facets, read_nodes
 from headwater.lineage.pagination import Page, PageRequest
+from headwater.lineage.questions.edits import NamedEdit, edits_of
 from headwater.lineage.questions.failure_impact import FailureImpact, failure_impact
 from headwater.lineage.questions.failures import AffectedNodes, affected_nodes
 from headwater.lineage.questions.freshness import Freshness, freshness
@@ -101,6 +102,7 @@ class Context:
         self.overviews: DataLoader[OverviewKey, NodeOverview | None] = self._loader(
             self._load_overviews
         )
+        self.edits: DataLoader[str, list[NamedEdit]] = self._loader(self._load_edits)
         self.citations: DataLoader[str, list[str]] = self._loader(self._load_citations)
         visible_namespaces = self.view.visibility.regexes
         self.run_links = self._link_loader("read/nodes/run_links", visible=visible_namespaces)
@@ -175,6 +177,10 @@ class Context:
             as_of: node_overviews(self.view, urns, as_of) for as_of, urns in urns_by_instant.items()
         }
         return [found[as_of].get(urn) for urn, as_of in keys]
+
+    def _load_edits(self, urns: list[str]) -> list[list[NamedEdit]]:
+        results = edits_of(self.view, urns)
+        return [results.get(urn, []) for urn in urns]
 
     def _load_citations(self, urns: list[str]) -> list[list[str]]:
         cited: dict[str, list[str]] = defaultdict(list)

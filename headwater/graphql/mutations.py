@@ -1,4 +1,4 @@
-"""Mutations that register sources, runs, artifacts and answers without OpenLineage.
+"""Mutations: registrations of sources, runs, artifacts and answers without OpenLineage, and edits.
 
 Each mutation creates ordinary events and submits them to the spool. When it returns, the events are
 on disk; the graph follows, usually within a second.
@@ -13,6 +13,7 @@ import strawberry
 
 from headwater.errors import QueryError
 from headwater.graphql.context import Info
+from headwater.graphql.edits import EditMutations
 from headwater.graphql.queries.lineage import DatasetName
 from headwater.graphql.types.fields import resolver
 from headwater.graphql.types.scalars import ID, Long, format_datetime
@@ -95,7 +96,7 @@ class Registration:
 
 
 @strawberry.type
-class Mutation:
+class Mutation(EditMutations):
     @resolver("Register a capture of raw data.")
     async def register_source(self, info: Info, input: SourceInput) -> Registration:
         _require_names(name=input.name, namespace=input.namespace)

@@ -24,6 +24,8 @@ V = TypeVar("V")
 S = TypeVar("S", str, "Name")
 # The smallest partitions of a run are kept, so that the order of arrival does not matter.
 PARTITIONS_MAX = 100
+# Of a dataset or a job, the newest edits by people are kept.
+EDITS_MAX = 200
 
 
 class LwwRegister(msgspec.Struct, array_like=True, frozen=True, order=True, gc=False):
@@ -114,6 +116,17 @@ class Assertion(msgspec.Struct, array_like=True, frozen=True, gc=False):
 Assertions = dict[str, Assertion]
 
 
+class Edit(msgspec.Struct, array_like=True, frozen=True, order=True, gc=False):
+    """One decision of a person. `key` names its register (`headwater.schema.edits`)."""
+
+    instant: int
+    rank: int
+    key: str
+    value: str
+    by: str = ""
+    before: str = ""
+
+
 class DatasetFacts(msgspec.Struct, omit_defaults=True, gc=False):
     dataset: Name
     span: Span | None = None
@@ -123,9 +136,12 @@ class DatasetFacts(msgspec.Struct, omit_defaults=True, gc=False):
     # When its symlinks facet was last deleted: earlier symlinks no longer count.
     unlinked: int | None = None
     by_hand: Registers = {}
-    # Tags that a person added or removed (`headwater.schema.edits`), and the newest deletion.
+    # Tags that a person added or removed (`headwater.schema.tags`), and the newest deletion.
     tag_edits: Registers = {}
     deleted: int | None = None
+    # Description, owners and deprecation by people (`headwater.schema.edits`), and their edits.
+    edits: Registers = {}
+    history: set[Edit] = set()
     # By hash: when each of its schemas was seen.
     schemas: dict[str, Span] = {}
     # Declared without a run: its origin datasets and jobs, and the newest declaration (JSON list of
@@ -141,6 +157,8 @@ class JobFacts(msgspec.Struct, omit_defaults=True, gc=False):
     # As in DatasetFacts.
     tag_edits: Registers = {}
     deleted: int | None = None
+    edits: Registers = {}
+    history: set[Edit] = set()
     parents: dict[str, Name] = {}
     roots: dict[str, Name] = {}
     # Jobs that it follows, and jobs whose data it takes without a dataset between.
@@ -358,10 +376,18 @@ def join_datasets(a: DatasetFacts, b: DatasetFacts) -> DatasetFacts:
         by_hand=join_registers(a.by_hand, b.by_hand),
         tag_edits=join_registers(a.tag_edits, b.tag_edits),
         deleted=_latest(a.deleted, b.deleted),
+        edits=join_registers(a.edits, b.edits),
+        history=join_histories(a.history, b.history),
         schemas=_merged(a.schemas, b.schemas, _wider),
         sources=_merged(a.sources, b.sources, join_assertions),
         declared=_newer(a.declared, b.declared),
     )
+
+
+def join_histories(a: set[Edit], b: set[Edit]) -> set[Edit]:
+    """Return the newest edits of both: the order of arrival does not change them."""
+    edits = _union(a, b)
+    return edits if len(edits) <= EDITS_MAX else set(sorted(edits)[-EDITS_MAX:])
 
 
 def join_jobs(a: JobFacts, b: JobFacts) -> JobFacts:
@@ -371,6 +397,8 @@ def join_jobs(a: JobFacts, b: JobFacts) -> JobFacts:
         facets=join_registers(a.facets, b.facets),
         tag_edits=join_registers(a.tag_edits, b.tag_edits),
         deleted=_latest(a.deleted, b.deleted),
+        edits=join_registers(a.edits, b.edits),
+        history=join_histories(a.history, b.history),
         parents=_merged(a.parents, b.parents, _smaller),
         roots=_merged(a.roots, b.roots, _smaller),
         after=_merged(a.after, b.after, join_assertions),

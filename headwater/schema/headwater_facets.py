@@ -14,6 +14,7 @@ specification asks, so that any sender of OpenLineage events can send an answer.
 | `headwater_asset` | dataset and job event | where a registered asset is: a file, a table, a DAG |
 | `headwater_tags` | dataset and job event | tags that a person added or removed |
 | `headwater_deletion` | dataset and job event | a deletion by hand, until a later event |
+| `headwater_edits` | dataset and job event | description, owners, deprecation; who edits |
 | `headwater_tag` | dataset event | the definition of a tag |
 | `headwater_run` | run event | code version and trigger of a run |
 """
@@ -41,9 +42,11 @@ SYMLINKS_FACET = "headwater_symlinks"
 ASSET_FACET = "headwater_asset"
 TAG_EDITS_FACET = "headwater_tags"
 DELETION_FACET = "headwater_deletion"
+EDITS_FACET = "headwater_edits"
 TAG_FACET = "headwater_tag"
-EDIT_FACETS = frozenset({TAG_EDITS_FACET, DELETION_FACET})
+EDIT_FACETS = frozenset({TAG_EDITS_FACET, DELETION_FACET, EDITS_FACET})
 TAG_NAMESPACE = "tags"
+CERTIFIED_TAG, DEPRECATED_TAG = "certified", "deprecated"
 
 # Status words of the registration API, beside OpenLineage's own.
 STATUS_EVENT_TYPES = {
@@ -184,19 +187,20 @@ def symlinks_event(
     *,
     same: Sequence[DatasetName] = (),
     apart: Sequence[DatasetName] = (),
+    by: str | None = None,
     event_time: str | None = None,
 ) -> Event:
     """Return the event of a decision: other names are the same dataset (`same`), or another
     (`apart`).
 
     Every name is `{"namespace", "name"}`. The newest decision on a pair counts, over any symlinks
-    facet.
+    facet. `by` is the name of the key that decides.
     """
     fields = {
         "same": [dict(name) for name in same] or None,
         "apart": [dict(name) for name in apart] or None,
     }
-    facets = {SYMLINKS_FACET: _facet(SYMLINKS_FACET, fields)}
+    facets = {SYMLINKS_FACET: _facet(SYMLINKS_FACET, fields), **_edits(by)}
     return _dataset_event(dataset["namespace"], dataset["name"], facets, event_time)
 
 
@@ -233,18 +237,92 @@ def tag_edits_event(
     added: Sequence[Mapping[str, str]] = (),
     removed: Sequence[Mapping[str, str]] = (),
     is_job: bool = False,
+    by: str | None = None,
     event_time: str | None = None,
 ) -> Event:
     """Return the event of tags that a person added to a dataset or a job, or removed from it.
 
     Each tag is `{"key"}`, optionally with `"value"` and, of a dataset, `"field"`. The newest edit
-    of a tag counts, over any tags facet.
+    of a tag counts, over any tags facet. `by` is the name of the key that edits.
     """
     fields = {
         "added": [{**tag} for tag in added] or None,
         "removed": [{**tag} for tag in removed] or None,
     }
-    facets = {TAG_EDITS_FACET: _facet(TAG_EDITS_FACET, fields)}
+    facets = {TAG_EDITS_FACET: _facet(TAG_EDITS_FACET, fields), **_edits(by)}
+    return _facets_event(namespace, name, facets, event_time, is_job=is_job)
+
+
+def _edits(by: str | None, **edits: Any) -> dict[str, Any]:
+    """Return the facet of edits, under its name; nothing without edits and without an author."""
+    fields = {"by": None if by is None else {"name": by}, **edits}
+    is_empty = all(value is None for value in fields.values())
+    return {} if is_empty else {EDITS_FACET: _facet(EDITS_FACET, fields)}
+
+
+def description_edit_event(
+    namespace: str,
+    name: str,
+    description: str | None,
+    *,
+    before: str | None = None,
+    is_job: bool = False,
+    by: str | None = None,
+    event_time: str | None = None,
+) -> Event:
+    """Return the event of a description by a person, over any documentation facet.
+
+    None withdraws it, so that the documentation facet counts again. `before` is the description
+    that the person saw, and `by` the name of the key that edits.
+    """
+    facets = _edits(by, description={"value": description, "before": before})
+    return _facets_event(namespace, name, facets, event_time, is_job=is_job)
+
+
+def owner_edits_event(
+    namespace: str,
+    name: str,
+    *,
+    added: Sequence[str] = (),
+    removed: Sequence[str] = (),
+    is_job: bool = False,
+    by: str | None = None,
+    event_time: str | None = None,
+) -> Event:
+    """Return the event of owners that a person added or removed, over any ownership facet."""
+    owners = {
+        "added": [{"name": owner} for owner in added],
+        "removed": [{"name": owner} for owner in removed],
+    }
+    facets = _edits(by, owners=owners)
+    return _facets_event(namespace, name, facets, event_time, is_job=is_job)
+
+
+def deprecation_event(
+    namespace: str,
+    name: str,
+    *,
+    reason: str | None,
+    replacement: str | None = None,
+    until: str | None = None,
+    is_job: bool = False,
+    by: str | None = None,
+    event_time: str | None = None,
+) -> Event:
+    """Return the event that deprecates a dataset or a job, with the tag `deprecated`.
+
+    A `reason` of None withdraws the deprecation. `replacement` is a urn, and `until` the date from
+    which nobody should use it.
+    """
+    tag = {"added" if reason is not None else "removed": [{"key": DEPRECATED_TAG}]}
+    value = None
+    if reason is not None:
+        given = {"reason": reason, "replacementUrn": replacement, "until": until}
+        value = {key: text for key, text in given.items() if text is not None}
+    facets = {
+        TAG_EDITS_FACET: _facet(TAG_EDITS_FACET, tag),
+        **_edits(by, deprecation={"value": value}),
+    }
     return _facets_event(namespace, name, facets, event_time, is_job=is_job)
 
 

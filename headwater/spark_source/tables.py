@@ -52,15 +52,15 @@ def _of(type: str, text: str) -> Columns:
 TABLES: dict[str, Columns] = {
     "datasets": _columns(
         "namespace name guid type subType description sourceName sourceUri storage fileFormat"
-        " catalog lifecycle schema",
+        " catalog lifecycle schema deprecation",
         **_of(STRINGS, "columns owners tags hierarchy"),
-        **_of(TIMESTAMP, "firstSeen lastSeen lifecycleAt droppedAt deletedAt"),
+        **_of(TIMESTAMP, "firstSeen lastSeen lifecycleAt droppedAt deletedAt deprecatedAt"),
     ),
     "jobs": _columns(
         "namespace name guid type processing integration sql language sourceCode description"
-        " codeUrl codeRepo codePath codeVersion codeBranch",
+        " codeUrl codeRepo codePath codeVersion codeBranch deprecation",
         **_of(STRINGS, "owners tags"),
-        **_of(TIMESTAMP, "firstSeen lastSeen deletedAt"),
+        **_of(TIMESTAMP, "firstSeen lastSeen deletedAt deprecatedAt"),
         **_of(BOOLEAN, "declaresInputs declaresOutputs"),
     ),
     "runs": _columns(

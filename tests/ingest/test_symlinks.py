@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from headwater.cypher.driver.database import Database
@@ -47,7 +49,7 @@ TYPES = (
 
 
 def by_hand(name: str, minute: int = 30, **verdicts: str) -> Event:
-    decisions = {
+    decisions: dict[str, Any] = {
         verdict: [{"namespace": "db", "name": alias}] for verdict, alias in verdicts.items()
     }
     return native.symlinks_event(

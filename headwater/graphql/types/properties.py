@@ -9,15 +9,18 @@ import json
 from datetime import datetime
 from typing import Self
 
+import msgspec
 import strawberry
 from strawberry.scalars import JSON
 
 from headwater.cypher.driver.database import Row
 from headwater.graphql.context import Info
+from headwater.graphql.types.edits import Deprecation, Edit
 from headwater.graphql.types.fields import name_parts, property_of, resolver
 from headwater.graphql.types.node import Node
 from headwater.graphql.types.quality import Freshness, Quality, freshness_of, quality_of
 from headwater.graphql.types.scalars import ID
+from headwater.schema.facets.headwater import Deprecation as StoredDeprecation
 
 
 @strawberry.type(description="A column of a schema.")
@@ -72,6 +75,25 @@ class AssetDetails(Node):
     @resolver("The time of the last event that names it.")
     async def last_seen(self, info: Info) -> datetime | None:
         return await property_of(info, self.urn, "lastSeen", datetime)
+
+    @resolver("Why nobody should use it any longer; null unless a person deprecated it.")
+    async def deprecation(self, info: Info) -> Deprecation | None:
+        text = await property_of(info, self.urn, "deprecation", str)
+        if text is None:
+            return None
+        found = msgspec.json.decode(text, type=StoredDeprecation)
+        replacement = found.replacement_urn
+        visible = await info.context.visible_urns([replacement]) if replacement else []
+        return Deprecation(
+            reason=found.reason,
+            replacement_urn=visible[0] if visible else None,
+            until=found.until,
+            since=await property_of(info, self.urn, "deprecatedAt", datetime),
+        )
+
+    @resolver("What people decided about it, newest first; the newest 200 are kept.")
+    async def edits(self, info: Info) -> list[Edit]:
+        return [Edit.of(edit) for edit in await info.context.edits.load(self.urn)]
 
     @resolver("The newest value of each facet.")
     async def facets(self, info: Info) -> JSON:

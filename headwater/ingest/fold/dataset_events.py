@@ -12,11 +12,17 @@ from headwater.ingest.fold.accumulator import (
 )
 from headwater.ingest.fold.canonical_facets import canonical_texts
 from headwater.ingest.fold.datasets import add_declared_sources, dataset_facts
-from headwater.ingest.fold.edits import add_edits, add_tag_definition, is_edit
+from headwater.ingest.fold.edits import (
+    add_edits,
+    add_tag_definition,
+    alias_recorder,
+    is_edit,
+)
 from headwater.ingest.fold.facet_readings import DatasetReading, read_dataset
 from headwater.schema import facts
 from headwater.schema import headwater_facets as native
 from headwater.schema.dataset_aliases import APART, SAME
+from headwater.schema.edits import ALIAS
 from headwater.schema.events import Dataset, Facets
 from headwater.schema.facets import salvage
 from headwater.schema.facets.headwater import ArtifactFacet, SymlinksFacet, read_citations
@@ -77,11 +83,13 @@ def _add_alias_decisions(
     decisions = salvage(SymlinksFacet, facet) if facet is not None else None
     if decisions is None:
         return
+    recorder = alias_recorder(accumulator, described, facets)
     for verdict, others in ((SAME, decisions.same), (APART, decisions.apart)):
         for other in others or ():
             if is_named(other):
                 urn = accumulator.ensure_dataset(accumulator.normalise(other))
                 described.by_hand[urn] = accumulator.register(verdict)
+                recorder.record(f"{ALIAS}{urn}", verdict)
 
 
 def _fold_answer(accumulator: DeltaAccumulator, dataset: Dataset, facet: msgspec.Raw) -> None:

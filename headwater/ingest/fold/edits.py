@@ -1,4 +1,4 @@
-"""Fold the edits of people: tags added and removed, deletions, and definitions of tags.
+"""Fold the edits of people: descriptions, owners, tags, deprecations, aliases and deletions.
 
 An edit stands in a dataset event or a job event. An event with nothing but edits is no observation
 of its dataset or job, so the last-seen time stays.
@@ -6,14 +6,17 @@ of its dataset or job, so the last-seen time stays.
 
 from __future__ import annotations
 
-from headwater.ingest.fold.accumulator import DeltaAccumulator
+import msgspec
+
+from headwater.ingest.fold.accumulator import DeltaAccumulator, canonical_json
 from headwater.ingest.fold.canonical_facets import canonical_texts
 from headwater.schema import facts
 from headwater.schema import headwater_facets as native
+from headwater.schema.edits import DELETION, DEPRECATION, DESCRIPTION, OWNER, TAG
 from headwater.schema.events import Facets
 from headwater.schema.facets import is_deleted, salvage
-from headwater.schema.facets.headwater import TagEditsFacet
-from headwater.schema.facts import DatasetFacts, JobFacts, TagFacts
+from headwater.schema.facets.headwater import EditsFacet, TagEditsFacet
+from headwater.schema.facts import DatasetFacts, Edit, JobFacts, TagFacts
 from headwater.schema.tags import ADDED, REMOVED, tag_key
 from headwater.schema.urns import tag_urn
 
@@ -26,21 +29,73 @@ def is_edit(facets: Facets | None) -> bool:
 def add_edits(
     accumulator: DeltaAccumulator, described: DatasetFacts | JobFacts, facets: Facets | None
 ) -> None:
-    """Add the edits in the facets of a dataset or a job to its facts."""
+    """Add the edits in the facets of a dataset or a job to its facts, and to their history."""
     if not facets or native.EDIT_FACETS.isdisjoint(facets):
         return
+    raw = facets.get(native.EDITS_FACET)
+    edits = salvage(EditsFacet, raw) if raw is not None else None
+    recorder = Recorder(accumulator, described, edits)
     deletion = facets.get(native.DELETION_FACET)
     if deletion is not None and not is_deleted(bytes(deletion)):
         described.deleted = accumulator.last
+        recorder.record(DELETION, "")
+    if edits is not None:
+        _add_decisions(recorder, edits)
     raw = facets.get(native.TAG_EDITS_FACET)
-    edits = salvage(TagEditsFacet, raw) if raw is not None else None
-    if edits is None:
+    tag_edits = salvage(TagEditsFacet, raw) if raw is not None else None
+    if tag_edits is None:
         return
     # A tag that one event adds and removes is removed.
-    for verdict, tags in ((ADDED, edits.added), (REMOVED, edits.removed)):
+    for verdict, tags in ((ADDED, tag_edits.added), (REMOVED, tag_edits.removed)):
         for tag in tags or ():
             if tag.key.strip():
-                described.tag_edits[tag_key(tag)] = accumulator.register(verdict)
+                key = tag_key(tag)
+                described.tag_edits[key] = accumulator.register(verdict)
+                recorder.record(f"{TAG}{key}", verdict)
+
+
+class Recorder(msgspec.Struct):
+    """The history of one dataset or job, and who edits it now."""
+
+    accumulator: DeltaAccumulator
+    described: DatasetFacts | JobFacts
+    edits: EditsFacet | None
+
+    def record(self, key: str, value: str, before: str | None = None) -> None:
+        """Add one edit to the history."""
+        by = self.edits.by.name if self.edits is not None and self.edits.by else ""
+        last, rank = self.accumulator.last, self.accumulator.rank
+        self.described.history.add(Edit(last, rank, key, value, by, before or ""))
+
+    def decide(self, key: str, value: str, before: str | None = None) -> None:
+        """Set a register, and add that to the history."""
+        self.described.edits[key] = self.accumulator.register(value)
+        self.record(key, value, before)
+
+
+def alias_recorder(
+    accumulator: DeltaAccumulator, described: DatasetFacts, facets: Facets
+) -> Recorder:
+    """Return the recorder of decisions on aliases."""
+    raw = facets.get(native.EDITS_FACET)
+    return Recorder(accumulator, described, salvage(EditsFacet, raw) if raw is not None else None)
+
+
+def _add_decisions(recorder: Recorder, edits: EditsFacet) -> None:
+    """Add the description, the deprecation and the owners that a person decided."""
+    if edits.description is not None:
+        text = edits.description.value
+        value = "" if text is None else canonical_json(text)
+        recorder.decide(DESCRIPTION, value, edits.description.before)
+    if edits.deprecation is not None:
+        deprecation = edits.deprecation.value
+        recorder.decide(DEPRECATION, "" if deprecation is None else canonical_json(deprecation))
+    owners = edits.owners
+    if owners is not None:
+        for verdict, people in ((ADDED, owners.added), (REMOVED, owners.removed)):
+            for person in people or ():
+                if person.name.strip():
+                    recorder.decide(f"{OWNER}{person.name}", verdict)
 
 
 def add_tag_definition(accumulator: DeltaAccumulator, facets: Facets, name: str) -> None:

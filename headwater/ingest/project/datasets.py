@@ -10,6 +10,8 @@ from headwater.ingest.project.quality import failed_checks
 from headwater.ingest.project.values import (
     Properties,
     deleted_at,
+    deprecation_properties,
+    owner_names,
     parse_count,
     parse_time,
     read_facet,
@@ -18,6 +20,7 @@ from headwater.ingest.project.values import (
     time_at,
 )
 from headwater.schema import headwater_facets as native
+from headwater.schema.edits import edited_description, edited_owners
 from headwater.schema.facets.dataset import (
     FIELD_PATH_MAX,
     Catalog,
@@ -69,6 +72,7 @@ def dataset_view(facts: DatasetFacts, *, own: DatasetFacts | None = None) -> Dat
         "tags": tag_texts(tags),
         **_lifecycle(facts),
         "deletedAt": deleted_at(facts),
+        **deprecation_properties(facts.edits),
         **_own_checks(facts),
         "facts": pack(own or facts),
     }
@@ -126,8 +130,10 @@ def _described(facts: DatasetFacts) -> Properties:
     return {
         "type": kind.dataset_type if kind else None,
         "subType": kind.sub_type if kind else None,
-        "owners": [owner.name for owner in owners.owners or ()] if owners else None,
-        "description": documentation.description if documentation else None,
+        "owners": edited_owners(owner_names(owners), facts.edits),
+        "description": edited_description(
+            documentation.description if documentation else None, facts.edits
+        ),
         "sourceName": source.name if source else None,
         "sourceUri": source.uri if source else None,
         "sourceRef": asset.source_ref or None if asset else None,

@@ -5,10 +5,13 @@ from __future__ import annotations
 from headwater.ingest.project.values import (
     Properties,
     deleted_at,
+    deprecation_properties,
+    owner_names,
     read_facet,
     seen_properties,
     tag_texts,
 )
+from headwater.schema.edits import edited_description, edited_owners
 from headwater.schema.facets.job import (
     JobDocumentation,
     JobOwnership,
@@ -44,10 +47,13 @@ def job_properties(facts: JobFacts) -> Properties:
         "sql": sql.query if sql else None,
         "language": code.language if code else None,
         "sourceCode": code.source_code if code else None,
-        "owners": [owner.name for owner in owners.owners or ()] if owners else None,
-        "description": documentation.description if documentation else None,
+        "owners": edited_owners(owner_names(owners), facts.edits),
+        "description": edited_description(
+            documentation.description if documentation else None, facts.edits
+        ),
         "tags": tag_texts(edited_tags(tags.tags if tags else None, facts.tag_edits)),
         "deletedAt": deleted_at(facts),
+        **deprecation_properties(facts.edits),
         "codeUrl": location.url if location else None,
         "codeRepo": location.repo_url if location else None,
         "codePath": location.path if location else None,

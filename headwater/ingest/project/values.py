@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 import msgspec
 
 from headwater.errors import EventError
+from headwater.schema.edits import deprecation_of
 from headwater.schema.events import parse_instant, to_datetime
 from headwater.schema.facets import salvage
-from headwater.schema.facets.dataset import DatasetTag
-from headwater.schema.facets.job import JobTag
+from headwater.schema.facets.dataset import DatasetOwnership, DatasetTag
+from headwater.schema.facets.job import JobOwnership, JobTag
 from headwater.schema.facets.run import RunTag
 from headwater.schema.facts import DatasetFacts, JobFacts, Name, Registers, Span, is_deleted
 from headwater.schema.facts_codec import pack
@@ -100,6 +101,8 @@ def is_repeated_observation(old: DatasetFacts | JobFacts, new: DatasetFacts | Jo
         return False
     if old.tag_edits != new.tag_edits or deleted_at(old) != deleted_at(new):
         return False
+    if old.edits != new.edits or old.history != new.history:
+        return False
     if isinstance(old, DatasetFacts) and isinstance(new, DatasetFacts):
         firsts = {hash: span.first for hash, span in old.schemas.items()}
         return firsts == {hash: span.first for hash, span in new.schemas.items()}
@@ -109,6 +112,23 @@ def is_repeated_observation(old: DatasetFacts | JobFacts, new: DatasetFacts | Jo
 def deleted_at(facts: DatasetFacts | JobFacts) -> datetime | None:
     """Return the time of the deletion; None if a later event named the dataset or the job."""
     return time_at(facts.deleted) if is_deleted(facts) else None
+
+
+def owner_names(ownership: DatasetOwnership | JobOwnership | None) -> list[str] | None:
+    """Return the names of the owners in a facet; None without one."""
+    return None if ownership is None else [owner.name for owner in ownership.owners or ()]
+
+
+def deprecation_properties(edits: Registers) -> Properties:
+    """Return the deprecation of a dataset or a job, and its time."""
+    found = deprecation_of(edits)
+    if found is None:
+        return {"deprecation": None, "deprecatedAt": None}
+    deprecation, instant = found
+    return {
+        "deprecation": msgspec.json.encode(deprecation).decode(),
+        "deprecatedAt": to_datetime(instant),
+    }
 
 
 def _declared(facts: DatasetFacts | JobFacts) -> tuple[bool, bool] | None:

@@ -69,6 +69,49 @@ class TagEditsFacet(Facet, frozen=True):
     removed: list[DatasetTag] | None = None
 
 
+class EditedText(Part, frozen=True):
+    """A text that a person set, or withdrew (None); `before` is the text that the person saw."""
+
+    value: str | None = None
+    before: str | None = None
+
+
+class PersonName(Part, frozen=True):
+    """The name of an owner, or of the key of an editor."""
+
+    name: str
+
+
+class EditedOwners(Part, frozen=True):
+    """Owners that a person added or removed."""
+
+    added: list[PersonName] | None = None
+    removed: list[PersonName] | None = None
+
+
+class Deprecation(Part, frozen=True):
+    """Why nobody should use a dataset or a job, what to use instead, and from when on."""
+
+    reason: str
+    replacement_urn: str | None = None
+    until: str | None = None
+
+
+class EditedDeprecation(Part, frozen=True):
+    """A deprecation that a person set, or withdrew (None)."""
+
+    value: Deprecation | None = None
+
+
+class EditsFacet(Facet, frozen=True):
+    """`headwater_edits`: what a person decided about a dataset or a job, and who it was."""
+
+    by: PersonName | None = None
+    description: EditedText | None = None
+    owners: EditedOwners | None = None
+    deprecation: EditedDeprecation | None = None
+
+
 class TagFacet(Facet, frozen=True):
     """`headwater_tag`: the definition of a tag."""
 

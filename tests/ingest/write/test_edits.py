@@ -1,7 +1,8 @@
-"""Edits by hand in any order: tags by the newest edit, deletions until a later event."""
+"""Edits by hand in any order: the newest edit of each thing counts, over what producers send."""
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -66,3 +67,77 @@ def test_a_deletion_lasts_until_a_later_event(
     write_in_any_order(database, *events)
     for urn in (ds("orders"), job("load")):
         assert (node(database, urn).get("deletedAt") is not None) is is_deleted
+
+
+DESCRIBED = {
+    "documentation": {"description": "By the producer."},
+    "ownership": {"owners": [{"name": "team:load"}, {"name": "team:old"}]},
+}
+
+
+def described_run(minute: int) -> Event:
+    event = run_event(
+        f"run-{minute}", "COMPLETE", minute, job="load", outputs=[dataset("orders", DESCRIBED)]
+    )
+    event["job"]["facets"] = DESCRIBED
+    return event
+
+
+@pytest.mark.parametrize("is_job", [False, True])
+def test_a_person_overrides_producers_until_that_is_withdrawn(
+    database: Database, *, is_job: bool
+) -> None:
+    name = ("etl", "load") if is_job else ("db", "orders")
+    urn = job("load") if is_job else ds("orders")
+
+    def describe(text: str | None, minute: int) -> Event:
+        return native.description_edit_event(*name, text, is_job=is_job, event_time=at(minute))
+
+    first, second = describe("First.", 3), describe("Second.", 4)
+    owners = native.owner_edits_event(
+        *name, added=["ann"], removed=["team:old"], is_job=is_job, event_time=at(3)
+    )
+    write_in_any_order(database, described_run(1), described_run(9), first, second, owners)
+    found = node(database, urn)
+    assert (found["description"], found["owners"]) == ("Second.", ["team:load", "ann"])
+    back = native.owner_edits_event(*name, added=["team:old"], is_job=is_job, event_time=at(5))
+    write_in_any_order(
+        database, described_run(1), described_run(9), first, second, owners, describe(None, 5), back
+    )
+    found = node(database, urn)
+    assert found["description"] == "By the producer."
+    assert found["owners"] == ["team:load", "team:old", "ann"]
+
+
+def test_of_two_edits_at_one_instant_the_greater_text_counts(database: Database) -> None:
+    edits = [
+        native.description_edit_event("db", "orders", text, event_time=at(3))
+        for text in ("Alpha.", "Beta.")
+    ]
+    write_in_any_order(database, run_at(1), *edits)
+    assert node(database, ds("orders"))["description"] == "Beta."
+
+
+def test_a_deprecation_is_a_tag_with_a_reason(database: Database) -> None:
+    deprecation = native.deprecation_event(
+        "db",
+        "orders",
+        reason="Use orders2.",
+        replacement=ds("orders2"),
+        until="2026-12-31",
+        event_time=at(3),
+    )
+    write_in_any_order(database, run_at(1), deprecation, run_at(9))
+    found = node(database, ds("orders"))
+    assert "deprecated" in found["tags"]
+    assert found["deprecatedAt"] == datetime(2026, 1, 1, 0, 3, tzinfo=UTC)
+    assert json.loads(found["deprecation"]) == {
+        "reason": "Use orders2.",
+        "replacementUrn": ds("orders2"),
+        "until": "2026-12-31",
+    }
+    withdrawn = native.deprecation_event("db", "orders", reason=None, event_time=at(4))
+    write_in_any_order(database, run_at(1), deprecation, run_at(9), withdrawn)
+    found = node(database, ds("orders"))
+    assert "deprecated" not in found["tags"]
+    assert "deprecation" not in found
