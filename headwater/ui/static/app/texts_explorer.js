@@ -67,6 +67,8 @@ export const EXPLORER_TEXTS = {
   "explorer.shown": "{shown} of {total} shown",
   "explorer.whole": "Show all {total}",
   "explorer.fewer": "Show fewer",
+  "explorer.bare": "Columns without lineage are left out: {count}.",
+  "explorer.cut.large": "Load up to 100,000 nodes, without their states",
   "explorer.cut.hint": "Fewer hops or one direction make it whole.",
   "explorer.sum.up": "{count} upstream",
   "explorer.sum.down": "{count} downstream",

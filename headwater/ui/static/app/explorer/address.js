@@ -19,6 +19,7 @@ import { hrefOf } from "../router.js";
  * @property {string} view graph, list, or "" for what fits the window
  * @property {string} selected
  * @property {boolean} isWhole whether the node budget is off
+ * @property {boolean} isTable whether the largest answer is asked for, which has no states
  * @property {string[]} open sides of nodes that were opened
  * @property {string[]} folded sides of nodes that were folded
  * @property {string[]} apart groups that were opened in place
@@ -50,6 +51,7 @@ export function viewOf(parameters) {
     view: text("view"),
     selected: text("sel"),
     isWhole: text("whole") === "true",
+    isTable: text("large") === "true",
     open: list("open"),
     folded: list("fold"),
     apart: list("apart"),
@@ -75,6 +77,7 @@ export function hrefOfView(view) {
     view: view.view,
     sel: view.selected,
     whole: view.isWhole,
+    large: view.isTable,
     open: view.open?.join(" "),
     fold: view.folded?.join(" "),
     apart: view.apart?.join(" "),
@@ -88,7 +91,7 @@ export function hrefOfView(view) {
  * @returns {View}
  */
 export function centredAt(view, urn) {
-  return { ...view, urn, to: "", selected: "", open: [], folded: [], apart: [], isWhole: false };
+  return { ...view, urn, to: "", selected: "", open: [], folded: [], apart: [], isWhole: false, isTable: false };
 }
 
 /**

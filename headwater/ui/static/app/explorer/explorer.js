@@ -26,6 +26,7 @@ import { useGraph } from "./use_graph.js";
 /** How many nodes the list opens with. */
 const LIST_BUDGET = 500;
 const PANEL_MILLISECONDS = 260;
+const REMEMBER_MILLISECONDS = 300;
 
 /**
  * @typedef {import("./address.js").View} View
@@ -96,9 +97,31 @@ function useScene(shown, graph, anchor) {
   }, [shown]);
   useEffect(() => {
     camera.bounds = scene?.bounds ?? null;
-    if (scene?.isOpening && camera.size.width) camera.open(scene.bounds, centreOf(scene, graph.starts));
+    if (!scene?.isOpening || !camera.size.width) return;
+    const { viewport, key } = history.state ?? {};
+    if (viewport && key === graph.starts.join(" ")) camera.show(viewport);
+    else camera.open(scene.bounds, centreOf(scene, graph.starts));
   }, [scene]);
+  useEffect(() => rememberViewport(camera, graph.starts.join(" ")), [camera, graph.starts]);
   return { scene, camera };
+}
+
+/**
+ * Keep the viewport in the history of the tab, so that "back" returns to it.
+ * @param {Camera} camera
+ * @param {string} key of the graph that it belongs to
+ */
+function rememberViewport(camera, key) {
+  let timer = 0;
+  const stop = camera.onChange(() => {
+    clearTimeout(timer);
+    const { viewport } = camera;
+    timer = setTimeout(() => history.replaceState({ viewport, key }, ""), REMEMBER_MILLISECONDS);
+  });
+  return () => {
+    clearTimeout(timer);
+    stop();
+  };
 }
 
 /** @param {import("./scene.js").Scene} scene @param {string[]} starts */
@@ -283,8 +306,14 @@ function Notices({ view, graph, grouping, shown, asked, change }) {
       isCut &&
       html`<${Cut} shown=${count(graph.nodes.size)} total=${count(graph.nodes.size + graph.omitted)} limit=${graph.reason}>
         ${" "}${t("explorer.cut.hint")}
+        ${
+          !view.isTable &&
+          !view.from &&
+          html`<p><button onClick=${() => change({ isTable: true })}>${t("explorer.cut.large")}</button></p>`
+        }
       <//>`
     }
+    ${graph.bare && html`<p class="message">${t("explorer.bare", { count: count(graph.bare) })}</p>`}
     ${isForced && html`<p class="message">${t("explorer.group.forced", { count: count(graph.nodes.size) })}</p>`}
     ${asked.sideError && html`<${Failure} error=${asked.sideError} />`}
     ${view.to && html`<p class="message">

@@ -31,6 +31,7 @@
  * @property {string[]} starts
  * @property {string} reason the limit that truncated it
  * @property {number} omitted
+ * @property {number} [bare] starts that are left out, for no edge touches them
  *
  * @typedef {{up: Map<string, string[]>, down: Map<string, string[]>}} Adjacency
  *
@@ -90,6 +91,50 @@ export function graphOf(lineage) {
     reason: lineage.truncated ? (lineage.truncatedBy ?? "") : "",
     omitted: lineage.omittedCount ?? 0,
   };
+}
+
+/**
+ * Return the graph of an answer of `lineageTable`, whose nodes and edges are columns of values.
+ * @param {any} table
+ * @returns {Graph}
+ */
+export function graphOfTable(table) {
+  const { urn, kind, namespace, name, distance } = table.nodes;
+  const nodes = urn.map((/** @type {string} */ _, /** @type {number} */ row) => ({
+    urn: urn[row],
+    kind: kind[row],
+    namespace: namespace[row],
+    name: name[row],
+    distance: distance[row],
+  }));
+  const { source, target, type } = table.edges;
+  const edges = source.map((/** @type {number} */ _, /** @type {number} */ row) => ({
+    source: urn[source[row]],
+    target: urn[target[row]],
+    type: type[row],
+  }));
+  return {
+    nodes: new Map(nodes.map((/** @type {GraphNode} */ node) => [node.urn, node])),
+    edges: new Map(edges.map((/** @type {GraphEdge} */ edge) => [edgeKey(edge), edge])),
+    starts: table.starts,
+    reason: table.truncated ?? "",
+    omitted: table.omitted_count,
+  };
+}
+
+/**
+ * Return a graph without the starts that no edge touches, unless there are no others; `bare` counts
+ * them. Most columns of a wide table have no lineage of their own.
+ * @param {Graph} graph
+ * @returns {Graph}
+ */
+export function withoutBareStarts(graph) {
+  const touched = new Set([...graph.edges.values()].flatMap(({ source, target }) => [source, target]));
+  const starts = graph.starts.filter((urn) => touched.has(urn));
+  if (!starts.length) return graph;
+  const bare = new Set(graph.starts.filter((urn) => !touched.has(urn)));
+  const nodes = new Map([...graph.nodes].filter(([urn]) => !bare.has(urn)));
+  return { ...graph, nodes, starts, bare: bare.size };
 }
 
 /**

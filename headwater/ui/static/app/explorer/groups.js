@@ -1,5 +1,7 @@
 // Nodes collapsed into groups: by namespace, by team, by family of names. Pure functions.
 
+import { adjacencyOf } from "./graph.js";
+
 /**
  * @typedef {import("./graph.js").Graph} Graph
  * @typedef {import("./graph.js").GraphNode} GraphNode
@@ -64,7 +66,27 @@ export function grouped(graph, grouping, apart) {
     }
     nodes.set(urn, groupOf(urn, nameOf(list[0]), list));
   }
-  return { ...graph, nodes, edges: regrouped(graph, shownAs) };
+  const edges = regrouped(graph, shownAs);
+  return { ...graph, nodes: recounted(nodes, graph.edges.values(), edges.values()), edges };
+}
+
+/**
+ * Return nodes with the numbers of their neighbours after these were collapsed.
+ * @param {Map<string, GraphNode>} nodes
+ * @param {Iterable<import("./graph.js").GraphEdge>} before
+ * @param {Iterable<import("./graph.js").GraphEdge>} after
+ */
+function recounted(nodes, before, after) {
+  const [was, is] = [adjacencyOf(before), adjacencyOf(after)];
+  const recount = (/** @type {"up" | "down"} */ side, /** @type {string} */ urn, /** @type {number | null | undefined} */ known) =>
+    known && known - (was[side].get(urn)?.length ?? 0) + (is[side].get(urn)?.length ?? 0);
+  const counted = new Map();
+  for (const [urn, node] of nodes) {
+    const upstreamCount = recount("up", urn, node.upstreamCount);
+    const downstreamCount = recount("down", urn, node.downstreamCount);
+    counted.set(urn, { ...node, upstreamCount, downstreamCount });
+  }
+  return counted;
 }
 
 /**

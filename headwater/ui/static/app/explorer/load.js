@@ -2,7 +2,7 @@
 import { ask } from "../api.js";
 import { datasetOfColumn } from "../urns.js";
 import { DEPTH_MAX } from "./address.js";
-import { between, graphOf, joined } from "./graph.js";
+import { between, graphOf, graphOfTable, joined, withoutBareStarts } from "./graph.js";
 
 /**
  * @typedef {import("./address.js").View} View
@@ -14,7 +14,7 @@ import { between, graphOf, joined } from "./graph.js";
  * @param {View} view
  */
 export function requestKey(view) {
-  return JSON.stringify([view.urn, view.direction, view.depth, view.level, view.asOf, view.from, view.to]);
+  return JSON.stringify([view.urn, view.direction, view.depth, view.level, view.asOf, view.from, view.to, view.isTable]);
 }
 
 /**
@@ -25,6 +25,7 @@ export function requestKey(view) {
  */
 export async function load(view, signal) {
   if (view.to) return loadPath(view, signal);
+  if (view.isTable && !view.from) return loadTable(view, signal);
   const column = datasetOfColumn(view.urn);
   const isPresent = !view.asOf && !view.from;
   if (column && isPresent && !view.level) return loadColumn(view, column, signal);
@@ -47,7 +48,8 @@ export async function load(view, signal) {
     },
     signal,
   );
-  return joined(graphOf(data.lineage), [data.above, data.below].filter(Boolean).map(graphOf));
+  const graph = joined(graphOf(data.lineage), [data.above, data.below].filter(Boolean).map(graphOf));
+  return view.level === "COLUMN" ? withoutBareStarts(graph) : graph;
 }
 
 /**
@@ -86,8 +88,18 @@ async function loadColumn(view, start, signal) {
     signal,
   );
   const { columnLineage } = data;
-  const start0 = columnLineage.nodes.filter((/** @type {any} */ node) => node.distance === 0);
-  return graphOf({ ...columnLineage, starts: start0.map((/** @type {any} */ node) => node.urn) });
+  const nearest = columnLineage.nodes.filter((/** @type {any} */ node) => node.distance === 0);
+  return graphOf({ ...columnLineage, starts: nearest.map((/** @type {any} */ node) => node.urn) });
+}
+
+/**
+ * Ask for up to 100,000 nodes, as columns.
+ * @param {View} view
+ * @param {AbortSignal} signal
+ */
+async function loadTable({ urn, direction, depth, level, asOf }, signal) {
+  const { data } = await ask("ExploreTable", { urn, direction, depth, level, asOf: asOf || null }, signal);
+  return graphOfTable(data.lineageTable);
 }
 
 /**

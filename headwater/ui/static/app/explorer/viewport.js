@@ -30,8 +30,8 @@ export function fitted(bounds, size, scaleMax = 1) {
 }
 
 /**
- * Return the first viewport of a graph: all of it if its names can be read then, else what fits
- * around its centre.
+ * Return the first viewport of a graph: all of it if its names can be read then, else its centre
+ * and as much around it as fits.
  * @param {Rectangle} bounds
  * @param {{x: number, y: number}} centre
  * @param {Size} size
@@ -41,8 +41,11 @@ export function opening(bounds, centre, size) {
   const whole = fitted(bounds, size);
   if (whole.scale >= READABLE_SCALE) return whole;
   const scale = READABLE_SCALE;
-  const middle = (/** @type {"x" | "y"} */ axis, /** @type {"width" | "height"} */ length) =>
-    bounds[length] * scale + 2 * MARGIN <= size[length] ? bounds[axis] + bounds[length] / 2 : centre[axis];
+  const middle = (/** @type {"x" | "y"} */ axis, /** @type {"width" | "height"} */ length) => {
+    const half = (size[length] / 2 - MARGIN) / scale;
+    const [low, high] = [bounds[axis] + half, bounds[axis] + bounds[length] - half];
+    return low > high ? bounds[axis] + bounds[length] / 2 : Math.min(Math.max(centre[axis], low), high);
+  };
   return centredOn({ x: middle("x", "width"), y: middle("y", "height") }, size, scale);
 }
 
