@@ -34,7 +34,7 @@ def graph(database: Database) -> Iterator[Database]:
         run("mart-1", "mart", ["a"], ["d"], minute=10),
         run("load-2", "load", ["raw"], ["a"], minute=20, status="FAIL", error="=disk\nfull"),
         [run_event("mart-2", job="mart", inputs=[total], job_facets={**owner, **sql})],
-        answer("kpi", "d", minute=40),
+        answer("kpi", "d", minute=40, url="https://bi.example.com/kpi", owners=["team:board"]),
     )
     yield database
     empty(database)

@@ -90,14 +90,26 @@ def column_lineage(sources: Sequence[str]) -> Event:
 
 
 def answer(
-    answer_id: str, *cites: str | Mapping[str, str], minute: int = 0, content: str | None = None
+    answer_id: str,
+    *cites: str | Mapping[str, str],
+    minute: int = 0,
+    content: str | None = None,
+    url: str | None = None,
+    owners: Sequence[str] | None = None,
 ) -> list[Event]:
     """Return the event of an answer; a plain string cites a dataset by name."""
     citations = [
         {"namespace": "db", "name": cite} if isinstance(cite, str) else dict(cite) for cite in cites
     ]
     return [
-        native.answer_event(answer_id, cites=citations, generated_at=at(minute), content=content)
+        native.answer_event(
+            answer_id,
+            cites=citations,
+            generated_at=at(minute),
+            content=content,
+            url=url,
+            owners=owners,
+        )
     ]
 
 

@@ -173,7 +173,7 @@ def answers(
     return _listed(
         backend,
         "answers",
-        ("generatedAt", "answerId", "type", "generatedBy", "content", "urn"),
+        ("generatedAt", "answerId", "type", "generatedBy", "owners", "content", "url", "urn"),
         since=_iso("--since", since),
         until=_iso("--until", until),
         namespace=namespace,

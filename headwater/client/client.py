@@ -18,9 +18,7 @@ import os
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, TypeVar
-
-import msgspec
+from typing import Any
 
 from headwater.client import records, results
 from headwater.client.address import Address, find_address, with_key
@@ -33,10 +31,10 @@ from headwater.client.arguments import (
     text_of_node,
     times,
 )
-from headwater.client.lists import Lists
+from headwater.client.estate import Estate
 from headwater.client.names import answer_id_of, resolve
 from headwater.client.remote import RemoteBackend
-from headwater.errors import QueryError, UnavailableError
+from headwater.errors import QueryError
 from headwater.schema.durations import parse_duration
 from headwater.schema.urns import parse_urn
 
@@ -46,10 +44,9 @@ RETRIES = 2
 _SECONDS_MAX = 2**31 - 1
 
 Change = Mapping[str, Any]
-T = TypeVar("T", bound=msgspec.Struct)
 
 
-class Client(Lists):
+class Client(Estate):
     """Questions to one Headwater API. Threads may share it.
 
     The address is found as the command line finds it: `url`, `profile`, `home`, HEADWATER_URL,
@@ -376,15 +373,6 @@ class Client(Lists):
     def _node(self, kind: str, name: NodeName) -> dict[str, Any]:
         found: dict[str, Any] = self._backend.ask(kind, id=self._urn_of_kind(name, kind))["node"]
         return found
-
-    def _convert(self, content: Any, kind: type[T]) -> T:
-        try:
-            return msgspec.convert(content, kind)
-        except msgspec.ValidationError as error:
-            raise UnavailableError(
-                f"{self.url} does not answer as this version expects: {error}",
-                hint="Use the version of the server: pip install headwater==VERSION.",
-            ) from error
 
 
 def _backend_at(address: Address, timeout_seconds: float) -> RemoteBackend:

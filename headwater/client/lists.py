@@ -222,7 +222,7 @@ class Lists:
         return self._pages(
             "answers",
             records.Answer,
-            ("generated_at", "answer_id", "type", "generated_by", "content"),
+            ("generated_at", "answer_id", "type", "generated_by", "owners", "content", "url"),
             limit,
             since=iso("since", since),
             until=iso("until", until),

@@ -98,6 +98,8 @@ class Answer(Record, frozen=True, kw_only=True):
     content: str | None = None
     generated_at: datetime | None = None
     generated_by: str | None = None
+    url: str | None = None
+    owners: tuple[str, ...] = ()
 
 
 class Column(Record, frozen=True, kw_only=True):
