@@ -3,11 +3,13 @@
 
 import { DASHBOARD_TEXTS } from "./texts_dashboards.js";
 import { EXPLORER_TEXTS } from "./texts_explorer.js";
+import { FILE_TEXTS } from "./texts_files.js";
 import { ON_CALL_TEXTS } from "./texts_on_call.js";
 
 const TEXTS = {
   ...DASHBOARD_TEXTS,
   ...EXPLORER_TEXTS,
+  ...FILE_TEXTS,
   ...ON_CALL_TEXTS,
   "app.name": "Headwater",
   "app.skip": "Skip to the content",

@@ -12,11 +12,13 @@ import { centredAt, hrefOfView } from "./address.js";
 import { Camera } from "./camera.js";
 import { Controls, ViewSwitch, ZoomButtons } from "./controls.js";
 import { NothingFound } from "./empty.js";
+import { SaveMenu } from "./files.js";
 import { NODE_BUDGET, pathOf, shownOf } from "./graph.js";
 import { GROUP, UNGROUPED_MAX, grouped } from "./groups.js";
 import { Help } from "./help.js";
 import { ListView, summaryOf } from "./list.js";
 import { titleOf } from "./marks.js";
+import { OnlyField, selectedOf } from "./only.js";
 import { EdgePanel, Panel } from "./panel.js";
 import { place } from "./placing.js";
 import { BOX_HEIGHT, BOX_WIDTH, sceneOf } from "./scene.js";
@@ -56,9 +58,9 @@ export function Explorer({ view, isList }) {
 function useShown(graph, view, isList) {
   const grouping = view.group || (graph.nodes.size > UNGROUPED_MAX ? "namespace" : "");
   const isPath = Boolean(view.to);
-  const key = [grouping, isList, view.isWhole, view.open, view.folded, view.apart].join();
+  const key = [grouping, isList, view.isWhole, view.open, view.folded, view.apart, view.only].join();
   return useMemo(() => {
-    const whole = grouped(graph, grouping, view.apart);
+    const whole = grouped(selectedOf(graph, view.only), grouping, view.apart);
     const limit = isList ? LIST_BUDGET : NODE_BUDGET;
     const budget = view.isWhole || isPath ? Infinity : limit;
     return { whole, grouping, shown: shownOf(whole, { budget, open: view.open, folded: view.folded }) };
@@ -238,7 +240,10 @@ function Graphed({ view, isList, asked, graph, name }) {
     <${Head} view=${view} name=${name} summary=${summary} shown=${shown} whole=${whole} change=${change}>
       <${ViewSwitch} step=${step} isList=${isList} />
     <//>
-    <${Controls} view=${view} change=${change} step=${step} />
+    <${Controls} view=${view} change=${change} step=${step}>
+      <${OnlyField} only=${view.only} selected=${whole.nodes.size} change=${(/** @type {string} */ only) => change({ only })} />
+      <${SaveMenu} scene=${isDrawn ? scene : null} shown=${shown} view=${view} name=${name} />
+    <//>
     <${Notices} view=${view} graph=${graph} grouping=${grouping} shown=${shown} change=${change} asked=${asked} />
     <div class="explorer-body">
       ${
