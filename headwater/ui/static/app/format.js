@@ -88,13 +88,16 @@ export function size(bytes) {
 }
 
 /**
- * Return a text of at most so many characters, cut in its middle: both ends of a name tell most.
+ * Return a text of at most so many characters. A path loses its first folders, because its end
+ * names the table; any other text is cut in its middle.
  * @param {string} text
  * @param {number} length
  */
 export function shortened(text, length) {
   const characters = [...text];
   if (characters.length <= length) return text;
+  const slash = characters.indexOf("/", characters.length - length + 1);
+  if (slash >= 0 && slash < characters.length - 1) return `…${characters.slice(slash).join("")}`;
   const head = Math.floor((length - 1) / 3);
   return `${characters.slice(0, head).join("")}…${characters.slice(head + 1 - length).join("")}`;
 }

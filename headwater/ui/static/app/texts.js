@@ -18,7 +18,7 @@ const TEXTS = {
   "nav.dashboards": "Dashboards",
   "nav.failures": "Failures",
   "theme.label": "Theme",
-  "theme.system": "as the system",
+  "theme.system": "of the system",
   "theme.light": "light",
   "theme.dark": "dark",
 

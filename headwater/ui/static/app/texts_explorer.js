@@ -17,6 +17,7 @@ export const EXPLORER_TEXTS = {
   "explorer.depth.all": "all",
   "explorer.level": "Level",
   "explorer.level.none": "as the centre",
+  "explorer.level.DATASET_AND_JOB": "datasets and jobs",
   "explorer.level.COLUMN": "columns",
   "explorer.level.RUN": "runs and versions",
   "explorer.level.TOP": "whole DAGs",

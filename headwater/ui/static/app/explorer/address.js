@@ -26,6 +26,15 @@ import { hrefOf } from "../router.js";
  */
 
 export const DEPTH_MAX = 50;
+/** The levels that the controls offer; "" is the level of the centre. */
+export const LEVELS = ["", "DATASET_AND_JOB", "COLUMN", "RUN", "TOP"];
+/** Kinds of nodes that an address may name instead of their level. */
+const LEVEL_OF_KIND = new Map([
+  ["DATASET", "DATASET_AND_JOB"],
+  ["JOB", "DATASET_AND_JOB"],
+  ["VERSION", "RUN"],
+  ["ANSWER", "RUN"],
+]);
 const DIRECTIONS = new Set(["BOTH", "UPSTREAM", "DOWNSTREAM"]);
 
 /**
@@ -36,12 +45,14 @@ const DIRECTIONS = new Set(["BOTH", "UPSTREAM", "DOWNSTREAM"]);
 export function viewOf(parameters) {
   const text = (/** @type {string} */ name) => parameters[name] ?? "";
   const list = (/** @type {string} */ name) => text(name).split(" ").filter(Boolean);
+  const constant = (/** @type {string} */ name) => text(name).toUpperCase();
+  const level = LEVEL_OF_KIND.get(constant("level")) ?? constant("level");
   const depth = Number.parseInt(text("depth"), 10);
   return {
     urn: text("urn"),
-    direction: DIRECTIONS.has(text("direction")) ? text("direction") : "BOTH",
+    direction: DIRECTIONS.has(constant("direction")) ? constant("direction") : "BOTH",
     depth: depth >= 1 ? Math.min(depth, DEPTH_MAX) : 1,
-    level: text("level"),
+    level: LEVELS.includes(level) ? level : "",
     asOf: instantOf(text("asOf")),
     from: instantOf(text("from")),
     to: text("to"),

@@ -1,13 +1,12 @@
 // The controls above the graph. Each changes the address, and the address changes the graph.
 import { html } from "../html.js";
 import { t } from "../texts.js";
-import { DEPTH_MAX } from "./address.js";
+import { DEPTH_MAX, LEVELS } from "./address.js";
 import { GROUPINGS } from "./groups.js";
 import { OVERLAYS } from "./marks.js";
 import { TimeControl } from "./time.js";
 
 const DEPTHS = [1, 2, 3, 5, 10, DEPTH_MAX];
-const LEVELS = ["", "COLUMN", "RUN", "TOP"];
 const DIRECTIONS = ["BOTH", "UPSTREAM", "DOWNSTREAM"];
 
 /** @typedef {import("./address.js").View} View */
