@@ -28,6 +28,7 @@ from headwater.access.origin import OriginCheck, allowed_hosts, cors_middleware
 from headwater.access.secret_file import load_secret
 from headwater.access.sessions import Sessions
 from headwater.access.store import AccessStore
+from headwater.access.tile_tokens import TileTokens
 from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.warmup import (
     PLANNING_SECONDS_MAX,
@@ -57,6 +58,7 @@ from headwater.rest.app import rest_routes
 from headwater.schema.naming import load_naming
 from headwater.settings import Settings
 from headwater.ui import routes as ui
+from headwater.ui.tiles import tile_routes
 from headwater.web import (
     MarquezError,
     error_response_at,
@@ -95,6 +97,9 @@ class Components:
         self.settings = settings
         self.access_store = AccessStore(settings.access_path)
         self.guard = _guard(self.access_store, settings)
+        self.tile_tokens = TileTokens(
+            self.guard.keys, settings.tile_key_path, required=settings.keys_required
+        )
         # One for the health checks, one for GraphQL, one for the thread that appends.
         self.health_spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
         self.platform_spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
@@ -209,6 +214,7 @@ def _routes(components: Components) -> list[BaseRoute]:
         *cypher_api.routes(components.visible_graph, components.log_statement),
         *evidence.routes(components.visible_graph),
         *ui.routes(),
+        *tile_routes(components.view, components.tile_tokens, settings.tile_origin_set),
     ]
 
 

@@ -82,6 +82,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     # Origins of the pages on other hosts that may use the API in a browser, separated by commas:
     # `https://dash.example.com`. Each is exact.
     cors_origins: str = ""
+    # Origins of the pages that may show tiles in a frame, separated by commas; empty: none.
+    tile_origins: str = ""
     # Maximum number of values in the response to a GraphQL query.
     query_cost_max: int = 100_000
     # Folder of the code that registered assets point to; empty: no code is read.
@@ -126,6 +128,15 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def keys_required(self) -> bool:
         """Return True if every request needs a key."""
         return self.require_keys or (self.host not in LOOPBACK and not self.allow_anonymous)
+
+    @property
+    def tile_key_path(self) -> Path:
+        """Return the path of the secret that signs the addresses of tiles."""
+        return self.spool_path.with_name("tile.key")
+
+    @property
+    def tile_origin_set(self) -> frozenset[str]:
+        return frozenset(filter(None, re.split(r"[\s,]+", self.tile_origins)))
 
     @property
     def cache_path(self) -> Path:
@@ -211,17 +222,25 @@ def _validate(settings: Settings) -> None:
         )
     if settings.heartbeat_timeout_seconds <= 0:
         raise SettingsError("HEADWATER_HEARTBEAT_TIMEOUT_SECONDS must be above 0")
-    for origin in sorted(settings.allowed_origins):
-        if not _ORIGIN.fullmatch(origin) or _has_default_port(origin):
-            raise SettingsError(
-                f"HEADWATER_CORS_ORIGINS: {origin!r} is not an origin as browsers send it",
-                hint="Write scheme, host in lower case, and the port unless it is the default: "
-                "https://dash.example.com or http://localhost:3000. There is no wildcard.",
-            )
+    for name, origins in (
+        ("CORS_ORIGINS", settings.allowed_origins),
+        ("TILE_ORIGINS", settings.tile_origin_set),
+    ):
+        _validate_origins(name, origins)
     if settings.future_seconds < 0:
         raise SettingsError("HEADWATER_FUTURE_SECONDS must not be below 0")
     if not 0 <= settings.port <= 65_535:
         raise SettingsError(f"HEADWATER_PORT {settings.port} must be from 0 to 65535")
+
+
+def _validate_origins(name: str, origins: frozenset[str]) -> None:
+    for origin in sorted(origins):
+        if not _ORIGIN.fullmatch(origin) or _has_default_port(origin):
+            raise SettingsError(
+                f"{PREFIX}{name}: {origin!r} is not an origin as browsers send it",
+                hint="Write scheme, host in lower case, and the port unless it is the default: "
+                "https://dash.example.com or http://localhost:3000. There is no wildcard.",
+            )
 
 
 def _has_default_port(origin: str) -> bool:

@@ -30,7 +30,7 @@ _CONTENT_SECURITY_POLICY = {
 }
 
 
-def _page_headers(**policy: str) -> dict[str, str]:
+def page_headers(**policy: str) -> dict[str, str]:
     """Return the headers of a page; `policy` replaces directives, with `_` for `-`."""
     directives = _CONTENT_SECURITY_POLICY | {
         name.replace("_", "-"): value for name, value in policy.items()
@@ -44,9 +44,9 @@ def _page_headers(**policy: str) -> dict[str, str]:
     }
 
 
-STRICT_PAGE_HEADERS = _page_headers()
+STRICT_PAGE_HEADERS = page_headers()
 # CodeMirror, GraphiQL's editor, sets its size by style attributes.
-PAGE_HEADERS = _page_headers(style_src="'self' 'unsafe-inline'")
+PAGE_HEADERS = page_headers(style_src="'self' 'unsafe-inline'")
 # A chunk of gzip may unpack to a thousand times its size, so it is unpacked in pieces.
 _PIECE_BYTES = 2**20
 

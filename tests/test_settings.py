@@ -102,7 +102,9 @@ def test_a_password_is_never_shown() -> None:
 def test_every_setting_can_be_set_by_its_variable(field: Any) -> None:
     texts: dict[Any, str] = {int: "7", bool: "true"}
     text = texts.get(field.type, "localhost" * 2)
-    text = {"host": "localhost", "cors_origins": "http://localhost:3000"}.get(field.name, text)
+    origin = "http://localhost:3000"
+    texts_by_name = {"host": "localhost", "cors_origins": origin, "tile_origins": origin}
+    text = texts_by_name.get(field.name, text)
     value: Any = {"7": 7, "true": True}.get(text, text)
     assert getattr(load({PREFIX + field.name.upper(): text}), field.name) == value
 

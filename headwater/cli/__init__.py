@@ -45,6 +45,7 @@ from headwater.cli import (
     setup_commands,
     snapshot,
     status,
+    tile,
 )
 from headwater.cli.panels import PanelCommand, PanelGroup
 from headwater.errors import HeadwaterError
@@ -65,7 +66,7 @@ for panel, modules in (
     ("Ask", (query, lists, failures, checks, estate, figures, impact, evidence, conformance)),
     ("Run", (serve, status, mcp, setup_commands)),
     ("Send and check", (send, gate)),
-    ("Maintain", (graph_admin, snapshot)),
+    ("Maintain", (graph_admin, snapshot, tile)),
 ):
     for commands in modules:
         for name, command in commands.COMMANDS.items():

@@ -20,6 +20,10 @@ FILLED = {
     "run": "/runs/report",
     "answer": "/answers/best-customer",
     "sign-in": "/sign-in",
+    "dashboards": "/dashboards",
+    "executive": "/dashboards/executive",
+    "trust": "/dashboards/trust",
+    "figure": "/dashboards/coverage",
 }
 # Views that have nothing to show, and say so.
 EMPTY = {

@@ -63,7 +63,7 @@ export function sparkline(history, width, height) {
 export function Tile({ figure, label, value, unit, of = null, asOf, history = [], threshold = null, isBelow = false, href }) {
   const shown = html`<span class="figure" data-figure=${figure}>${figureText(value, unit)}</span>`;
   return html`<section class=${isBelow ? "tile below" : "tile"} aria-label=${label}>
-    <h3>${href ? html`<a href=${href}>${label}</a>` : label}</h3>
+    <h2>${href ? html`<a href=${href}>${label}</a>` : label}</h2>
     ${shown}
     ${of && html`<div class="note">${of}</div>`}
     ${threshold !== null && html`<${Badge} value=${value} threshold=${threshold} unit=${unit} isBelow=${isBelow} />`}
