@@ -44,6 +44,7 @@ ELSEWHERE = (
     "/access/keys",
     "/access/log",
     "/session",
+    "/tiles/{figure}",
 )
 CHECKS = [
     not_a_server_error,

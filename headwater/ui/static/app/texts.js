@@ -180,6 +180,7 @@ const TEXTS = {
   "tile.within": "good, bound {threshold}",
   "tile.unknown": "not known",
   "tile.trend": "Trend: from {before} on {since} to {after} on {until}",
+  "tile.table": "{label}, by day",
   "tile.history": "Trend of {days} days as a table",
 
   "dataset.kind": "dataset",

@@ -21,7 +21,7 @@ export function HeatMap({ cells }) {
   const bands = cells.filter(({ fidelity }) => fidelity === FIDELITIES[0]);
   const largest = Math.max(...cells.map(({ datasets }) => datasets), 1);
   const row = (/** @type {string} */ name) => cells.filter(({ fidelity }) => fidelity === name);
-  return html`<div class="table-frame" tabindex="0" role="region" aria-label=${t("heat.title")}>
+  return html`<div class="table-frame" tabindex="0" role="region" aria-label=${t("heat.caption")}>
     <table class="heat">
       <caption>${t("heat.caption")}</caption>
       <thead>

@@ -115,7 +115,7 @@ function Trend({ label, unit, history }) {
     </svg>
     <details>
       <summary>${t("tile.history", { days: count(known.length) })}</summary>
-      <div class="table-frame trend" tabindex="0" role="region" aria-label=${label}>
+      <div class="table-frame trend" tabindex="0" role="region" aria-label=${t("tile.table", { label })}>
         <table>
           <thead><tr><th scope="col">${t("column.day")}</th><th scope="col" class="number">${label}</th></tr></thead>
           <tbody>
