@@ -2,6 +2,11 @@
 
 export const EXPLORER_TEXTS = {
   "explorer.start": "Lineage",
+  "explorer.start.overview": "What there is",
+  "explorer.start.answers": "Newest answers",
+  "explorer.start.datasets": "Datasets",
+  "explorer.start.namespaces": "Namespaces",
+  "explorer.start.counts": "datasets {datasets}, jobs {jobs}",
   "explorer.start.lead": "See where data comes from, where it goes, and what a failure touches.",
   "explorer.start.search": "Find a dataset, a job or an answer to begin with",
   "explorer.start.recent.none": "The nodes that you open are listed here.",

@@ -79,8 +79,6 @@ export function ListView({ shown, starts, overlay, caption, select }) {
 function columnsOf(names, overlay, select) {
   const via = (/** @type {string} */ urn) => names.get(urn) ?? nodeOfUrn(urn).name;
   return [
-    { title: t("explorer.list.side"), value: (row) => t(`explorer.side.${row.side}`) },
-    { title: t("explorer.list.distance"), value: (row) => row.distance, isNumber: true },
     { title: t("explorer.list.kind"), value: (row) => t(`kind.${row.node.kind}`) },
     { title: t("explorer.list.name"), value: (row) => titleOf(row.node), cell: (row) => nameCell(row, select) },
     { title: t("explorer.list.namespace"), value: (row) => row.node.namespace },
@@ -89,6 +87,8 @@ function columnsOf(names, overlay, select) {
       value: (row) => wordOf(row.node),
       cell: (row) => (row.node.state && !row.node.change ? html`<${State} status=${row.node.state} />` : wordOf(row.node)),
     },
+    { title: t("explorer.list.side"), value: (row) => t(`explorer.side.${row.side}`) },
+    { title: t("explorer.list.distance"), value: (row) => row.distance, isNumber: true },
     { title: t("explorer.list.run"), value: (row) => row.node.lastRunAt, cell: (row) => html`<${Time} at=${row.node.lastRunAt} />` },
     { title: t("explorer.list.rows"), value: (row) => row.node.rowCount, cell: (row) => (row.node.rowCount === null ? "" : count(row.node.rowCount)), isNumber: true },
     { title: t("explorer.list.owners"), value: (row) => row.node.owners?.join(", ") },

@@ -1,6 +1,6 @@
 // The time of the graph: now, at an instant, or the difference of two instants.
 import { minute } from "../format.js";
-import { html, useEffect, useState } from "../html.js";
+import { html, useEffect, useRef, useState } from "../html.js";
 import { t } from "../texts.js";
 
 const PERIODS = /** @type {[string, number][]} */ ([
@@ -16,7 +16,21 @@ const STEPS = 200;
 /** @param {{view: View, step: (part: Partial<View>) => void}} properties */
 export function TimeControl({ view, step }) {
   const isPast = Boolean(view.asOf || view.from);
-  return html`<details class="time">
+  const frame = useRef(/** @type {HTMLDetailsElement | null} */ (null));
+  useEffect(() => {
+    const close = (/** @type {Event} */ event) => {
+      const isOutside = !frame.current?.contains(/** @type {Node} */ (event.target));
+      const isEscape = event instanceof KeyboardEvent && event.key === "Escape";
+      if (frame.current && (isEscape || (event.type === "pointerdown" && isOutside))) frame.current.open = false;
+    };
+    document.addEventListener("pointerdown", close);
+    document.addEventListener("keydown", close);
+    return () => {
+      document.removeEventListener("pointerdown", close);
+      document.removeEventListener("keydown", close);
+    };
+  }, []);
+  return html`<details class="time" ref=${frame}>
     <summary class=${isPast ? "is-set" : ""}>${timeTitle(view)}</summary>
     <div class="popover">
       <${Instant} name="asOf" value=${view.asOf} change=${(/** @type {string} */ asOf) => step({ asOf })} />
