@@ -56,6 +56,7 @@ OTHER_WRITERS = {
     "Artifact.rolledUp": ("headwater/cypher/write/maintenance/roll_up.cypher",),
     "Artifact.derivedFrom": ("headwater/cypher/write/maintenance/roll_up.cypher",),
     "Checkpoint.settled": ("headwater/cypher/write/maintenance/save_checkpoint.cypher",),
+    "FigureSnapshot": ("headwater/health/figures/snapshots.py",),
     "Finding": ("headwater/ingest/producer_stats_writer.py",),
     "Migration": ("headwater/cypher/write/maintenance/record_migration.cypher",),
     "PipelineRun.heartbeatLost": ("headwater/cypher/write/runs/abandon_lost_heartbeats.cypher",),
@@ -182,6 +183,8 @@ def described() -> list[Event]:
         native.deletion_event("db", "gone", event_time=at(2)),
         job_event("ended", 1),
         native.deletion_event("etl", "ended", is_job=True, event_time=at(2)),
+        native.deprecation_event("db", "gone", reason="Old.", event_time=at(2)),
+        native.deprecation_event("etl", "ended", reason="Old.", is_job=True, event_time=at(2)),
         native.answer_event(
             "board",
             cites=[],
