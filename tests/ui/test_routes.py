@@ -20,7 +20,7 @@ from tests.repo.repository import ROOT
 STATIC = ROOT / "headwater/ui/static"
 APP = sorted((STATIC / "app").rglob("*.js"))
 CLIENT = TestClient(Starlette(routes=routes()))
-ASKED = re.compile(r"""(?:ask|useAsk)\(\s*(?:[\w.]+ \? )?"(\w+)\"""")
+ASKED = re.compile(r"""(?:ask|useAsk|sendEdit)\(\s*(?:[\w.]+ \? )?"(\w+)\"""")
 
 
 @pytest.mark.parametrize("path", ["/", *VIEWS])

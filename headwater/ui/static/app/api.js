@@ -65,6 +65,16 @@ export function ask(name, variables = {}, signal) {
 }
 
 /**
+ * Send a mutation, once; return its data.
+ * @param {string} name the name of the document
+ * @param {Record<string, unknown>} variables
+ * @returns {Promise<Answer>}
+ */
+export function change(name, variables) {
+  return awaited(send(name, variables));
+}
+
+/**
  * @param {string} name
  * @param {Record<string, unknown>} variables
  * @param {AbortSignal} [signal]

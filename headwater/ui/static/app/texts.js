@@ -2,12 +2,14 @@
 // from {name|one|other} by a number.
 
 import { DASHBOARD_TEXTS } from "./texts_dashboards.js";
+import { EDIT_TEXTS } from "./texts_edits.js";
 import { EXPLORER_TEXTS } from "./texts_explorer.js";
 import { FILE_TEXTS } from "./texts_files.js";
 import { ON_CALL_TEXTS } from "./texts_on_call.js";
 
 const TEXTS = {
   ...DASHBOARD_TEXTS,
+  ...EDIT_TEXTS,
   ...EXPLORER_TEXTS,
   ...FILE_TEXTS,
   ...ON_CALL_TEXTS,

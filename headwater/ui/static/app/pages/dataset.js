@@ -1,6 +1,7 @@
 // The page of a dataset: what it is, how fresh it is, its columns; the rest when the reader scrolls.
 import { moment } from "../format.js";
 import { html } from "../html.js";
+import { Deprecated, Edits } from "../parts/edits.js";
 import { FacetSection } from "../parts/facet_section.js";
 import { Facts, NodeList, OutsideLink, Owners, Time } from "../parts/facts.js";
 import { NodeLink, Tags } from "../parts/node.js";
@@ -45,6 +46,7 @@ function Whole({ dataset, asked, place }) {
       state=${html`<${LastRun} producers=${dataset.producedBy} />`}
     >
       ${dataset.description && html`<p><bdi>${dataset.description}</bdi></p>`}
+      <${Deprecated} deprecation=${dataset.deprecation} />
       <${Notices} dataset=${dataset} />
     <//>
     <div class="panels spaced">
@@ -60,6 +62,7 @@ function Whole({ dataset, asked, place }) {
     <${Quality} urn=${urn} />
     <${Usage} dataset=${dataset} place=${place} />
     <${Citations} urn=${urn} />
+    <${Edits} node=${dataset} kind=${t("dataset.kind")} tags=${tags.own} columnTags=${tags.ofColumn} again=${asked.again} />
     <${FacetSection} urn=${urn} />`;
 }
 

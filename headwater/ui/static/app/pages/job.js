@@ -1,6 +1,7 @@
 // The page of a job: its runs as bars and as a table, its code, what it reads and writes.
 import { count, duration, moment } from "../format.js";
 import { html } from "../html.js";
+import { Deprecated, Edits } from "../parts/edits.js";
 import { FacetSection } from "../parts/facet_section.js";
 import { Facts, Name, NodeList, OutsideLink, Owners, Time } from "../parts/facts.js";
 import { Code } from "../parts/folded.js";
@@ -26,12 +27,12 @@ export default function JobPage({ place }) {
 function Job({ urn }) {
   const asked = useAsk("Job", { urn, first: RUNS });
   return html`<${NodeOutcome} asked=${asked} node=${asked.data?.job} kind=${t("job.kind")} name=${nameOfUrn(urn)}>
-    ${(/** @type {any} */ job) => html`<${Whole} job=${job} />`}
+    ${(/** @type {any} */ job) => html`<${Whole} job=${job} again=${asked.again} />`}
   <//>`;
 }
 
-/** @param {{job: any}} properties */
-function Whole({ job }) {
+/** @param {{job: any, again: () => void}} properties */
+function Whole({ job, again }) {
   const [newest] = job.runs.nodes;
   const crumbs = job.parents.slice(0, 1).map((/** @type {any} */ parent) => ({
     text: parent.name,
@@ -46,6 +47,7 @@ function Whole({ job }) {
       state=${html`<${State} status=${newest?.status} />`}
     >
       ${job.description && html`<p><bdi>${job.description}</bdi></p>`}
+      <${Deprecated} deprecation=${job.deprecation} />
       ${job.deletedAt && html`<div class="message cut">${t("job.deleted", { when: moment(job.deletedAt) })}</div>`}
     <//>
     <${Section} id="runs" title=${t("job.runs")}><${Runs} runs=${job.runs} /><//>
@@ -73,6 +75,7 @@ function Whole({ job }) {
       ${job.children.length > 0 && html`<${Section} id="children" title=${t("job.children")}><${NodeList} nodes=${job.children} kind="JOB" /><//>`}
     </div>
     <${Section} id="code" title=${t("job.code")}><${Sources} job=${job} /><//>
+    <${Edits} node=${job} kind=${t("job.kind")} tags=${job.tags} again=${again} />
     <${FacetSection} urn=${job.urn} />`;
 }
 
