@@ -72,10 +72,19 @@ def failed_runs(
 
 
 def ask_failures(backend: Backend, **variables: Any) -> Result:
-    """Return a page of failed runs."""
+    """Return a page of failed runs, and the number of events that may hold further ones."""
+    from headwater.cli import render
+
+    # Counted first: an event that is folded in between is then counted although its run is listed.
+    waiting = backend.count_waiting_events()
     found = backend.ask("failed_runs", **variables)["failedRuns"]
-    note = "" if found["edges"] else note_namespace(backend, variables["namespace"])
-    return replace(_failures(found), note=note)
+    notes = [] if found["edges"] else [note_namespace(backend, variables.get("namespace"))]
+    if waiting:
+        events = render.with_noun(waiting, "event still waits", "events still wait")
+        notes.append(f"{events} to be folded: further failures may follow")
+    listed = _failures(found)
+    data = {**listed.data, "waitingEvents": waiting}
+    return replace(listed, data=data, note="; ".join(filter(None, notes)))
 
 
 def _watched(backend: Backend, variables: dict[str, Any], interval: float) -> Iterator[Result]:

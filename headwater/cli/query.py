@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from headwater.cli.namespace_notes import note_namespace
 from headwater.cli.question import picture_question, question
 from headwater.cli.result import Result
 from headwater.client.backend import Backend, Rows
@@ -214,6 +215,7 @@ def search(
         columns=_NODE_COLUMNS,
         rows=hits,
         show=show,
+        note="" if hits else note_namespace(backend, namespace),
     )
 
 

@@ -68,6 +68,9 @@ class Backend(Protocol):
     ) -> dict[str, Any]:
         """Return the impact of changes to a dataset or job."""
 
+    def count_waiting_events(self) -> int | None:
+        """Return the number of accepted events that no question sees yet; None if it is unknown."""
+
     def evidence(self, urn: str, *, at: datetime, depth: int) -> dict[str, Any]:
         """Return a sealed evidence pack."""
 

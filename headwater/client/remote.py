@@ -84,6 +84,14 @@ class RemoteBackend:
         }
         return {"ok": response.is_success, **counts}
 
+    def count_waiting_events(self) -> int | None:
+        """Return the number of accepted events that wait to be folded; None if it is unknown."""
+        try:
+            return int(self.ask("waiting_events")["platform"]["waiting"])
+        except HeadwaterError:
+            # An older server does not have the field, and no answer depends on it.
+            return None
+
     def page_path(self) -> str:
         """Return the path of the page for browsers."""
         response = self._send("GET", "/", None, {"Accept": "text/html"})

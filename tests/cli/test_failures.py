@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from typer.testing import CliRunner
 from headwater.cli import app
 from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
+from headwater.ingest.spool.spool import Spool
 from tests.canonical import empty
 from tests.event_builders import dataset, run_event
 from tests.run_builders import FACET, answer, at, ds, job, run, run_of, version, write_events
@@ -192,10 +195,24 @@ def test_refused_questions() -> None:
 
 def test_an_unknown_namespace_has_a_note(runs: Database, settings_of_tests: object) -> None:
     del runs, settings_of_tests
-    for command in ("failed-runs", "runs", "jobs", "failed-checks"):
-        result = CliRunner().invoke(app, [command, "--namespace", "elt"], catch_exceptions=False)
+    for command in ("failed-runs", "runs", "jobs", "failed-checks", "search load"):
+        words = [*command.split(), "--namespace"]
+        result = CliRunner().invoke(app, [*words, "elt"], catch_exceptions=False)
         assert result.exit_code == 0
         note = "no node has the namespace 'elt'; similar namespaces: etl"
         assert note in result.stderr
-        known = CliRunner().invoke(app, [command, "--namespace", "etl"], catch_exceptions=False)
+        known = CliRunner().invoke(app, [*words, "etl"], catch_exceptions=False)
         assert "namespace" not in known.stderr
+
+
+def test_events_that_wait_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_HOME", str(tmp_path))
+    assert data("failed-runs")["waitingEvents"] is None
+    with closing(Spool(tmp_path / "spool.db")) as spool:
+        assert data("failed-runs")["waitingEvents"] == 0
+        for count, words in ((1, "1 event still waits"), (3, "3 events still wait")):
+            spool.append([b"{}"] * (count - spool.last()), received=1)
+            result = CliRunner().invoke(app, ["failed-runs"], catch_exceptions=False)
+            assert f"{words} to be folded: further failures may follow" in result.stderr
+            counted = CliRunner().invoke(app, ["failed-runs", "--json"], catch_exceptions=False)
+            assert json.loads(counted.stdout)["waitingEvents"] == count

@@ -98,6 +98,18 @@ def home_status(home: str | None) -> tuple[str, dict[str, Check]]:
     return str(folder), checks
 
 
+def count_waiting_events(home: str | None, database: Database) -> int | None:
+    """Return the number of events in the spool that wait to be folded; None without a spool."""
+    from headwater.ingest.spool.spool import Spool
+    from headwater.ingest.write.transaction import read_checkpoint
+
+    settings = settings_of(home)
+    if not settings.spool_path.is_file():
+        return None
+    with closing(Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)) as spool:
+        return spool.last() - read_checkpoint(database, spool.id).position
+
+
 def _checked(check: Callable[[], Check]) -> Check:
     try:
         return {"ok": True, **check()}

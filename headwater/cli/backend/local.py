@@ -53,6 +53,13 @@ class LocalBackend:
         """Return the data of a document. Raises HeadwaterError."""
         return data_of_answer(self._schema.execute(read_document(document), variables))
 
+    def count_waiting_events(self) -> int | None:
+        """Return the number of events in the spool of the home that wait to be folded; None without
+        a spool."""
+        from headwater.cli.backend.home import count_waiting_events
+
+        return count_waiting_events(self._home, self._view.database)
+
     def list_audits(self) -> list[dict[str, Any]]:
         """Return the audit queries."""
         from headwater.rest.cypher_api import describe_audits
