@@ -325,6 +325,18 @@ class Client(Estate):
             self._backend.ask("quality", urn=urn, first=first)["quality"], results.Quality
         )
 
+    def graphql(self, query: str, variables: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Send a GraphQL query of your own. `docs/reference/graphql.md` has the schema.
+
+        Args:
+            query: The query.
+            variables: Values of its variables. Times are text, such as 2026-01-31T12:00:00Z.
+
+        Returns:
+            The data of the answer, as JSON values.
+        """
+        return self._backend.ask_text(query, variables or {})
+
     def cypher(self, statement: str, parameters: Mapping[str, Any] | None = None) -> results.Table:
         """Run a Cypher statement, read-only. The key needs the scope `cypher`.
 

@@ -100,8 +100,11 @@ class RemoteBackend:
 
     def ask(self, document: str, /, **variables: Any) -> dict[str, Any]:
         """Return the data of a document. Raises HeadwaterError."""
-        content = {"query": read_document(document), "variables": variables}
-        answer = self._post("/graphql", content)
+        return self.ask_text(read_document(document), variables)
+
+    def ask_text(self, query: str, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the data of a GraphQL query. Raises HeadwaterError."""
+        answer = self._post("/graphql", {"query": query, "variables": dict(variables)})
         try:
             return data_of_answer(answer)
         except ForbiddenError as error:

@@ -51,9 +51,9 @@ def history() -> list[list[Event]]:
     ]
 
 
-def new_failure() -> list[Event]:
+def new_failure(number: int) -> list[Event]:
     """Return a failure that comes after the history."""
-    return _failed_load("bad-3", _begin() + 240)
+    return _failed_load(f"late-{number}", _begin() + 240)
 
 
 def _begin() -> int:

@@ -28,6 +28,7 @@ from tests.browser import listening
 from tests.canonical import empty
 from tests.guards import guard_of
 from tests.run_builders import FACET, Event, write_events
+from tests.ui.axe import findings
 from tests.ui.conftest import visit, wait_ready
 from tests.ui.on_call_stories import history
 from tests.ui.test_pages import cells, section
@@ -181,6 +182,17 @@ def test_the_platform_counts_what_waits(page: Page) -> None:
     expect(platform).to_contain_text(f"of {events} received")
     # The second reading, some seconds later, gives a rate.
     expect(platform.locator('[data-figure="ingest-rate"]')).to_have_text("0")
+
+
+def test_axe_finds_nothing(page: Page) -> None:
+    visit(page, f"{DEBUG}?run=r2")
+    section(page, "Schema history").locator("table").wait_for()
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            assert "\n".join(findings(page)) == "", (width, scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_an_unknown_run_says_so(page: Page) -> None:

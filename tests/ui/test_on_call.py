@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from headwater.cypher.driver.database import Database
+from headwater.health.figures.snapshots import take_snapshot
+from headwater.lineage.view import GraphView
 from tests.canonical import empty
 from tests.run_builders import write_events
+from tests.ui.axe import findings
 from tests.ui.conftest import visit, wait_ready
 from tests.ui.on_call_stories import history, new_failure
 from tests.ui.test_pages import cells, section
@@ -48,7 +53,7 @@ def test_what_needs_attention_comes_first(page: Page) -> None:
     }
     expect(page.get_by_text("of 3 failed runs", exact=True)).to_be_visible()
     expect(page.get_by_text("All is well")).to_have_count(0)
-    page.get_by_role("link", name="Stale or partial datasets").click()
+    page.get_by_role("link", name="Datasets out of date").click()
     expect(page.locator("#stale")).to_be_in_viewport()
     assert page.evaluate("scrollY") > 0
 
@@ -167,6 +172,25 @@ def test_an_empty_namespace_is_well(page: Page) -> None:
     expect(page.get_by_text("All is well")).to_be_visible()
 
 
+def test_time_to_impact_with_its_trend(page: Page, database: Database) -> None:
+    """Check the figure: a run counts from its failure to its last write in the graph."""
+    take_snapshot(GraphView(database))
+    visit(page, ON_CALL)
+    trends = section(page, "Trends")
+    expect(trends.locator('[data-figure="time-to-impact"]')).to_contain_text("h")
+    expect(trends.locator('[data-figure="failing-runs"]')).to_contain_text("%")
+
+
+def test_axe_finds_nothing(page: Page) -> None:
+    visit(page, f"{ON_CALL}?dataset=dataset%3Adb%3Aorders")
+    section(page, "Trends").locator("[data-figure]").first.wait_for()
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            assert "\n".join(findings(page)) == "", (width, scheme)
+
+
 def test_one_column_and_targets_for_thumbs_on_a_phone(browser: Browser, page_url: str) -> None:
     context = browser.new_context(
         base_url=page_url, viewport={"width": 390, "height": 844}, color_scheme="dark"
@@ -190,13 +214,14 @@ def test_a_new_failure_waits_behind_a_button(page: Page, database: Database) -> 
     visit(page, ON_CALL)
     rows = section(page, "Failures by consequence").locator("tbody tr")
     expect(rows).to_have_count(3)
-    # The subscription reports later changes only, so events are sent until it has begun.
-    for _ in range(60):
-        write_events(database, new_failure())
+    show = page.get_by_role("button", name=re.compile(r"Show \d+ new failures"))
+    # The subscription reports later changes only, so runs fail until it has begun.
+    number = 0
+    while not show.count():
+        number += 1
+        write_events(database, new_failure(number))
         page.wait_for_timeout(1000)
-        if page.get_by_role("button", name="Show 1 new failures").count():
-            break
     expect(rows).to_have_count(3)
-    page.get_by_role("button", name="Show 1 new failures").click()
-    expect(rows).to_have_count(4)
-    expect(page.locator('[data-figure="open-failures"]')).to_have_text("3")
+    show.click()
+    expect(rows).to_have_count(3 + number)
+    expect(page.locator('[data-figure="open-failures"]')).to_have_text(str(2 + number))

@@ -4,11 +4,12 @@ import { count } from "../format.js";
 import { html, useState } from "../html.js";
 import { affectedNodes, ownersOf } from "../parts/affected.js";
 import { Name, Owners, Time } from "../parts/facts.js";
+import { FigureTiles } from "../parts/figure_tiles.js";
 import { Cut, Empty, Outcome } from "../parts/messages.js";
 import { NewFailures } from "../parts/new_failures.js";
 import { NodeLink } from "../parts/node.js";
 import { useTitle } from "../parts/node_head.js";
-import { Section } from "../parts/section.js";
+import { Section, useSeen } from "../parts/section.js";
 import { State } from "../parts/state.js";
 import { DataTable } from "../parts/table.js";
 import { Tile } from "../parts/tile.js";
@@ -23,6 +24,7 @@ import { NoNews, Overdue } from "./on_call_runs.js";
 const WINDOWS = ["1h", "24h", "7d", "30d"];
 const WINDOW_DEFAULT = "24h";
 const FAILURES = 50;
+const TRENDS = ["time-to-impact", "failing-runs"];
 
 /** @param {{place: import("../router.js").Place}} properties */
 export default function OnCallPage({ place }) {
@@ -52,7 +54,15 @@ export default function OnCallPage({ place }) {
     </div>
     <${FailingPipelines} variables=${variables} since=${since} />
     <${SchemaChanges} variables=${variables} />
+    <${Trends} />
   </div>`;
+}
+
+function Trends() {
+  const later = useSeen();
+  return html`<${Section} id="trends" title=${t("oncall.trends")} later=${later}>
+    ${later.isSeen && html`<${FigureTiles} names=${TRENDS} />`}
+  <//>`;
 }
 
 /** @param {{place: import("../router.js").Place, since: string}} properties */
@@ -86,13 +96,15 @@ function Attention({ failedRuns, runs, since, place }) {
   const isWell = !open.length && overdue === 0 && noNews === 0;
   return html`
     ${isWell && html`<${Empty} title=${t("oncall.well")} hint=${t("oncall.well.hint", { window: t(`failures.since.${since}`) })} />`}
-    <div class="tiles">
-      <${Tile} figure="open-failures" label=${t("oncall.open")} value=${open.length} href=${all} of=${t("oncall.open.of", { count: count(failedRuns.totalCount) })} />
-      <${Tile} figure="afflicted-datasets" label=${t("oncall.stale")} value=${afflicted.length} href="#stale" />
-      <${Tile} figure="afflicted-answers" label=${t("oncall.answers")} value=${answers.size} href="#failures" />
-      <${Tile} figure="overdue-runs" label=${t("oncall.overdue")} value=${overdue} href="#overdue" of=${t("oncall.overdue.of", { count: count(runs.data?.overdueRuns?.running) })} />
-      <${Tile} figure="no-news-runs" label=${t("oncall.nonews")} value=${noNews} href="#no-news" />
-    </div>
+    <${Section} id="attention" title=${t("oncall.attention")}>
+      <div class="tiles">
+        <${Tile} figure="open-failures" label=${t("oncall.open")} value=${open.length} href=${all} of=${t("oncall.open.of", { count: count(failedRuns.totalCount) })} />
+        <${Tile} figure="afflicted-datasets" label=${t("oncall.tile.stale")} value=${afflicted.length} href="#stale" />
+        <${Tile} figure="afflicted-answers" label=${t("oncall.answers")} value=${answers.size} href="#failures" />
+        <${Tile} figure="overdue-runs" label=${t("oncall.tile.overdue")} value=${overdue} href="#overdue" of=${t("oncall.overdue.of", { count: count(runs.data?.overdueRuns?.running) })} />
+        <${Tile} figure="no-news-runs" label=${t("oncall.tile.nonews")} value=${noNews} href="#no-news" />
+      </div>
+    <//>
     <${Section} id="failures" title=${t("oncall.failures")}><${Failures} failures=${failures} total=${failedRuns.totalCount} all=${all} since=${since} /><//>
     <${Section} id="stale" title=${t("oncall.stale")}><${Afflicted} rows=${afflicted} /><//>`;
 }
