@@ -75,6 +75,7 @@ const TEXTS = {
   "loading.slow": "This takes longer than usual.",
   "error.again": "Retry",
   "error.signin": "Sign in",
+  "error.other": "Sign in with another key",
   "empty.title": "Nothing to show",
   "cut.title": "{shown} of {total} shown",
   "cut.hint": "The answer reached a limit: {limit}.",

@@ -43,7 +43,7 @@ export function Failure({ error, again }) {
     <p>${error.hint ?? ""}</p>
     ${
       isUnauthorized
-        ? html`<a href=${hrefOf("sign-in", "", { back })}>${t("error.signin")}</a>`
+        ? html`<a href=${hrefOf("sign-in", "", { back })}>${t(error.code === "FORBIDDEN" ? "error.other" : "error.signin")}</a>`
         : again && html`<button onClick=${again}>${t("error.again")}</button>`
     }
   </div>`;
