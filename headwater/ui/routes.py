@@ -7,15 +7,14 @@ they show comes from GraphQL, which asks for one.
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import as_file, files
+from importlib.resources import files
 
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
-from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp
 
+from headwater.ui.static_files import REVALIDATED, VersionedFiles, versioned_page
 from headwater.web import STRICT_PAGE_HEADERS
 
 VIEWS = (
@@ -38,7 +37,7 @@ def routes() -> list[BaseRoute]:
     return [
         Route("/", _start),
         *(Route(path, _page, methods=["GET"]) for path in VIEWS),
-        Mount("/static", _static_files()),
+        Mount("/static", GZipMiddleware(VersionedFiles(), minimum_size=_GZIP_BYTES_MIN)),
     ]
 
 
@@ -51,11 +50,6 @@ def documents() -> dict[str, str]:
         for file in folder.iterdir()
         if file.name.endswith(".graphql")
     }
-
-
-def _static_files() -> ASGIApp:
-    with as_file(files("headwater").joinpath("ui/static")) as static:
-        return GZipMiddleware(StaticFiles(directory=static), minimum_size=_GZIP_BYTES_MIN)
 
 
 async def _start(request: Request) -> Response:
@@ -73,7 +67,8 @@ async def _start(request: Request) -> Response:
 
 
 async def _page(_: Request) -> Response:
-    return HTMLResponse(_html(), headers=STRICT_PAGE_HEADERS)
+    headers = STRICT_PAGE_HEADERS | {"cache-control": REVALIDATED}
+    return HTMLResponse(versioned_page(_html()), headers=headers)
 
 
 @cache

@@ -15,6 +15,7 @@ from headwater.graphql.persisted_queries import PersistedQueries
 from headwater.graphql.query_limits import COST_MAX
 from headwater.graphql.schema import create_schema
 from headwater.ui.routes import VIEWS, documents, routes
+from headwater.ui.static_files import versioned_page
 from tests.repo.repository import ROOT
 
 STATIC = ROOT / "headwater/ui/static"
@@ -27,7 +28,9 @@ ASKED = re.compile(r"""(?:ask|useAsk|sendEdit)\(\s*(?:[\w.]+ \? )?"(\w+)\"""")
 def test_every_view_is_the_page_with_a_strict_policy(path: str) -> None:
     address = path.replace("{urn:path}", "dataset:file:%2Flake%2Ft").replace("{id:path}", "r-1")
     answer = CLIENT.get(address.replace("{name}", "trust"), headers={"accept": "text/html"})
-    assert (answer.status_code, answer.text) == (200, (STATIC / "index.html").read_text())
+    page = versioned_page((STATIC / "index.html").read_text())
+    assert (answer.status_code, answer.text) == (200, page)
+    assert answer.headers["cache-control"] == "no-cache"
     policy = answer.headers["content-security-policy"]
     assert "unsafe" not in policy
     assert "default-src 'none'" in policy
