@@ -15,6 +15,7 @@ from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
 from tests.canonical import empty
 from tests.run_builders import FACET, Event, run, write_events
+from tests.ui.axe import findings
 from tests.ui.conftest import serving_page, visit
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
@@ -193,3 +194,14 @@ def test_hostile_edits_are_text(page: Page) -> None:
 def at_the_end(database: Database) -> Iterator[None]:
     yield
     empty(database)
+
+
+def test_axe_finds_nothing_in_the_forms(page: Page) -> None:
+    section = opened(page)
+    section.get_by_label("Reason").fill("Old.")
+    section.get_by_role("button", name="Deprecate …").click()
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert findings(page) == []
+    page.set_viewport_size({"width": 320, "height": 600})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320

@@ -1,4 +1,4 @@
-// The texts of edits by stewards; texts.js has all others and `t`.
+// The texts of edits by stewards, and of news; texts.js has all others and `t`.
 
 export const EDIT_TEXTS = {
   "edit.title": "Edits",
@@ -54,6 +54,9 @@ export const EDIT_TEXTS = {
   "column.what": "what",
   "column.from": "from",
   "column.to": "to",
+  "news.runs": "Show {count} changed {count|run|runs}",
+  "news.run": "It is {state} now: show",
+  "news.newer": "Show {count} newer {count|run|runs}",
   "deprecation.title": "Deprecated {when}: {reason}",
   "deprecation.until": "Not to be used from {date}.",
   "deprecation.replacement": "Use instead:",

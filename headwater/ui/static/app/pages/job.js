@@ -9,6 +9,7 @@ import { Cut, Empty } from "../parts/messages.js";
 import { NodeLink, Tags } from "../parts/node.js";
 import { NodeHead, NodeOutcome } from "../parts/node_head.js";
 import { RunBars } from "../parts/run_bars.js";
+import { JobNews } from "../parts/run_news.js";
 import { Section } from "../parts/section.js";
 import { State } from "../parts/state.js";
 import { DataTable, withValues } from "../parts/table.js";
@@ -50,7 +51,7 @@ function Whole({ job, again }) {
       <${Deprecated} deprecation=${job.deprecation} />
       ${job.deletedAt && html`<div class="message cut">${t("job.deleted", { when: moment(job.deletedAt) })}</div>`}
     <//>
-    <${Section} id="runs" title=${t("job.runs")}><${Runs} runs=${job.runs} /><//>
+    <${Section} id="runs" title=${t("job.runs")} note=${html`<${JobNews} job=${job} shown=${job.runs.nodes} again=${again} />`}><${Runs} runs=${job.runs} /><//>
     <div class="panels spaced">
       <${Section} id="inputs" title=${t("job.inputs")}>
         <${NodeList} nodes=${job.inputs} kind="DATASET" none=${t("job.inputs.none")} />

@@ -7,6 +7,7 @@ import { Facts, Name, NodeList, OutsideLink, Time } from "../parts/facts.js";
 import { Code, Folded } from "../parts/folded.js";
 import { NodeLink, Tags } from "../parts/node.js";
 import { NodeHead, NodeOutcome } from "../parts/node_head.js";
+import { RunNews } from "../parts/run_news.js";
 import { Section } from "../parts/section.js";
 import { State } from "../parts/state.js";
 import { DataTable } from "../parts/table.js";
@@ -31,12 +32,12 @@ export default function RunPage({ place }) {
 function Run({ urn }) {
   const asked = useAsk("Run", { urn });
   return html`<${NodeOutcome} asked=${asked} node=${asked.data?.node} kind=${t("run.kind")} name=${idOfUrn(urn)}>
-    ${(/** @type {any} */ run) => html`<${Whole} run=${run} />`}
+    ${(/** @type {any} */ run) => html`<${Whole} run=${run} again=${asked.again} />`}
   <//>`;
 }
 
-/** @param {{run: any}} properties */
-function Whole({ run }) {
+/** @param {{run: any, again: () => void}} properties */
+function Whole({ run, again }) {
   const facets = useAsk("Facets", { urn: run.urn }).data?.node?.facets;
   const crumbs = run.job ? [{ text: run.job.name, href: `/jobs/${encodeURIComponent(run.job.urn)}` }] : [];
   return html`<${NodeHead}
@@ -49,6 +50,7 @@ function Whole({ run }) {
       actions=${html`<${Links} run=${run} facets=${facets} />`}
     >
       <p>${storyOf(run)}</p>
+      <${RunNews} run=${run} again=${again} />
     <//>
     ${run.error && html`<${Trouble} run=${run} />`}
     <${Consequences} run=${run} />
