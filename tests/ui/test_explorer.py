@@ -113,6 +113,36 @@ def test_a_side_opens_and_folds_in_its_place(page: Page) -> None:
     expect(page.locator(".node")).to_have_count(2)
 
 
+def test_an_address_with_opened_sides_is_one_request(page: Page) -> None:
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.url) if "graphql" in one.url else None)
+    visit(page, lineage_of("orders", open=f"%3C{ds('raw')}"))
+    assert {ds("source"), job("ingest")} <= urns(page)
+    assert len(asked) == 1
+
+
+def test_more_hops_are_asked_for_where_they_are_missing(page: Page) -> None:
+    visit(page, lineage_of("orders"))
+    page.get_by_role("button", name="Fit all").click()
+    node(page, ds("raw")).hover()
+    before = node(page, ds("raw")).locator(".box").bounding_box()
+    node(page, ds("raw")).locator(".stub", has_text="+1").click()
+    expect(node(page, ds("source"))).to_be_visible()
+    after = node(page, ds("raw")).locator(".box").bounding_box()
+    assert before
+    assert after
+    assert (after["x"], after["y"]) == pytest.approx((before["x"], before["y"]), abs=1)
+    page.wait_for_url(re.compile("open=%3Cdataset%3Adb%3Araw"))
+
+
+def test_everything_downstream_of_a_node(page: Page) -> None:
+    visit(page, lineage_of("orders", sel=ds("raw")))
+    page.get_by_role("link", name="Everything downstream").click()
+    expect(node(page, ds(HOSTILE))).to_be_visible()
+    expect(node(page, ds("source"))).to_have_count(0)
+    assert "direction=DOWNSTREAM&depth=50" in page.url
+
+
 def test_the_list_has_the_same_nodes_at_the_same_address(page: Page) -> None:
     visit(page, lineage_of("orders"))
     drawn = urns(page)
@@ -155,6 +185,28 @@ def test_only_the_ways_between_two_nodes(page: Page) -> None:
     }
     page.get_by_role("button", name="Show everything around the centre").click()
     expect(page.locator(".node")).to_have_count(3)
+
+
+def test_the_ways_are_found_against_the_flow_too(page: Page) -> None:
+    visit(page, lineage_of("report", to=ds("raw")))
+    assert urns(page) == {
+        *map(ds, ("raw", "orders", "report")),
+        *map(job, ("load", "make_report")),
+    }
+    visit(page, lineage_of("report", to=ds("copy")))
+    expect(page.get_by_text("No way leads from the centre to “copy”, or back.")).to_be_visible()
+
+
+def test_the_slider_goes_back_in_time(page: Page) -> None:
+    visit(page, lineage_of("orders"))
+    page.get_by_text("Time: now").click()
+    page.get_by_label("The last").select_option("day")
+    slider = page.get_by_role("slider", name="Time of the graph")
+    slider.focus()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_url(re.compile("asOf="))
+    page.get_by_role("button", name="Back to now").click()
+    expect(page.get_by_text("Time: now")).to_be_visible()
 
 
 def test_a_cycle_is_drawn(page: Page) -> None:

@@ -325,7 +325,7 @@ function drawTexts(context, { node, x, y, ...rest }, look, colours, detail) {
   if (detail.isFull) drawLinesOfNode(context, { node, left, right: x + BOX_WIDTH - PADDING, y, width }, look, colours);
   for (const side of /** @type {import("./address.js").Side[]} */ (["up", "down"])) {
     const text = stubText(look, node.urn, side);
-    if (text && detail.isFull) drawStub(context, stubX({ node, x, y, ...rest }, side), y + BOX_HEIGHT / 2, text, colours);
+    if (text) drawStub(context, { x: stubX({ node, x, y, ...rest }, side), y: y + BOX_HEIGHT / 2, size: detail.stub }, text, colours);
   }
 }
 
@@ -368,17 +368,22 @@ function strokeAt(context, data, x, y) {
   context.translate(-x, -y);
 }
 
-/** @param {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {string} text @param {Colours} colours */
-function drawStub(context, x, y, text, colours) {
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {{x: number, y: number, size: number}} place
+ * @param {string} text
+ * @param {Colours} colours
+ */
+function drawStub(context, { x, y, size }, text, colours) {
   context.beginPath();
-  context.arc(x, y, STUB_RADIUS, 0, 2 * Math.PI);
+  context.arc(x, y, STUB_RADIUS * size, 0, 2 * Math.PI);
   context.fillStyle = colours.raised;
   context.strokeStyle = colours["line-strong"];
   context.lineWidth = 1.2;
   context.fill();
   context.stroke();
   context.fillStyle = colours.ink;
-  context.font = `600 ${SMALL}px ${FONT}`;
+  context.font = `600 ${SMALL * size}px ${FONT}`;
   context.textAlign = "center";
   context.fillText(text, x, y + 0.5);
   context.textAlign = "left";

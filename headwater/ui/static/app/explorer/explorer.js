@@ -157,7 +157,7 @@ function usePanel(selected, scene, camera) {
     const area = { x: box.x, y: box.y, width: BOX_WIDTH, height: BOX_HEIGHT };
     const frame = requestAnimationFrame(() => camera.reveal(area));
     return () => cancelAnimationFrame(frame);
-  }, [opened]);
+  }, [opened, scene !== null]);
   return opened;
 }
 
@@ -245,7 +245,8 @@ function Graphed({ view, isList, asked, graph, name }) {
       <${SaveMenu} scene=${isDrawn ? scene : null} shown=${shown} view=${view} name=${name} />
     <//>
     <${Notices} view=${view} graph=${graph} grouping=${grouping} shown=${shown} change=${change} asked=${asked} />
-    <div class="explorer-body">
+    <div class=${asked.isLoading ? "explorer-body is-loading" : "explorer-body"}>
+      ${asked.isLoading && html`<p class="loading-note">${t("loading", { what: nodeOfUrn(view.urn).name })}</p>`}
       ${
         isDrawn
           ? scene &&

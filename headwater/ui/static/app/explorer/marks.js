@@ -137,15 +137,16 @@ export function fitText(text, width, font) {
 /**
  * Details at each scale. Texts are never smaller than 11 pixels of the screen: names grow while one
  * zooms out, the other lines go, and at last only boxes are left.
- * @typedef {{isFull: boolean, nameSize: number}} Detail
+ * `stub` is the factor by which the buttons of sides grow.
+ * @typedef {{isFull: boolean, nameSize: number, stub: number}} Detail
  */
 const DETAILS = /** @type {[number, Detail][]} */ ([
-  [0.81, { isFull: true, nameSize: 17 }],
-  [0.55, { isFull: false, nameSize: 20 }],
-  [0.37, { isFull: false, nameSize: 30 }],
-  [0.26, { isFull: false, nameSize: 42 }],
+  [0.81, { isFull: true, nameSize: 17, stub: 1 }],
+  [0.55, { isFull: false, nameSize: 20, stub: 1.45 }],
+  [0.37, { isFull: false, nameSize: 30, stub: 1.8 }],
+  [0.26, { isFull: false, nameSize: 42, stub: 1.8 }],
 ]);
-const PLAIN = { isFull: false, nameSize: 0 };
+const PLAIN = { isFull: false, nameSize: 0, stub: 0 };
 
 /**
  * @param {number} scale

@@ -138,16 +138,17 @@ export function isLineIn({ points }, { x, y, width, height }) {
  * @param {Scene} scene
  * @param {{x: number, y: number}} point
  * @param {(urn: string, side: import("./address.js").Side) => boolean} hasStub
+ * @param {number} size the factor by which the buttons have grown
  * @returns {{urn: string, part: "node" | "up" | "down"} | null}
  */
-export function hit(scene, { x, y }, hasStub) {
-  const reach = STUB_GAP + STUB_RADIUS;
+export function hit(scene, { x, y }, hasStub, size = 1) {
+  const reach = STUB_GAP + STUB_RADIUS * size;
   const near = boxesIn(scene, { x: x - reach, y: y - reach, width: 2 * reach, height: 2 * reach });
   for (const box of near) {
     const dy = y - box.y - BOX_HEIGHT / 2;
     for (const side of /** @type {import("./address.js").Side[]} */ (["up", "down"])) {
       const dx = x - stubX(box, side);
-      if (dx * dx + dy * dy <= (STUB_RADIUS + 2) ** 2 && hasStub(box.node.urn, side)) {
+      if (dx * dx + dy * dy <= (STUB_RADIUS * size + 2) ** 2 && hasStub(box.node.urn, side)) {
         return { urn: box.node.urn, part: side };
       }
     }

@@ -3,13 +3,14 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { t } from "../texts.js";
 import { CanvasLayer } from "./canvas.js";
 import { keyAction } from "./keyboard.js";
+import { detailAt } from "./marks.js";
 import { Minimap } from "./minimap.js";
 import { BOX_HEIGHT, BOX_WIDTH, hit, lineAt, neighbourIn } from "./scene.js";
 import { SvgLayer, stubText } from "./svg.js";
 import { worldPoint } from "./viewport.js";
 
-/** Up to so many nodes SVG is as fast as a canvas. */
-export const SVG_NODES_MAX = 300;
+/** Up to so many nodes SVG is as fast as a canvas; at 300 it has half the frames. */
+export const SVG_NODES_MAX = 150;
 const DRAG_PIXELS_MIN = 4;
 const LINE_PIXELS = 40;
 const LINE_REACH_PIXELS = 7;
@@ -120,8 +121,9 @@ function listen(element, camera, latest) {
   };
   const at = (/** @type {MouseEvent} */ event) => {
     const { scene, look } = latest.current;
-    const hasStub = (/** @type {string} */ urn, /** @type {any} */ side) => stubText(look, urn, side) !== "";
-    return hit(scene, worldPoint(camera.viewport, pointOf(event)), hasStub);
+    const { stub } = detailAt(camera.viewport.scale);
+    const hasStub = (/** @type {string} */ urn, /** @type {any} */ side) => stub > 0 && stubText(look, urn, side) !== "";
+    return hit(scene, worldPoint(camera.viewport, pointOf(event)), hasStub, stub);
   };
   const wheel = (/** @type {WheelEvent} */ event) => {
     event.preventDefault();

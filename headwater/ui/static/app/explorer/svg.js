@@ -168,8 +168,8 @@ const Box = memo(
           ${fitText(name, BOX_WIDTH - 2 * PADDING, `600 ${detail.nameSize}px ${FONT}`)}
         </text>`
       }
-      ${up && html`<${Stub} x=${-STUB_GAP} text=${up} />`}
-      ${down && html`<${Stub} x=${BOX_WIDTH + STUB_GAP} text=${down} />`}
+      ${up && detail.stub > 0 && html`<${Stub} x=${-STUB_GAP} text=${up} size=${detail.stub} />`}
+      ${down && detail.stub > 0 && html`<${Stub} x=${BOX_WIDTH + STUB_GAP} text=${down} size=${detail.stub} />`}
     </g>`;
   },
 );
@@ -189,9 +189,9 @@ function Lines({ node, overlay, isRound }) {
     <text class="line-text" x=${left} y=${LAST_LINE}>${fitText(lineOf(node, overlay), width, `${SMALL}px ${FONT}`)}</text>`;
 }
 
-/** @param {{x: number, text: string}} properties */
-function Stub({ x, text }) {
-  return html`<g class="stub" transform=${`translate(${x} ${BOX_HEIGHT / 2})`}>
+/** @param {{x: number, text: string, size: number}} properties */
+function Stub({ x, text, size }) {
+  return html`<g class="stub" transform=${`translate(${x} ${BOX_HEIGHT / 2}) scale(${size})`}>
     <circle r=${STUB_RADIUS} /><text text-anchor="middle" dominant-baseline="central">${text}</text>
   </g>`;
 }
