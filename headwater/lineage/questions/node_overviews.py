@@ -120,10 +120,10 @@ def _graph_overviews(
         neighbours.update(row["upstream"], row["downstream"])
     hidden = find_hidden(view, neighbours)
     producers = set(chain.from_iterable(row["producers"] for row in datasets.values())) - hidden
-    unread = sorted((producers | set(above.nodes)) - jobs.keys())
-    jobs |= _read(view, "job", unread, at, neighbours_max=0)
-    states = {urn: _state_of_job(row, at) for urn, row in jobs.items()}
+    unread = _read(view, "job", sorted(producers - jobs.keys()), at)
+    states = {urn: _state_of_job(row, at) for urn, row in (jobs | unread).items()}
     failures = {urn: state for urn, state in states.items() if state.state in _FAILED}
+    failures |= _failures(view, sorted(above.nodes.keys() - states.keys()), at)
     inherited = _inherited(view, failures, as_of)
     overviews = {}
     for urn in urns:
@@ -157,21 +157,27 @@ def _reach(
     return _Reached(reached.nodes, reached.edges)
 
 
-def _read(
-    view: GraphView,
-    kind: str,
-    urns: Iterable[str],
-    at: datetime,
-    *,
-    neighbours_max: int = NEIGHBOURS_MAX,
-) -> dict[str, Row]:
-    """Read the rows of the nodes of a kind, by urn, with at most so many neighbours each way."""
+def _failures(view: GraphView, urns: Iterable[str], at: datetime) -> dict[str, NodeState]:
+    """Return the states of the failed jobs among these nodes, by urn."""
+    states = {}
+    jobs = [urn for urn in urns if urn.startswith("job:")]
+    visible = view.visibility.regexes
+    for some in chunks(jobs, _URNS_PER_QUERY_MAX):
+        for row in view.read("read/nodes/failing_jobs", urns=some, at=at, visible=visible):
+            state = NodeState(*_state_of_run(row["last"], at))
+            if state.state in _FAILED:
+                states[row["urn"]] = state
+    return states
+
+
+def _read(view: GraphView, kind: str, urns: Iterable[str], at: datetime) -> dict[str, Row]:
+    """Read the rows of the nodes of a kind, by urn."""
     rows: dict[str, Row] = {}
     of_kind = [urn for urn in urns if urn.startswith(f"{kind}:")]
     visible: dict[str, Any] = {"visible": view.visibility.regexes} if kind == "job" else {}
     for some in chunks(of_kind, _URNS_PER_QUERY_MAX):
         name = f"read/nodes/{kind}_overviews"
-        for row in view.read(name, urns=some, at=at, limit=neighbours_max, **visible):
+        for row in view.read(name, urns=some, at=at, limit=NEIGHBOURS_MAX, **visible):
             rows[row["urn"]] = row
     return rows
 
