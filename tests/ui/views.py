@@ -22,6 +22,8 @@ FILLED = {
     "sign-in": "/sign-in",
     "dashboards": "/dashboards",
     "executive": "/dashboards/executive",
+    "on call": "/dashboards/on-call?dataset=dataset%3Adb%3Aorders",
+    "debug": "/dashboards/debug",
     "trust": "/dashboards/trust",
     "figure": "/dashboards/coverage",
 }
