@@ -235,8 +235,13 @@ function Graphed({ view, isList, asked, graph, name }) {
   const close = () => {
     setEdge(null);
     change({ selected: "" });
+    /** @type {HTMLElement | null} */ (document.querySelector(".stage"))?.focus();
   };
-  return html`<div class=${isDrawn ? "explorer" : "explorer is-list"}>
+  const pressed = (/** @type {KeyboardEvent} */ event) => {
+    const inField = /** @type {Element} */ (event.target).closest("input, select, textarea, details");
+    if (event.key === "Escape" && !inField && !event.defaultPrevented) release();
+  };
+  return html`<div class=${isDrawn ? "explorer" : "explorer is-list"} onKeyDown=${pressed}>
     <${Head} view=${view} name=${name} summary=${summary} shown=${shown} whole=${whole} change=${change}>
       <${ViewSwitch} step=${step} isList=${isList} />
     <//>

@@ -50,7 +50,7 @@ export function SvgLayer({ scene, camera, look }) {
       }),
     [camera],
   );
-  return html`<svg class="graph" role="group" aria-label=${t("explorer.graph")}>
+  return html`<svg class=${detail.nameSize ? "graph" : "graph is-plain"} role="group" aria-label=${t("explorer.graph")}>
     <g ref=${world}>
       ${scene.lines.map((line) => html`<${Line} key=${edgeKey(line.edge)} line=${line} mood=${lineMood(line.edge, look.path)} isFull=${detail.isFull} />`)}
       ${[...scene.boxes.values()].map(

@@ -30,7 +30,13 @@ export function TimeControl({ view, step }) {
       document.removeEventListener("keydown", close);
     };
   }, []);
-  return html`<details class="time" ref=${frame}>
+  const placed = () => {
+    const popover = frame.current?.querySelector(".popover");
+    popover?.classList.remove("to-left");
+    const isCut = popover && popover.getBoundingClientRect().right > window.innerWidth;
+    popover?.classList.toggle("to-left", Boolean(isCut));
+  };
+  return html`<details class="time" ref=${frame} onToggle=${placed}>
     <summary class=${isPast ? "is-set" : ""}>${timeTitle(view)}</summary>
     <div class="popover">
       <${Instant} name="asOf" value=${view.asOf} change=${(/** @type {string} */ asOf) => step({ asOf })} />
