@@ -314,7 +314,9 @@ def edited(draw: st.DrawFn) -> dict[str, Any]:
         return decision
     tag = {"key": draw(st.sampled_from(["pii", "gold"]))}
     if kind == "deleted":
-        return native.deletion_event(namespace, name, is_job=is_job, event_time=at)
+        return native.deletion_event(
+            namespace, name, is_job=is_job, by=draw(authors), event_time=at
+        )
     if kind == "defined":
         return native.tag_event(
             tag["key"], description=draw(st.sampled_from(["A tag.", None])), event_time=at

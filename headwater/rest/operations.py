@@ -56,13 +56,14 @@ class NoParams(msgspec.Struct):
 class OperationRequest:
     """A request as its handler gets it: in a thread, with parameters and body read.
 
-    `submit` returns once its events are safe on disk.
+    `submit` returns once its events are safe on disk. `author` is the name of the caller's key.
     """
 
     view: GraphView
     params: Any
     body: Any
     submit: Callable[[list[dict[str, Any]]], None]
+    author: str
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,8 @@ async def _answer(
     def submit_from_thread(events: list[dict[str, Any]]) -> None:
         anyio.from_thread.run(submit_as_principal, events)
 
-    handled = OperationRequest(view_of(request), params, body, submit_from_thread)
+    author = principal_of(request).name
+    handled = OperationRequest(view_of(request), params, body, submit_from_thread, author)
     accepted = {
         media_range.partition(";")[0].strip().lower()
         for media_range in request.headers.get("accept", "").split(",")

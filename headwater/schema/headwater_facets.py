@@ -327,10 +327,15 @@ def deprecation_event(
 
 
 def deletion_event(
-    namespace: str, name: str, *, is_job: bool = False, event_time: str | None = None
+    namespace: str,
+    name: str,
+    *,
+    is_job: bool = False,
+    by: str | None = None,
+    event_time: str | None = None,
 ) -> Event:
     """Return the event that hides a dataset or a job from lists until a later event names it."""
-    facets = {DELETION_FACET: _facet(DELETION_FACET, {})}
+    facets = {DELETION_FACET: _facet(DELETION_FACET, {}), **_edits(by)}
     return _facets_event(namespace, name, facets, event_time, is_job=is_job)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from headwater.access.events import ForeignEventError, authorize_event
 from headwater.access.principal import ANONYMOUS, Principal, Scope
+from headwater.schema import headwater_facets as native
 from headwater.schema.naming import Naming, load_naming
 from headwater.schema.naming_rules import read_rules
 from headwater.schema.visibility import Visibility
@@ -206,3 +207,31 @@ def test_the_body_is_read_as_the_worker_reads_it(event: str, field: str) -> None
     except ForeignEventError as refusal:
         blamed = refusal.field
     assert blamed == field
+
+
+def test_nobody_edits_in_the_name_of_another_key() -> None:
+    def edit(by: str | None) -> dict[str, Any]:
+        return native.owner_edits_event("team-a", "d", added=["x"], by=by)
+
+    field = "dataset.facets.headwater_edits.by.name"
+    assert foreign(STEWARD, edit("steward")) == ""
+    assert foreign(STEWARD, edit(None)) == ""
+    assert foreign(STEWARD, edit("ann")) == field
+    # A key that may do everything may not do that either, in no spelling of JSON.
+    assert foreign(ANONYMOUS, edit("ann")) == field
+    body = json.dumps(edit("ann")).replace("headwater_edits", "headwater\\u005fedits").encode()
+    assert json.loads(body) == edit("ann") | {"eventTime": json.loads(body)["eventTime"]}
+    with pytest.raises(ForeignEventError, match="may not edit as 'ann'"):
+        authorize_event(ANONYMOUS, body, load_naming())
+
+
+@pytest.mark.parametrize("principal", [WIDE, TEAM])
+def test_only_stewards_edit(principal: Principal) -> None:
+    for event, facet in (
+        (native.description_edit_event("team-a", "d", "x"), "headwater_edits"),
+        (native.deprecation_event("team-a", "d", reason="x"), "headwater_edits"),
+        (native.deletion_event("team-a", "d", is_job=True), "headwater_deletion"),
+    ):
+        described = "job" if "job" in event else "dataset"
+        assert foreign(principal, event) == f"{described}.facets.{facet}"
+        assert foreign(STEWARD, event) == ""

@@ -115,6 +115,7 @@ def _edit_tag(
         added=[tag] if is_added else [],
         removed=[] if is_added else [tag],
         is_job=urn.startswith("job:"),
+        by=request.author,
     )
     request.submit([event])
     text = f"{tag['field']}:{tag['key']}" if "field" in tag else tag["key"]
@@ -182,7 +183,7 @@ def _delete(request: OperationRequest, urns: Sequence[str]) -> None:
     """Delete datasets and jobs, and wait until the graph shows it."""
     for some in chunks(urns, _PAGE):
         rows = read_nodes(request.view, some)
-        request.submit([_deletion(urn, row) for urn, row in rows.items()])
+        request.submit([_deletion(urn, row, request.author) for urn, row in rows.items()])
     _wait_until(lambda: _are_deleted(request.view, urns))
 
 
@@ -190,12 +191,16 @@ def _are_deleted(view: GraphView, urns: Sequence[str]) -> bool:
     return all(row.get("deletedAt") for row in read_nodes(view, urns).values())
 
 
-def _deletion(urn: str, row: Mapping[str, Any]) -> native.Event:
+def _deletion(urn: str, row: Mapping[str, Any], author: str) -> native.Event:
     """Return a deletion that is not older than any event of the node so far."""
     namespace, name = _name(urn)
     at = max(datetime.now(UTC), row.get("lastSeen") or shapes.NEVER)
     return native.deletion_event(
-        namespace, name, is_job=urn.startswith("job:"), event_time=at.isoformat()
+        namespace,
+        name,
+        is_job=urn.startswith("job:"),
+        by=author,
+        event_time=at.isoformat(),
     )
 
 

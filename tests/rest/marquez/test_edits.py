@@ -10,6 +10,8 @@ from marquez_client import MarquezClient  # type: ignore[import-untyped]
 from starlette.testclient import TestClient
 
 from headwater.cypher.driver.database import Database
+from headwater.lineage.questions.edits import edits_of
+from headwater.lineage.view import GraphView
 from tests.canonical import empty
 from tests.event_builders import dataset, dataset_event, node, run_event, schema
 from tests.rest.conftest import Log
@@ -79,6 +81,14 @@ def test_an_edit_by_hand_outlives_the_events_of_the_producer(
     write_events(database, [{**again, "eventTime": "2027-01-01T00:00:00Z"}])
     assert marquez.get_dataset("db", "orders")["tags"] == ["PII"]
     assert marquez.tag_dataset("db", "orders", "gold")["tags"] == ["PII", "gold"]
+
+
+def test_edits_name_their_author(client: TestClient, database: Database) -> None:
+    send(client, "POST", f"{ORDERS}/tags/PII")
+    send(client, "DELETE", ORDERS)
+    found = edits_of(GraphView(database), ["dataset:db:orders"])["dataset:db:orders"]
+    shown = [(edit.kind, edit.by, edit.after) for edit in found]
+    assert shown == [("DELETION", "anonymous", None), ("TAG", "anonymous", "PII")]
 
 
 def test_tags_of_a_job(client: TestClient) -> None:
