@@ -132,6 +132,9 @@ The API writes a snapshot of every figure once a day, for a caller who sees ever
 trends. `headwater snapshot` writes one now; with `--days 90` it also fills the past days of the figures whose
 backfill is the run history. There, coverage counts the edges that were known until that day, current or not.
 
+Traversals have a time limit of 4 s for each figure; `isSampled` is true if one met a limit, or if only a sample was
+measured.
+
 A tag of a dataset or job is compared in small letters. `certified` and `canonical` also count as `certified=true`,
 `=yes` or `=1`.
 

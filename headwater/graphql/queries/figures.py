@@ -47,7 +47,10 @@ class FigurePoint:
         return cls(date=point.day.isoformat(), value=point.value, is_backfilled=point.is_backfilled)
 
 
-@strawberry.type(description="A figure of a dashboard. Nodes hidden from the key do not count.")
+@strawberry.type(
+    description="A figure of a dashboard. Nodes hidden from the key do not count. A figure that "
+    "cannot be worked out has null values and an error; the others are answered."
+)
 class Figure:
     definition: strawberry.Private[FigureDefinition]
     values: strawberry.Private[DataLoader[str, FoundFigure]]
@@ -110,26 +113,26 @@ class Figure:
         return (await self._found()).denominator
 
     @resolver("True if its value is beyond the threshold, whichever side of it is good.")
-    async def is_below_threshold(self) -> bool:
+    async def is_below_threshold(self) -> bool | None:
         return (await self._found()).is_out_of_bounds
 
     @resolver("The instant of its value.")
-    async def as_of(self) -> datetime:
+    async def as_of(self) -> datetime | None:
         return (await self._found()).as_of
 
-    @resolver("True if only a sample of the nodes was measured.")
-    async def is_sampled(self) -> bool:
+    @resolver("True if only a sample of the nodes was measured, or a traversal met a limit.")
+    async def is_sampled(self) -> bool | None:
         return (await self._found()).is_sampled
 
     @resolver("The nodes that `lists` describes, at most 200; none for a value of the past.")
-    async def nodes(self, info: Info, first: First = None) -> list[LineageNode]:
+    async def nodes(self, info: Info, first: First = None) -> list[LineageNode] | None:
         length = page_length(first, NODES_DEFAULT, LISTED_MAX)
         urns = (await self._found()).urns[:length]
         nodes = await info.context.run_in_thread(name_nodes, info.context.view, urns)
         return [LineageNode.of(node) for node in nodes]
 
     @resolver("The number of nodes that can be listed, at most 200.")
-    async def node_count(self) -> int:
+    async def node_count(self) -> int | None:
         return len((await self._found()).urns)
 
     @resolver(
@@ -138,7 +141,7 @@ class Figure:
     )
     async def history(
         self, days: HistoryDays = snapshots.HISTORY_DAYS_DEFAULT
-    ) -> list[FigurePoint]:
+    ) -> list[FigurePoint] | None:
         points = await self.points.load((self.definition.name, days))
         return [FigurePoint.of(point) for point in points]
 
@@ -238,7 +241,7 @@ class CostCell:
 @strawberry.type(description="What the figures of dashboards are made of.")
 class Breakdowns:
     @resolver(
-        "The datasets with the most jobs and answers downstream, among the 200 that the most jobs "
+        "The datasets with the most jobs and answers downstream, among the 50 that the most jobs "
         "read and the most answers cite."
     )
     async def top_datasets(self, info: Info, first: First = None) -> list[DatasetImpact]:

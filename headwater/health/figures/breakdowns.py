@@ -13,7 +13,7 @@ from headwater.health.figures.measures import SECONDS_MAX, downstream
 from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.view import GraphView
 
-CANDIDATES_MAX = 200
+CANDIDATES_MAX = 50
 ANSWERS_MAX = 1_000
 DATASETS_MAX = 200_000
 RUNS_MAX = 100_000
@@ -61,7 +61,7 @@ def top_datasets(view: GraphView, *, first: int = 10) -> list[DatasetImpact]:
         visible=visible,
         limit=CANDIDATES_MAX,
     )
-    reach = downstream(view, [row["urn"] for row in rows])
+    reach, _ = downstream(view, [row["urn"] for row in rows])
     answers = _answers(view, set(reach).union(*reach.values()))
     found = []
     for dataset, nodes in reach.items():

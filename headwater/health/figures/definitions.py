@@ -104,7 +104,9 @@ FIGURES = {
             name="median-blast-radius",
             title="Median blast radius",
             numerator="the median, over changes, of the datasets and jobs downstream. A change is "
-            "a complete version of a dataset by a run that started in the window",
+            "a complete version of a dataset by a run that started in the window. At most 100 "
+            "changed datasets are measured, those with the smallest hashes, and at most 1,000 "
+            "nodes downstream of each",
             denominator="changes",
             lists="the changed datasets, those with the most nodes downstream first",
             unit=Unit.COUNT,

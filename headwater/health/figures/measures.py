@@ -27,6 +27,11 @@ LISTED_MAX = 200
 # The incidents and actions that are counted.
 COUNTED_MAX = 5_000
 SECONDS_MAX = 30.0
+# Traversals from many datasets: the datasets of a sample, the nodes and edges from each, and the
+# time for all of them. A request of GraphQL has 10 s.
+TRAVERSED_MAX = 100
+NODES_MAX, EDGES_MAX = 1_000, 5_000
+TRAVERSAL_SECONDS_MAX = 4.0
 PERSONAL_TAG = "pii"
 _TRUE = ("true", "yes", "1")
 CERTIFIED_WORDS = (
@@ -81,28 +86,34 @@ def median_blast_radius(view: GraphView, now: datetime) -> Measure:
     """Return the median over changes; of many datasets, a sample that is the same at each call."""
     rows = _read(view, "changes", **window("median-blast-radius", now), limit=covered.URNS_MAX)
     changes = {row["dataset"]: row["changes"] for row in rows}
-    sampled = covered.sample(list(changes), covered.TRAVERSED_MAX)
-    reach = {urn: len(nodes) for urn, nodes in downstream(view, sampled).items()}
+    sampled = covered.sample(list(changes), TRAVERSED_MAX)
+    nodes, is_truncated = downstream(view, sampled)
+    reach = {urn: len(some) for urn, some in nodes.items()}
     return Measure(
         value=weighted_median({urn: (reach[urn], changes[urn]) for urn in sampled}),
         numerator=None,
         denominator=sum(changes.values()),
         urns=sorted(sampled, key=lambda urn: (-reach[urn], urn))[:LISTED_MAX],
-        is_sampled=len(sampled) < len(changes),
+        is_sampled=is_truncated or len(sampled) < len(changes),
     )
 
 
-def downstream(view: GraphView, urns: list[str]) -> dict[str, set[str]]:
-    """Return the visible datasets and jobs downstream of each dataset, without the dataset."""
+def downstream(view: GraphView, urns: list[str]) -> tuple[dict[str, set[str]], bool]:
+    """Return the visible datasets and jobs downstream of each dataset, without the dataset; and
+    True if a bound of the traversals was met.
+    """
     bounds = Bounds.within(
-        SECONDS_MAX,
+        TRAVERSAL_SECONDS_MAX,
         depth=covered.HOPS_MAX,
-        nodes_max=covered.NODES_MAX,
-        edges_max=covered.EDGES_MAX,
+        nodes_max=NODES_MAX,
+        edges_max=EDGES_MAX,
     )
-    request = TraversalRequest(DATASETS_DOWN, bounds, shared_rows_max=covered.ROWS_MAX)
+    request = TraversalRequest(
+        DATASETS_DOWN, bounds, shared_rows_max=covered.ROWS_MAX, find_resume_points=False
+    )
     traversals = traverse(view, request, {urn: [urn] for urn in urns})
-    return {urn: _visible(traversal) - {urn} for urn, traversal in traversals.items()}
+    nodes = {urn: _visible(traversal) - {urn} for urn, traversal in traversals.items()}
+    return nodes, any(traversal.truncated for traversal in traversals.values())
 
 
 def _visible(traversal: Traversal) -> set[str]:
@@ -125,13 +136,16 @@ def weighted_median(weighted: Mapping[str, tuple[float, int]]) -> float | None:
 
 
 def certified_path_integrity(view: GraphView, _: datetime) -> Measure:
-    paths = covered.certified_paths(view, seconds=SECONDS_MAX)
+    """Return the share of the datasets whose traversal met no bound."""
+    paths = covered.certified_paths(view, seconds=TRAVERSAL_SECONDS_MAX)
+    broken = [path.dataset for path in paths.broken if not path.is_truncated]
+    measured = paths.sample_size - len(paths.broken) + len(broken)
     return Measure(
-        value=paths.integrity,
-        numerator=paths.sample_size - len(paths.broken),
-        denominator=paths.sample_size,
-        urns=[path.dataset for path in paths.broken][:LISTED_MAX],
-        is_sampled=paths.sample_size < paths.datasets,
+        value=covered.share(measured - len(broken), measured),
+        numerator=measured - len(broken),
+        denominator=measured,
+        urns=broken[:LISTED_MAX],
+        is_sampled=measured < paths.datasets,
     )
 
 

@@ -21,7 +21,7 @@ VERSIONS_MAX = 20
 HOPS_MAX = 100
 NODES_MAX = 2_000
 EDGES_MAX = 20_000
-SECONDS_MAX = 20.0
+SECONDS_MAX = 4.0
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def model_versions(view: GraphView, *, limit: int = VERSIONS_MAX) -> list[ModelV
     """Return the newest model versions, newest first."""
     rows = view.read("read/figures/model_versions", visible=view.visibility.regexes, limit=limit)
     bounds = Bounds.within(SECONDS_MAX, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
-    request = TraversalRequest(RUNS_UP, bounds, prefetch=True)
+    request = TraversalRequest(RUNS_UP, bounds, prefetch=True, find_resume_points=False)
     traversals = traverse(view, request, {row["urn"]: [row["urn"]] for row in rows})
     found = []
     for row in rows:

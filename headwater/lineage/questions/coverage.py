@@ -140,11 +140,13 @@ class BlastRadius:
 class BrokenPath:
     """A certified dataset with incomplete lineage, and the nodes where its lineage ends.
 
-    `ends` is empty if the lineage leads to hidden nodes or the traversal met a bound.
+    `ends` is empty if the lineage leads to hidden nodes or the traversal met a bound;
+    `is_truncated`: it met one.
     """
 
     dataset: str
     ends: list[str] = field(default_factory=list)
+    is_truncated: bool = False
 
 
 @dataclass(frozen=True)
@@ -241,7 +243,7 @@ def certified_paths(
     for urn, traversal in sorted(traversals.items()):
         ends = broken_ends(traversal, sources)
         if ends or traversal.truncated or _visible_nodes(traversal) < len(traversal.nodes):
-            broken.append(BrokenPath(urn, ends))
+            broken.append(BrokenPath(urn, ends, bool(traversal.truncated)))
     return CertifiedPaths(len(urns), len(traversals), broken)
 
 
@@ -295,5 +297,5 @@ def _traverse_all(
     view: GraphView, layer: Layer, urns: list[str], seconds: float
 ) -> dict[str, Traversal]:
     bounds = Bounds.within(seconds, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
-    request = TraversalRequest(layer, bounds, shared_rows_max=ROWS_MAX)
+    request = TraversalRequest(layer, bounds, shared_rows_max=ROWS_MAX, find_resume_points=False)
     return traverse(view, request, {urn: [urn] for urn in urns})

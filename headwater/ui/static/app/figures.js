@@ -26,12 +26,14 @@ export function partOf(figure) {
   const { denominator, numerator, outOf, unit, windowDays } = figure;
   const values = { part: count(numerator), total: count(denominator), what: outOf };
   const words =
-    denominator === null
+    denominator === null || denominator === undefined
       ? ""
       : numerator !== null && unit === "SHARE"
         ? t("figure.share", values)
         : t("figure.of", values);
-  return windowDays ? `${words}, ${t("figure.window", { days: count(windowDays) })}` : words;
+  const window = windowDays ? t("figure.window", { days: count(windowDays) }) : "";
+  const sample = figure.isSampled ? t("figure.sampled.part") : "";
+  return [words, window, sample].filter(Boolean).join(", ");
 }
 
 /**
@@ -46,9 +48,9 @@ export function tileOf(figure) {
     unit: figure.unit,
     of: partOf(figure),
     asOf: figure.asOf,
-    history: daily(figure.history, figure.value, figure.asOf),
+    history: daily(figure.history ?? [], figure.value, figure.asOf),
     threshold: figure.threshold,
-    isBelow: figure.isBelowThreshold,
+    isBelow: figure.isBelowThreshold ?? false,
     href: figure.href,
   };
 }
@@ -57,9 +59,10 @@ export function tileOf(figure) {
  * Return the snapshots of a figure, with its value now in place of the snapshot of today.
  * @param {{date: string, value: number | null}[]} history oldest first
  * @param {number | null} value
- * @param {string} asOf
+ * @param {string | null} asOf null if the value is not known
  */
 export function daily(history, value, asOf) {
+  if (!asOf) return history;
   const today = asOf.slice(0, 10);
   const before = history.filter(({ date }) => date < today);
   return before.length || history.length ? [...before, { date: today, value }] : [];

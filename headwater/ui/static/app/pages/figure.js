@@ -41,7 +41,7 @@ function Whole({ figure }) {
     <//>
     <${Section} id="nodes" title=${t("figure.nodes", { lists: figure.lists })}>
       ${
-        figure.nodes.length
+        figure.nodes?.length
           ? html`<${NodeList} nodes=${figure.nodes} />
               ${figure.nodeCount >= NODES && html`<${Cut} shown=${count(figure.nodes.length)} total=${t("figure.more")} />`}`
           : html`<${Empty} title=${t("figure.nodes.none")} />`
@@ -52,7 +52,7 @@ function Whole({ figure }) {
 /** @param {{figure: any}} properties */
 function Trend({ figure }) {
   const { history, value, asOf, unit, title } = figure;
-  const points = daily(history, value, asOf);
+  const points = daily(history ?? [], value, asOf);
   if (points.length < 2) return html`<p class="soft">${t("dashboards.trend.none")}</p>`;
   const times = points.map(({ date }) => Date.parse(date) / 1000);
   const series = [{ label: title, color: "accent", values: points.map((point) => point.value) }];

@@ -1,4 +1,5 @@
-// The tiles of a dashboard, in one question; after the first eight a button shows the rest.
+// The tiles of a dashboard. Figures that follow paths take longer, so they are asked for apart; after
+// the first eight a button shows the rest.
 import { tileOf } from "../figures.js";
 import { count } from "../format.js";
 import { html, useState } from "../html.js";
@@ -8,10 +9,23 @@ import { FieldOutcome } from "./section.js";
 import { Tile } from "./tile.js";
 
 const SHOWN = 8;
+const SLOW = ["median-blast-radius", "certified-path-integrity", "model-completeness"];
 export const HISTORY_DAYS = 90;
 
 /** @param {{names: string[]}} properties */
 export function FigureTiles({ names }) {
+  const [isWhole, setWhole] = useState(false);
+  const ordered = [...names.filter((name) => !SLOW.includes(name)), ...names.filter((name) => SLOW.includes(name))];
+  const shown = isWhole ? ordered : ordered.slice(0, SHOWN);
+  const rest = ordered.length - shown.length;
+  const slow = shown.filter((name) => SLOW.includes(name));
+  return html`<${Group} names=${shown.filter((name) => !SLOW.includes(name))} />
+    ${slow.length > 0 && html`<${Group} names=${slow} />`}
+    ${rest > 0 && html`<p><button onClick=${() => setWhole(true)}>${t("part.rest", { count: count(rest) })}</button></p>`}`;
+}
+
+/** @param {{names: string[]}} properties */
+function Group({ names }) {
   const asked = useAsk("Figures", { names, days: HISTORY_DAYS });
   return html`<${FieldOutcome} asked=${asked} field="figures" what=${t("dashboards.figures")}>
     ${(/** @type {any[]} */ figures) => html`<${Tiles} figures=${figures} />`}
@@ -20,14 +34,10 @@ export function FigureTiles({ names }) {
 
 /** @param {{figures: any[]}} properties */
 function Tiles({ figures }) {
-  const [isWhole, setWhole] = useState(false);
   // What needs attention comes first.
   const ordered = [...figures].sort((a, b) => Number(b.isBelowThreshold) - Number(a.isBelowThreshold));
-  const shown = isWhole ? ordered : ordered.slice(0, SHOWN);
-  const rest = ordered.length - shown.length;
   return html`<div class="tiles">
-      ${shown.map((figure) => html`<${Tile} key=${figure.name} ...${tileOf(figure)} />`)}
+      ${ordered.map((figure) => html`<${Tile} key=${figure.name} ...${tileOf(figure)} />`)}
     </div>
-    ${rest > 0 && html`<p><button onClick=${() => setWhole(true)}>${t("part.rest", { count: count(rest) })}</button></p>`}
-    ${!figures.some(({ history }) => history.length > 1) && html`<p class="soft">${t("dashboards.trend.none")}</p>`}`;
+    ${!figures.some(({ history }) => history?.length > 1) && html`<p class="soft">${t("dashboards.trend.none")}</p>`}`;
 }
