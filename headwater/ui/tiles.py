@@ -22,6 +22,7 @@ from headwater.health.figures.definitions import FIGURES, Unit
 from headwater.health.figures.figures import Figure, evaluate
 from headwater.health.figures.snapshots import HISTORY_DAYS_DEFAULT, Point, history
 from headwater.lineage.view import GraphView
+from headwater.ui.static_files import digest
 from headwater.web import page_headers
 
 # A page that shows many tiles asks again at most so often.
@@ -34,7 +35,7 @@ _PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>{title} · Headwater</title>
-<link rel="stylesheet" href="/static/app.css">
+<link rel="stylesheet" href="/static/{digest}/app.css">
 </head>
 <body class="framed">{body}</body>
 </html>
@@ -83,7 +84,7 @@ def tile_page(figure: Figure, points: Sequence[Point]) -> str:
         f'<div class="note">as of <time datetime="{as_of.isoformat()}">',
         f"{as_of:%Y-%m-%d %H:%M} UTC</time></div></section>",
     ]
-    return _PAGE.format(title=title, body="".join(body))
+    return _PAGE.format(title=title, digest=digest(), body="".join(body))
 
 
 def figure_text(value: float | None, unit: Unit) -> str:
@@ -150,4 +151,4 @@ def _message(error: HeadwaterError) -> str:
         f'<div class="message failure"><strong>{escape(error.message)}</strong>'
         f"{escape(error.hint)}</div>"
     )
-    return _PAGE.format(title="Tile", body=body)
+    return _PAGE.format(title="Tile", digest=digest(), body=body)
