@@ -127,7 +127,7 @@ def _next(out: Console, url: str, home: Path, serve: bool) -> None:
     ask = f"headwater lineage dataset:file:{home}/flights/marts/carrier_delays --home {home}"
     if serve:
         steps = [
-            ("open", f"{url}/graphql   in a browser: GraphiQL"),
+            ("open", f"{url}   in a browser: lineage, failures, dashboards"),
             ("audit", audit),
             ("ask", ask),
         ]
@@ -135,7 +135,7 @@ def _next(out: Console, url: str, home: Path, serve: bool) -> None:
     else:
         steps = [
             ("serve", f"headwater up --home {home}   serves this graph again; then"),
-            ("open", "the address it prints, with /graphql, in a browser: GraphiQL"),
+            ("open", "the address it prints in a browser: lineage, failures, dashboards"),
             ("audit", audit),
             ("ask", ask),
         ]

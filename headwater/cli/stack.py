@@ -124,6 +124,7 @@ class Stack:
         """Print the addresses."""
         print_line = self._console.print
         print_line(f"[bold green]Headwater is up[/]   home {self._settings.home_path}")
+        print_line(f"  look          {self.url}   (the page, in a browser)")
         print_line(f"  send events   POST {self.url}/api/v1/lineage")
         print_line(f"  ask           {self.url}/graphql   (GraphiQL in a browser)")
         print_line(f"  Neo4j         {self._environment['HEADWATER_NEO4J_URI']}   user neo4j")
