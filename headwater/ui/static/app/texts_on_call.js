@@ -103,7 +103,6 @@ export const ON_CALL_TEXTS = {
   "debug.offsets.none": "No event of this run names partitions.",
   "debug.offsets.none.hint": "Headwater shows partitions and offsets that producers send in facets of datasets.",
   "debug.schema": "Schema of",
-  "debug.schema.none": "The run has no dataset to compare.",
   "debug.platform": "Platform",
   "debug.platform.down": "Neo4j does not answer: counts are from the last checkpoint that was read.",
   "debug.platform.rate": "Events per second",
