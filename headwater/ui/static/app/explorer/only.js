@@ -34,7 +34,7 @@ export function OnlyField({ only, selected, change }) {
     event.preventDefault();
     if (!error) change(text.trim());
   };
-  return html`<form class="only" role="search" onSubmit=${submit}>
+  return html`<form class="only" onSubmit=${submit}>
     <label>
       <span>${t("explorer.only")}</span>
       <input
