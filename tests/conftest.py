@@ -11,6 +11,7 @@ The tests erase its graph.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -36,6 +37,12 @@ settings.register_profile("fast", deadline=None, max_examples=25)
 settings.load_profile("full")
 erase = "MATCH (n) WHERE NOT n:Migration CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS"
 
+# An expression for `-m` that only excludes marks. A file with such a mark then has no test to run.
+EXCLUSIONS = re.compile(r"not \w+(?: and not \w+)*")
+MARK_NAME = re.compile(r"not (\w+)")
+FILE_MARKS = re.compile(r"^pytestmark = (?:\[[^\]]*\]|.*)", re.MULTILINE)
+MARK = re.compile(r"pytest\.mark\.(\w+)")
+
 
 @dataclass(frozen=True)
 class Neo4jServer:
@@ -47,6 +54,23 @@ class Neo4jServer:
 def pytest_configure() -> None:
     """Remove COLUMNS, which xdist sets for its workers and which would cut tables to its width."""
     os.environ.pop("COLUMNS", None)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Ignore a file whose own marks deselect it all: importing its test data takes longer."""
+    expression = config.option.markexpr
+    if collection_path.suffix != ".py" or not EXCLUSIONS.fullmatch(expression):
+        return None
+    excluded = set(MARK_NAME.findall(expression))
+    is_excluded = not excluded.isdisjoint(file_marks(collection_path.read_text(encoding="utf-8")))
+    # None leaves the decision to pytest's own options.
+    return True if is_excluded else None
+
+
+def file_marks(text: str) -> set[str]:
+    """Return the marks in the assignment to `pytestmark` of a file."""
+    found = FILE_MARKS.search(text)
+    return set(MARK.findall(found[0])) if found else set()
 
 
 def jar_cache() -> Path | None:
