@@ -5,7 +5,9 @@ The API needs the spool to start; Neo4j may start later. It listens on loopback 
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -69,6 +71,8 @@ from headwater.web import (
 # Lineage traversals run in threads; further ones wait for a thread.
 QUERY_THREADS_MAX = 32
 WARM_UP_SECONDS = 2.0
+# A restart of Neo4j takes longer than the time between two looks at it.
+WATCH_SECONDS = 1.0
 _MARQUEZ_HINTS = {
     404: "GET /openapi.json lists the paths.",
     405: "Send OpenLineage events to POST /api/v1/lineage: Headwater learns namespaces, sources, "
@@ -261,17 +265,30 @@ def run_warm_up(database: Database, stop: threading.Event) -> None:
 
     A pause after each leaves processor time to the worker and to callers: planning all of them
     takes 40 s of it on a slow machine. The queries of nearly every question come first; until they
-    are planned, a question may take longer.
+    are planned, a question may take longer. A Neo4j that was away may have restarted without its
+    plans, so it plans them again.
     """
-    run = partial(warm_up, database, stop=stop.is_set, pause=stop.wait)
+    pause = partial(watch, database, stop)
+    run = partial(warm_up, database, stop=stop.is_set, pause=pause)
     while not stop.is_set():
         try:
             run(is_first_query, rest=1.0)
             database.planning_seconds = 0.0
             run(is_read_query, rest=4.0)
-            return
+            watch(database, stop, math.inf)
         except HeadwaterError:
+            database.planning_seconds = PLANNING_SECONDS_MAX
             stop.wait(WARM_UP_SECONDS)
+
+
+def watch(database: Database, stop: threading.Event, seconds: float) -> None:
+    """Wait, and ask Neo4j for its time every second. Raises UnavailableError if it is away."""
+    end = time.monotonic() + seconds
+    while not stop.is_set() and end - time.monotonic() > WATCH_SECONDS:
+        stop.wait(WATCH_SECONDS)
+        database.read("read/state/clock")
+    if not stop.is_set():
+        stop.wait(max(0.0, end - time.monotonic()))
 
 
 async def _http_error(request: Request, error: Exception) -> Response:

@@ -242,26 +242,24 @@ def cypher(
 
     For example: headwater cypher failed_runs --param since=2026-01-01 --format csv"""
     from headwater.cli import render
+    from headwater.cypher.unknown_names import unknown_names
 
-    parameters = _parameters(param or [])
+    parameters, notes = _parameters(param or []), list[str]()
     if file is not None and name not in (None, "-"):
         raise QueryError(f"{name} and --file exclude each other")
     if file is not None or name == "-":
         text = sys.stdin.read() if file is None else file.read_text(encoding="utf-8")
         found = _run_statement(backend, text, parameters)
+        notes = unknown_names(text)
     elif name is None:
         return _library(backend)
     elif source:
         return _source(name, parameters)
     else:
         found = backend.run_audit(name, parameters)
-    count = render.with_noun(len(found.rows), "row")
-    return Result(
-        data=found.rows,
-        columns=found.columns,
-        rows=found.rows,
-        note=f"{count} shown; more rows exist" if found.truncated else "",
-    )
+    if found.truncated:
+        notes.append(f"{render.with_noun(len(found.rows), 'row')} shown; more rows exist")
+    return Result(data=found.rows, columns=found.columns, rows=found.rows, note="; ".join(notes))
 
 
 def _run_statement(backend: Backend, text: str, parameters: Mapping[str, str]) -> Rows:

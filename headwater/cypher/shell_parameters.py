@@ -16,6 +16,7 @@ from headwater.errors import QueryError
 _PARAM = re.compile(r":param\s+(?:`(?P<quoted>[^`]+)`|(?P<name>\w+))\s*=>\s*(?P<value>.*?)\s*;?\s*")
 _HINT = "For example `:param since => datetime('2026-01-31')`, on a line before the statement."
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _WORDS = {"true": True, "false": False, "null": None}
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
@@ -64,6 +65,11 @@ def _parse_line(command: str, number: int) -> tuple[str, str]:
 
 
 def _set(name: str, value: str, parameters: dict[str, Any], expressions: dict[str, str]) -> None:
+    if _DATE.match(value):
+        raise QueryError(
+            f"`{name}` is the subtraction {value[:40]}, not a time",
+            hint=f"Write a time as a call: `:param {name} => datetime('{value[:40]}')`.",
+        )
     if value.lower() in _WORDS:
         parameters[name] = _WORDS[value.lower()]
     elif _NUMBER.fullmatch(value):

@@ -133,3 +133,10 @@ def test_what_print_shows_can_be_run() -> None:
     direct = printed("cypher", "run_inputs_outputs", "--param", "runId=b", "--json")
     assert printed("cypher", "-", "--json", input=text) == direct
     assert [row["name"] for row in json.loads(direct)] == ["a", "b"]
+
+
+def test_a_misspelled_label_has_a_note() -> None:
+    text = "MATCH (r:Run) RETURN r"
+    result = CliRunner().invoke(app, ["cypher", "-"], input=text, catch_exceptions=False)
+    assert result.exit_code == 0
+    assert "the graph has no label Run (similar: PipelineRun, RunSummary)" in result.stderr

@@ -67,6 +67,12 @@ def test_other_commands_are_refused(line: str) -> None:
     assert "datetime" in refused.value.hint
 
 
+def test_a_time_without_quotes_is_refused() -> None:
+    with pytest.raises(QueryError, match="is the subtraction 2026-01-31, not a time") as refused:
+        parse_shell_statement(":param since => 2026-01-31\nRETURN $since")
+    assert "datetime('2026-01-31')" in refused.value.hint
+
+
 @pytest.mark.neo4j
 def test_printed_queries_of_the_library_run_as_statements(database: Database) -> None:
     empty(database)
