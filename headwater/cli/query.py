@@ -242,7 +242,7 @@ def cypher(
 
     For example: headwater cypher failed_runs --param since=2026-01-01 --format csv"""
     from headwater.cli import render
-    from headwater.cypher.unknown_names import unknown_names
+    from headwater.cli.unknown_names import unknown_names
 
     parameters, notes = _parameters(param or []), list[str]()
     if file is not None and name not in (None, "-"):
@@ -263,8 +263,8 @@ def cypher(
 
 
 def _run_statement(backend: Backend, text: str, parameters: Mapping[str, str]) -> Rows:
+    from headwater.cli.shell_parameters import parse_shell_statement
     from headwater.cypher.sandbox.parameters import json_or_text
-    from headwater.cypher.shell_parameters import parse_shell_statement
 
     statement = parse_shell_statement(text, given=parameters)
     values = {key: json_or_text(value) for key, value in parameters.items()}

@@ -2,7 +2,8 @@
 // input, and outputs without any certified input. A dataset is certified by a tag certified or
 // canonical, unless its value is false, no, none or 0. Inputs are those of the current jobs; an
 // output with known derivations has only the inputs that it derives from. No inputs means that none
-// is known. With $certifiedOnly, only certified outputs are listed. This is a scan over all datasets.
+// is known. With $certifiedOnly, only certified outputs are listed. This is a scan over all
+// datasets.
 // access: read
 // params: $certifiedOnly BOOLEAN = false, $namespace STRING = "", $limit INTEGER = 1000
 // returns: finding, namespace, output, owners, certifiedInputs, uncertifiedInputs, jobs

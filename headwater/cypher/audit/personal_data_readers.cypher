@@ -1,7 +1,7 @@
 // Return who read personal data, and when: the runs that read a dataset with a tag (pii, pii=email,
 // classification=pii; on the dataset or on a column), with their jobs and owners, newest first.
-// $until is exclusive. The owners are those of the job, or else of the nearest job that contains it.
-// `tagged` are the columns with the tag, or * for the whole dataset. `used` are those that the
+// $until is exclusive. The owners are those of the job, or else of the nearest job that contains
+// it. `tagged` are the columns with the tag, or * for the whole dataset. `used` are those that the
 // column lineage of the job names; it is null where the job has none for this dataset. Runs that a
 // rollup replaced are not listed. This is a scan over all datasets for their tags.
 // access: read

@@ -27,10 +27,11 @@ _SIMILAR_MAX = 3
 def unknown_names(text: str) -> list[str]:
     """Return a note on each label, type of edge and property of a statement that does not exist."""
     types = load_graph_types()
-    labels = {one.name: {property.name for property in one.properties} for one in types.labels}
-    edges: dict[str, set[str]] = defaultdict(set)
+    labels, edges = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+    for label in types.labels:
+        labels[label.name].update(property.name for property in label.properties)
     for edge in types.edges:
-        edges[edge.type] |= {property.name for property in edge.properties}
+        edges[edge.type].update(property.name for property in edge.properties)
     plain = _OPAQUE.sub("''", text)
     notes: dict[str, None] = {}
     variables: dict[str, dict[str, set[str]]] = defaultdict(dict)

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from headwater.cli.shell_parameters import parse_shell_statement
 from headwater.cypher.driver.database import Database
 from headwater.cypher.query_catalog import find_query
 from headwater.cypher.sandbox.run import run_audit, run_text
-from headwater.cypher.shell_parameters import parse_shell_statement
 from headwater.cypher.shell_text import cypher_literal, shell_text
 from headwater.errors import QueryError
 from tests.canonical import empty

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from headwater.cli.unknown_names import unknown_names
 from headwater.cypher.shell_text import statement
-from headwater.cypher.unknown_names import unknown_names
 from scripts.catalogue import audits, taught
 
 
