@@ -359,6 +359,13 @@ Fresh = Annotated[
     ),
 ]
 
+To = Annotated[
+    ID | None,
+    strawberry.argument(
+        description="Another node: return only the nodes and edges on paths between the starts and "
+        "it, in the given direction; with BOTH downstream, or else upstream."
+    ),
+]
 NodesMax = Annotated[
     int,
     strawberry.argument(
@@ -399,6 +406,7 @@ class LineageQueries:
         after: After = None,
         fresh: Fresh = False,
         nodes_max: NodesMax = NODES_MAX,
+        to: To = None,
     ) -> Lineage | None:
         require_between("nodesMax", nodes_max, 1, NODES_MAX)
         request = LineageRequest(
@@ -412,6 +420,7 @@ class LineageQueries:
             after=after,
             fresh=fresh,
             nodes_max=nodes_max,
+            to=to or "",
         )
         found = lineage.answer_from_cache(info.context.view, request)
         if found is None:

@@ -20,6 +20,7 @@ from headwater.lineage.nodes import name_nodes, read_nodes, require_node
 from headwater.lineage.traversal.bfs import traverse
 from headwater.lineage.traversal.engine import is_answered_from_cache
 from headwater.lineage.traversal.layers import RUNS_UP
+from headwater.lineage.traversal.paths import reach_between
 from headwater.lineage.traversal.reach import Continuation, ReachResult, nearest_first, reach
 from headwater.lineage.traversal.request import (
     EDGES_MAX,
@@ -111,6 +112,8 @@ def lineage(view: GraphView, request: LineageRequest) -> Lineage:
     bounds = request.bounds()
     if request.fresh:
         view = view.up_to_date()
+    if request.to:
+        return _named(view, reach_between(view, request, bounds))
     if request.between is None:
         return _named(view, reach(view, request, bounds))
     if request.as_of is not None or request.after:

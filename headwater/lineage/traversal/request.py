@@ -97,6 +97,7 @@ class LineageRequest:
         between: Two instants, earlier first: the lineage at the second, and its difference from the
             first.
         filter: Nodes and edges that do not pass are neither shown nor followed. Starts always pass.
+        to: Another node: show only what lies on paths between the starts and it; "" for none.
         after: The cursor of a continuation: show the nodes that come after it.
         nodes_max: The number of nodes at which the traversal is cut short.
         edges_max: The number of edges at which the traversal is cut short.
@@ -112,6 +113,7 @@ class LineageRequest:
     as_of: datetime | None = None
     between: tuple[datetime, datetime] | None = None
     filter: Filter = EVERY_NODE
+    to: str = ""
     after: str | None = None
     nodes_max: int = NODES_MAX
     edges_max: int = EDGES_MAX
@@ -142,5 +144,12 @@ class LineageRequest:
     @property
     def is_plain(self) -> bool:
         """Return True for the current lineage graph at its own level, without further options."""
-        options = (self.canonical_level, self.as_of, self.between, self.after, self.fresh)
+        options = (
+            self.canonical_level,
+            self.as_of,
+            self.between,
+            self.to,
+            self.after,
+            self.fresh,
+        )
         return not any(options) and self.filter == EVERY_NODE
