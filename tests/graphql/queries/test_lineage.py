@@ -305,3 +305,19 @@ def test_nodes_max(database: Database, data: Ask) -> None:
     found = data(OVERVIEW, urn=ds("raw"), nodesMax=10)["lineage"]
     assert found["truncatedBy"] == "nodes"
     assert len(found["nodes"]) <= 10
+
+
+def test_the_paths_between_two_nodes(database: Database, data: Ask) -> None:
+    write_events(
+        database,
+        run("1", "load", ["raw"], ["a"], minute=0),
+        run("2", "build", ["a"], ["b"], minute=10),
+        run("3", "aside", ["a"], ["c"], minute=20),
+    )
+    query = """query($urn: ID!, $to: ID!, $after: String) {
+      lineage(urn: $urn, to: $to, after: $after) { starts nodes { urn } edges { target } } }"""
+    found = data(query, urn=ds("raw"), to=ds("b"))["lineage"]
+    urns = {node["urn"] for node in found["nodes"]}
+    assert urns == {ds("raw"), job("load"), ds("a"), job("build"), ds("b")}
+    assert len(found["edges"]) == 4
+    assert data(query, urn=ds("b"), to=ds("c"))["lineage"]["nodes"] == []

@@ -277,29 +277,3 @@ export function pathOf(shown, urn) {
   }
   return path;
 }
-
-/**
- * Return the nodes and edges that lie on a way from one node to another.
- * @param {Graph} graph
- * @param {string} from
- * @param {string} to
- * @returns {Graph}
- */
-export function between(graph, from, to) {
-  const { up, down } = adjacencyOf(graph.edges.values());
-  const after = closure(from, down);
-  const before = closure(to, up);
-  const nodes = new Map([...graph.nodes].filter(([urn]) => after.has(urn) && before.has(urn)));
-  const edges = new Map([...graph.edges].filter(([, edge]) => nodes.has(edge.source) && nodes.has(edge.target)));
-  return { ...graph, nodes, edges, starts: [from, to] };
-}
-
-/**
- * @param {string} urn
- * @param {Map<string, string[]>} side
- */
-function closure(urn, side) {
-  const seen = new Set([urn]);
-  for (const from of seen) for (const to of side.get(from) ?? []) seen.add(to);
-  return seen;
-}

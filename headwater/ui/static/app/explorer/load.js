@@ -2,7 +2,7 @@
 import { ask } from "../api.js";
 import { datasetOfColumn } from "../urns.js";
 import { DEPTH_MAX } from "./address.js";
-import { between, graphOf, graphOfTable, joined, withoutBareStarts } from "./graph.js";
+import { graphOf, graphOfTable, joined, withoutBareStarts } from "./graph.js";
 
 /**
  * @typedef {import("./address.js").View} View
@@ -112,8 +112,5 @@ async function loadPath(view, signal) {
     { from: view.urn, to: view.to, depth: DEPTH_MAX, level: view.level, asOf: view.asOf || null },
     signal,
   );
-  const [start] = data.down.starts;
-  const [end] = data.target.starts;
-  const after = between(graphOf(data.down), start, end);
-  return after.nodes.size ? after : { ...between(graphOf(data.up), end, start), starts: [start, end] };
+  return { ...graphOf(data.path), starts: [data.path.starts[0], data.target.starts[0]] };
 }

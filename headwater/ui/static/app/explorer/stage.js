@@ -11,6 +11,8 @@ import { worldPoint } from "./viewport.js";
 
 /** Up to so many nodes SVG is as fast as a canvas; at 300 it has half the frames. */
 export const SVG_NODES_MAX = 150;
+/** A few groups with many edges between them are slow as well. */
+const SVG_LINES_MAX = 500;
 const DRAG_PIXELS_MIN = 4;
 const LINE_PIXELS = 40;
 const LINE_REACH_PIXELS = 7;
@@ -57,7 +59,8 @@ export function Stage({ scene, camera, look, handlers, description, children = n
     return () => observer.disconnect();
   }, [camera]);
   useEffect(() => (frame.current ? listen(frame.current, camera, latest) : undefined), [camera]);
-  const Layer = scene.boxes.size > SVG_NODES_MAX ? CanvasLayer : SvgLayer;
+  const isMuch = scene.boxes.size > SVG_NODES_MAX || scene.lines.length > SVG_LINES_MAX;
+  const Layer = isMuch ? CanvasLayer : SvgLayer;
   const pressed = (/** @type {KeyboardEvent} */ event) => onKey(event, latest.current, camera);
   return html`<div class="stage-frame">
     <div
