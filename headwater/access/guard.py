@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import anyio.to_thread
+from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Send
@@ -114,12 +115,19 @@ class _Guarded:
             return
         scope.setdefault("state", {})["principal"] = principal
 
-        async def log_refusal(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] == 403:
-                await self._refuse(principal, scope, ForbiddenError("the key does not allow this"))
+        # A cache between the browser and the API may keep what a cookie, and no header, opened.
+        is_private = rule != OPEN and "authorization" not in HTTPConnection(scope).headers
+
+        async def send_checked(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                if message["status"] == 403:
+                    error = ForbiddenError("the key does not allow this")
+                    await self._refuse(principal, scope, error)
+                if is_private:
+                    MutableHeaders(scope=message).setdefault("cache-control", "no-store")
             await send(message)
 
-        await self._app(scope, receive, log_refusal)
+        await self._app(scope, receive, send_checked)
 
     def _admit(self, connection: HTTPConnection, rule: Rule) -> Principal:
         """Authenticate a request; an open route needs no key, but checks one that is sent."""

@@ -233,6 +233,12 @@ def test_a_wrong_key_starts_no_session(client: TestClient, body: bytes, status: 
     assert "set-cookie" not in answer.headers
 
 
+def test_no_cache_keeps_what_a_session_opened(client: TestClient, key: str) -> None:
+    sign_in(client, key)
+    assert client.get("/metrics").headers["cache-control"] == "no-store"
+    assert client.get("/session").headers["cache-control"] == "no-store"
+
+
 def test_the_log_names_the_key_and_never_holds_it(
     client: TestClient, key: str, own_store: AccessStore, tmp_path: Path
 ) -> None:

@@ -183,6 +183,7 @@ def test_subscriptions_use_the_session_and_end_with_its_key(
         tab.wait_for_timeout(1_500)
     with socket.expect_event("close"):
         Keys(store).revoke("ann")
+    expect(tab.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
 def test_a_page_of_another_origin_can_do_nothing_with_the_session(

@@ -19,6 +19,9 @@ export class AskError extends Error {
  * @typedef {{data: any, errors: {message: string, path?: (string | number)[], extensions?: {code?: string, hint?: string}}[]}} Answer
  */
 
+/** The close code of a WebSocket whose session or key has ended. */
+const NO_VALID_KEY = 4401;
+
 let waiting = 0;
 /** @type {number | undefined} */
 let settling;
@@ -163,7 +166,8 @@ export function watch(query, variables, onData) {
       } else if (message.type === "ping") transmit({ type: "pong" });
       else if (message.type === "next" && message.payload.data) onData(message.payload.data);
     };
-    socket.onclose = () => {
+    socket.onclose = ({ code }) => {
+      if (code === NO_VALID_KEY) window.dispatchEvent(new Event("headwater:refused"));
       if (!isOver) setTimeout(open, pause);
       pause = Math.min(pause * 2, 30000);
     };
