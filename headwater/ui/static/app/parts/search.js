@@ -80,7 +80,7 @@ export function Search() {
     else if (event.key === "Escape") setOpen(false);
   };
   const isListed = isOpen && shown.length > 0;
-  return html`<div class="search" role="search">
+  return html`<div class="search" role="search" aria-label=${t("search.title")}>
     <input
       ref=${field}
       type="search"
