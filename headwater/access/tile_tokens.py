@@ -1,4 +1,4 @@
-"""Tokens of tiles: each opens one figure to whoever has it, with the visibility of one key.
+"""Tokens of tiles: each opens one figure to anybody who has it, with the visibility of one key.
 
 A token is `<key id>.<expires>.<signature>`. Its signature is an HMAC-SHA256 of the figure, the id
 of the key and the end, with the secret in `tile.key` beside the access store. Every request looks

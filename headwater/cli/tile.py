@@ -21,7 +21,7 @@ def tile(
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Print the address of a figure as a tile for a frame; whoever has it may read that figure.
+    """Print the address of a figure as a tile for a frame; anybody who has it may read that figure.
 
     An API that requires keys needs --key. Revoking the key ends the tile.
     For example: headwater tile coverage --key wallboard --expires 30d"""

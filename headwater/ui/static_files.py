@@ -59,7 +59,7 @@ def _digest_in(_second: int) -> str:
 def versioned_page(html: str) -> str:
     """Return a page whose addresses of static files name the digest.
 
-    The browser is told at once which modules the first one imports, at any depth.
+    It lists the modules that the first one imports, at any depth: the browser loads them at once.
     """
     preloads = "".join(
         f'    <link rel="modulepreload" href="/static/{name}">\n' for name in imported_by(_MAIN)
