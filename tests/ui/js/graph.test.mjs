@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  between,
   graphOf,
   pathOf,
   shownOf,
@@ -55,13 +54,6 @@ test("the server's count of neighbours decides how many are missing", () => {
 test("a path has what is upstream and downstream, not what is beside", () => {
   const shown = shownOf(graph("a>b", "b>c", "x>c", "b>d"));
   assert.deepEqual([...pathOf(shown, "c")].sort(), ["a", "b", "c", "x"]);
-});
-
-test("between two nodes are only the ways from one to the other", () => {
-  const ways = between(graph("a>b", "b>c", "a>d", "d>c", "a>e", "c>f"), "a", "c");
-  assert.deepEqual([...ways.nodes.keys()].sort(), ["a", "b", "c", "d"]);
-  assert.equal(ways.edges.size, 4);
-  assert.equal(between(graph("a>b", "c>d"), "a", "d").nodes.size, 0);
 });
 
 test("a difference marks what was added and keeps what was removed", () => {

@@ -98,7 +98,8 @@ export function shortened(text, length) {
   if (characters.length <= length) return text;
   const slash = characters.indexOf("/", characters.length - length + 1);
   if (slash >= 0 && slash < characters.length - 1) return `…${characters.slice(slash).join("")}`;
-  const head = Math.floor((length - 1) / 3);
+  const isPath = characters.includes("/");
+  const head = isPath ? 0 : Math.floor((length - 1) / 3);
   return `${characters.slice(0, head).join("")}…${characters.slice(head + 1 - length).join("")}`;
 }
 

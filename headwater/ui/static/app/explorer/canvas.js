@@ -19,7 +19,7 @@ import {
   wordOf,
 } from "./marks.js";
 import { BOX_HEIGHT, BOX_WIDTH, STUB_RADIUS, boxesIn, isLineIn, stubX, tracePath } from "./scene.js";
-import { labelOf, stubText } from "./svg.js";
+import { stubText } from "./svg.js";
 import { worldArea } from "./viewport.js";
 
 /** How far the picture reaches over the stage on each side, as a share of its size. */
@@ -222,10 +222,7 @@ function drawLines(context, scene, { path }, colours, { area, scale }) {
   context.textAlign = "center";
   for (const [, batch] of batches) {
     for (const line of batch) {
-      const label = labelOf(line.edge);
-      const [x1, y1] = line.points[0];
-      const [x2, y2] = line.points[1];
-      if (label) context.fillText(label, (x1 + x2) / 2, (y1 + y2) / 2 - 5);
+      if (line.label) context.fillText(line.label.text, line.label.x, line.label.y);
     }
   }
 }

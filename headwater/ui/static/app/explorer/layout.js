@@ -43,12 +43,14 @@ const PASSING_POINTS_MAX = 40_000;
  * Return the places of boxes and the routes of links.
  * @param {Box[]} boxes
  * @param {Link[]} links links with an unknown end are left out, repeated ones too
- * @param {{previous?: Map<string, {x: number, y: number}>, anchor?: string | null}} [options]
+ * @param {{previous?: Map<string, {x: number, y: number}>, anchor?: string | null,
+ *   columnGap?: number}} [options]
  *   `previous`: the places before; boxes in it keep their order in a column. `anchor`: the box that
- *   keeps its exact place.
+ *   keeps its exact place. `columnGap`: the least room between columns, for words on links.
  * @returns {Layout}
  */
-export function layout(boxes, links, { previous = new Map(), anchor = null } = {}) {
+export function layout(boxes, links, options = {}) {
+  const { previous = new Map(), anchor = null, columnGap = 0 } = options;
   const sorted = [...boxes].sort((a, b) => compared(a.id, b.id));
   const index = new Map(sorted.map(({ id }, node) => [id, node]));
   const unique = uniqueLinks(links, index);
@@ -67,7 +69,7 @@ export function layout(boxes, links, { previous = new Map(), anchor = null } = {
   const drawn = parts
     .map((part, number) => ({ part, number }))
     .filter(({ number }) => !isLone(number))
-    .map(({ part, number }) => drawnPart(sorted, part, linksOf[number], previous));
+    .map(({ part, number }) => drawnPart(sorted, part, linksOf[number], { previous, columnGap }));
   const lone = parts.filter((_, number) => isLone(number)).map(([node]) => sorted[node]);
   return anchored(stacked(drawn, lone, previous), previous, anchor);
 }
@@ -94,10 +96,10 @@ function uniqueLinks(links, index) {
  * @param {Box[]} boxes all boxes
  * @param {number[]} part the indexes of its boxes
  * @param {{from: number, to: number}[]} links its links, by indexes of all boxes
- * @param {Map<string, {x: number, y: number}>} previous
+ * @param {{previous: Map<string, {x: number, y: number}>, columnGap: number}} options
  * @returns {Part}
  */
-function drawnPart(boxes, part, links, previous) {
+function drawnPart(boxes, part, links, { previous, columnGap }) {
   const local = new Map(part.map((node, index) => [node, index]));
   const own = part.map((node) => boxes[node]);
   const from = links.map((link) => /** @type {number} */ (local.get(link.from)));
@@ -133,7 +135,8 @@ function drawnPart(boxes, part, links, previous) {
   const layers = orderedLayers(items);
   const lanes = lanesOf(own.length, forward, isBack);
   const centres = centresOf(layers, extentsOf(own, items, lanes.counts));
-  return placedPart(own, { items, layers, centres, chains, forward, isBack, lanes: lanes.ofLink });
+  const solved = { items, layers, centres, chains, forward, isBack, lanes: lanes.ofLink };
+  return placedPart(own, solved, columnGap);
 }
 
 /**
@@ -229,11 +232,12 @@ function extentsOf(boxes, { count, from, to }, laneCounts) {
  * Return the places and routes of a part, with its upper left corner at 0, 0.
  * @param {Box[]} boxes
  * @param {Solved} solved
+ * @param {number} columnGap
  * @returns {Part}
  */
-function placedPart(boxes, solved) {
+function placedPart(boxes, solved, columnGap) {
   const { items, layers, centres } = solved;
-  const columns = columnsOf(boxes, solved);
+  const columns = columnsOf(boxes, solved, Math.max(columnGap, COLUMN_GAP));
   let top = Infinity;
   boxes.forEach(({ height }, node) => (top = Math.min(top, centres[node] - height / 2)));
   for (let item = boxes.length; item < items.count; item += 1) top = Math.min(top, centres[item]);
@@ -257,8 +261,9 @@ function placedPart(boxes, solved) {
  * Return the left and the right side of each column.
  * @param {Box[]} boxes
  * @param {Solved} solved
+ * @param {number} gapMin
  */
-function columnsOf(boxes, { items, layers, centres }) {
+function columnsOf(boxes, { items, layers, centres }, gapMin) {
   const widths = new Float64Array(layers.length);
   boxes.forEach(({ width }, node) => {
     widths[items.ranks[node]] = Math.max(widths[items.ranks[node]], width);
@@ -272,7 +277,7 @@ function columnsOf(boxes, { items, layers, centres }) {
   let x = 0;
   return layers.map((_, rank) => {
     const column = { left: x, right: x + Math.ceil(widths[rank]) };
-    const gap = Math.min(Math.max(COLUMN_GAP, climbs[rank] / STEEPNESS_MAX), COLUMN_GAP_MAX);
+    const gap = Math.min(Math.max(gapMin, climbs[rank] / STEEPNESS_MAX), COLUMN_GAP_MAX);
     x = column.right + Math.round(gap);
     return column;
   });

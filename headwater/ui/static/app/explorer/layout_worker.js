@@ -3,7 +3,7 @@
 import { layout } from "./layout.js";
 
 self.addEventListener("message", ({ data }) => {
-  const { boxes, links, previous = [], anchor = null, key = null } = data;
-  const { places, ...rest } = layout(boxes, links, { previous: new Map(previous), anchor });
+  const { boxes, links, previous = [], anchor = null, columnGap = 0, key = null } = data;
+  const { places, ...rest } = layout(boxes, links, { previous: new Map(previous), anchor, columnGap });
   self.postMessage({ ...rest, places: [...places], key });
 });

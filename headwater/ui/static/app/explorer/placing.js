@@ -1,4 +1,5 @@
 // The layout of the shown graph: at once while it is small, else in a worker.
+import { gapFor } from "./edge_labels.js";
 import { layout } from "./layout.js";
 import { boxesOf, linksOf } from "./scene.js";
 
@@ -21,7 +22,8 @@ let last = 0;
 export function place(shown, previous, anchor) {
   const boxes = boxesOf(shown.nodes);
   const links = linksOf(shown.edges);
-  if (boxes.length <= DIRECT_MAX) return layout(boxes, links, { previous, anchor });
+  const columnGap = gapFor(shown.edges);
+  if (boxes.length <= DIRECT_MAX) return layout(boxes, links, { previous, anchor, columnGap });
   worker ??= new Worker(new URL("./layout_worker.js", import.meta.url), { type: "module" });
   const thread = worker;
   last += 1;
@@ -34,6 +36,6 @@ export function place(shown, previous, anchor) {
     };
     thread.addEventListener("message", answered);
     thread.addEventListener("error", reject, { once: true });
-    thread.postMessage({ boxes, links, previous: [...previous], anchor, key });
+    thread.postMessage({ boxes, links, previous: [...previous], anchor, columnGap, key });
   });
 }

@@ -1,11 +1,12 @@
 // Nodes and edges with their places, and what lies at a point or in a rectangle. Pure functions.
+import { placedLabels } from "./edge_labels.js";
 import { edgeKey } from "./graph.js";
 
 /**
  * @typedef {import("./graph.js").GraphNode} GraphNode
  * @typedef {import("./graph.js").GraphEdge} GraphEdge
  * @typedef {{node: GraphNode, x: number, y: number, rank: number}} Box
- * @typedef {{edge: GraphEdge, points: [number, number][], isBack: boolean}} Line
+ * @typedef {{edge: GraphEdge, points: [number, number][], isBack: boolean, label?: import("./edge_labels.js").Label}} Line
  * @typedef {{x: number, y: number, width: number, height: number}} Rectangle
  *
  * @typedef {object} Scene
@@ -58,6 +59,8 @@ export function sceneOf(shown, placed) {
     const edge = edges.get(`${from} ${to}`);
     if (edge) lines.push({ edge, points, isBack });
   }
+  const areas = [...boxes.values()].map(({ x, y }) => ({ x, y, width: BOX_WIDTH, height: BOX_HEIGHT }));
+  for (const [index, label] of placedLabels(lines, areas)) lines[index].label = label;
   return { boxes, lines, bounds: boundsOf(boxes.values()), grid: gridOf(boxes.values()) };
 }
 

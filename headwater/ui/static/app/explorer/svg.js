@@ -1,6 +1,5 @@
 // The graph as SVG, while few nodes are shown: crisp, printable, and read by assistive technology.
 import { html, memo, useEffect, useRef, useState } from "../html.js";
-import { count } from "../format.js";
 import { colourOf, shapeOf } from "../parts/state.js";
 import { t } from "../texts.js";
 import { edgeKey } from "./graph.js";
@@ -119,25 +118,16 @@ const Line = memo(
   ({ line, mood, isFull }) => {
     const [x, y] = line.points[line.points.length - 1];
     const arrow = `M${x - ARROW} ${y - ARROW}L${x} ${y}L${x - ARROW} ${y + ARROW}`;
-    const label = labelOf(line.edge);
-    const middle = line.points[Math.floor(line.points.length / 2)];
-    const before = line.points[Math.floor(line.points.length / 2) - 1] ?? middle;
     return html`<g class=${mood}>
       <path d=${pathData(line)} /><path class="arrow" d=${arrow} />
       ${
-        label &&
+        line.label &&
         isFull &&
-        html`<text class="edge-label" x=${(middle[0] + before[0]) / 2} y=${(middle[1] + before[1]) / 2 - 5} text-anchor="middle">${label}</text>`
+        html`<text class="edge-label" x=${line.label.x} y=${line.label.y} text-anchor="middle">${line.label.text}</text>`
       }
     </g>`;
   },
 );
-
-/** @param {import("./graph.js").GraphEdge} edge */
-export function labelOf(edge) {
-  if (edge.kinds?.length) return edge.kinds.map((kind) => kind.replaceAll("_", " ")).join(", ");
-  return (edge.count ?? 0) > 1 ? `× ${count(edge.count)}` : "";
-}
 
 const Box = memo(
   /**
