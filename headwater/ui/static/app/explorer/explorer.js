@@ -3,6 +3,7 @@ import { awaited } from "../api.js";
 import { count } from "../format.js";
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../html.js";
 import { Cut, Failure, Loading } from "../parts/messages.js";
+import { NameText } from "../parts/name.js";
 import { useTitle } from "../parts/node_head.js";
 import { rememberNode } from "../parts/search.js";
 import { go, hrefOfNode } from "../router.js";
@@ -292,7 +293,7 @@ function Head({ view, name, summary, shown, whole, change, children = null }) {
   const hasMore = shown.nodes.length < whole.nodes.size;
   const total = count(whole.nodes.size);
   return html`<header class="explorer-head" data-urn=${view.urn}>
-    <h1><span class="kind">${t(`kind.${node.kind}`)}</span> <a class="name" href=${hrefOfNode(node)}><bdi>${name}</bdi></a></h1>
+    <h1><span class="kind">${t(`kind.${node.kind}`)}</span> <a class="name" href=${hrefOfNode(node)}><${NameText} text=${name} /></a></h1>
     <p class="summary">
       ${summary} · <span class="shown-count">${t("explorer.shown", { shown: count(shown.nodes.length), total })}</span>
       ${hasMore && html` <button class="small" onClick=${() => change({ isWhole: true, folded: [] })}>${t("explorer.whole", { total })}</button>`}

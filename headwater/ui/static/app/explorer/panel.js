@@ -3,6 +3,7 @@ import { count } from "../format.js";
 import { html, useEffect, useRef } from "../html.js";
 import { Copy } from "../parts/copy.js";
 import { Facts, Owners, Time } from "../parts/facts.js";
+import { NameText } from "../parts/name.js";
 import { NodeLink, Tags } from "../parts/node.js";
 import { State } from "../parts/state.js";
 import { hrefOf, hrefOfNode } from "../router.js";
@@ -34,7 +35,7 @@ export function Panel({ node, view, shown, starts, toggle, close, apart, isDrawn
       <p class="kind" ref=${heading}>${t(`kind.${node.kind}`)}</p>
       <button class="plain small" onClick=${close} aria-label=${t("explorer.panel.close")}>✕</button>
     </div>
-    <h2 class="name"><bdi>${titleOf(node)}</bdi></h2>
+    <h2 class="name"><${NameText} text=${titleOf(node)} /></h2>
     ${node.namespace && html`<p class="namespace"><bdi>${node.namespace}</bdi></p>`}
     ${node.state && html`<p><${State} status=${node.state} /> <${Time} at=${node.stateSince} /></p>`}
     ${node.change && node.change !== "same" && html`<p><strong>${t(`explorer.change.${node.change}`)}</strong></p>`}
