@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import urllib.error
 import urllib.request
 
@@ -64,6 +65,8 @@ def test_an_unknown_path_is_an_error_in_json(running: Running) -> None:
 def test_the_root_is_a_page_for_browsers_and_json_for_programs(running: Running) -> None:
     status, answer_text = answered(running, "/", Accept="text/html,*/*;q=0.8")
     assert status == 200
-    assert '<script type="module" src="/static/app/main.js">' in answer_text
+    script = re.search(r'<script type="module" src="(/static/[^"]*app/main\.js)">', answer_text)
+    assert script
+    assert answered(running, script[1])[0] == 200
     assert json.loads(answered(running, "/")[1])["ask at"] == "/graphql"
     assert answered(running, "/static/app.css")[0] == 200

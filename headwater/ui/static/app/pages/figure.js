@@ -6,7 +6,7 @@ import { Facts, NodeList } from "../parts/facts.js";
 import { HISTORY_DAYS } from "../parts/figure_tiles.js";
 import { Cut, Empty } from "../parts/messages.js";
 import { useTitle } from "../parts/node_head.js";
-import { FieldOutcome, Section } from "../parts/section.js";
+import { FieldFailure, FieldOutcome, Section } from "../parts/section.js";
 import { Tile, figureText } from "../parts/tile.js";
 import { TimeChart } from "../parts/time_chart.js";
 import { t } from "../texts.js";
@@ -18,7 +18,10 @@ const NODES = 200;
 export default function FigurePage({ place }) {
   const asked = useAsk("Figure", { names: [place.id], days: HISTORY_DAYS, first: NODES });
   return html`<${FieldOutcome} asked=${asked} field="figures" what=${t("dashboards.figures")}>
-    ${(/** @type {any[]} */ [figure]) => html`<${Whole} figure=${figure} />`}
+    ${(/** @type {any[]} */ [figure]) => html`
+      <${FieldFailure} asked=${asked} field="figures" />
+      <${Whole} figure=${figure} />
+    `}
   <//>`;
 }
 
@@ -39,14 +42,19 @@ function Whole({ figure }) {
         ]}
       />
     <//>
-    <${Section} id="nodes" title=${t("figure.nodes", { lists: figure.lists })}>
-      ${
-        figure.nodes?.length
-          ? html`<${NodeList} nodes=${figure.nodes} />
-              ${figure.nodeCount >= NODES && html`<${Cut} shown=${count(figure.nodes.length)} total=${t("figure.more")} />`}`
-          : html`<${Empty} title=${t("figure.nodes.none")} />`
-      }
-    <//>`;
+    ${figure.nodes && html`<${Nodes} figure=${figure} />`}`;
+}
+
+/** @param {{figure: any}} properties */
+function Nodes({ figure }) {
+  return html`<${Section} id="nodes" title=${t("figure.nodes", { lists: figure.lists })}>
+    ${
+      figure.nodes.length
+        ? html`<${NodeList} nodes=${figure.nodes} />
+            ${figure.nodeCount >= NODES && html`<${Cut} shown=${count(figure.nodes.length)} total=${t("figure.more")} />`}`
+        : html`<${Empty} title=${t("figure.nodes.none")} />`
+    }
+  <//>`;
 }
 
 /** @param {{figure: any}} properties */

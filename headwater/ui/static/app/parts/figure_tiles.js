@@ -5,7 +5,7 @@ import { count } from "../format.js";
 import { html, useState } from "../html.js";
 import { t } from "../texts.js";
 import { useAsk } from "../use_ask.js";
-import { FieldOutcome } from "./section.js";
+import { FieldFailure, FieldOutcome } from "./section.js";
 import { Tile } from "./tile.js";
 
 const SHOWN = 8;
@@ -28,7 +28,10 @@ export function FigureTiles({ names }) {
 function Group({ names }) {
   const asked = useAsk("Figures", { names, days: HISTORY_DAYS });
   return html`<${FieldOutcome} asked=${asked} field="figures" what=${t("dashboards.figures")}>
-    ${(/** @type {any[]} */ figures) => html`<${Tiles} figures=${figures} />`}
+    ${(/** @type {any[]} */ figures) => html`
+      <${FieldFailure} asked=${asked} field="figures" />
+      <${Tiles} figures=${figures} />
+    `}
   <//>`;
 }
 

@@ -43,13 +43,21 @@ export function Section({ id, title, note = null, later, children }) {
 export function FieldOutcome({ asked, field, what, children }) {
   return html`<${Outcome} asked=${asked} what=${what}>
     ${(/** @type {any} */ data) => {
-      const error = asked.errors.find(({ path }) => path?.[0] === field);
-      if (data[field] === null || data[field] === undefined) {
-        const { code = "", hint = "" } = error?.extensions ?? {};
-        const shown = { message: error?.message ?? what, code, hint };
-        return html`<${Failure} error=${shown} again=${asked.again} />`;
-      }
-      return children(data[field]);
+      if (data[field] !== null && data[field] !== undefined) return children(data[field]);
+      return html`<${FieldFailure} asked=${asked} field=${field} what=${what} />`;
     }}
   <//>`;
+}
+
+/**
+ * The error of a field or of a part of it, with what to do; nothing if there is neither an error nor
+ * `what` was asked for.
+ * @param {{asked: import("../use_ask.js").Asked, field: string, what?: string}} properties
+ */
+export function FieldFailure({ asked, field, what = "" }) {
+  const error = asked.errors.find(({ path }) => path?.[0] === field);
+  if (!error && !what) return null;
+  const { code = "", hint = "" } = error?.extensions ?? {};
+  const shown = { message: error?.message ?? what, code, hint };
+  return html`<${Failure} error=${shown} again=${asked.again} />`;
 }
