@@ -66,20 +66,37 @@ function Instant({ name, value, change }) {
   </label>`;
 }
 
+/** @param {string} period */
+function lengthOf(period) {
+  return PERIODS.find(([name]) => name === period)?.[1] ?? 0;
+}
+
 /** @param {{value: string, change: (instant: string) => void}} properties */
 function Slider({ value, change }) {
   const [period, setPeriod] = useState("week");
   const [now] = useState(Date.now());
-  const length = PERIODS.find(([name]) => name === period)?.[1] ?? 0;
-  const share = value ? 1 - (now - Date.parse(value)) / length : 1;
-  const [place, setPlace] = useState(STEPS);
-  useEffect(() => setPlace(Math.round(Math.min(Math.max(share, 0), 1) * STEPS)), [value, period]);
-  const instant = new Date(now - length * (1 - place / STEPS)).toISOString();
-  const end = () => change(place === STEPS ? "" : instant);
+  const length = lengthOf(period);
+  const placeIn = (/** @type {number} */ whole) => {
+    const share = value ? 1 - (now - Date.parse(value)) / whole : 1;
+    return Math.round(Math.min(Math.max(share, 0), 1) * STEPS);
+  };
+  const [place, setPlace] = useState(placeIn(length));
+  useEffect(() => setPlace(placeIn(length)), [value]);
+  const instantAt = (/** @type {number} */ step) => new Date(now - length * (1 - step / STEPS)).toISOString();
+  const instant = instantAt(place);
+  const chosen = (/** @type {any} */ event) => {
+    setPeriod(event.target.value);
+    setPlace(placeIn(lengthOf(event.target.value)));
+  };
+  // The place of the event: the state may be drawn later than the next event comes.
+  const end = (/** @type {any} */ event) => {
+    const step = Number(event.target.value);
+    change(step === STEPS ? "" : instantAt(step));
+  };
   return html`<div class="slider">
     <label>
       <span>${t("explorer.time.period")}</span>
-      <select value=${period} onChange=${(/** @type {any} */ event) => setPeriod(event.target.value)}>
+      <select value=${period} onChange=${chosen}>
         ${PERIODS.map(([name]) => html`<option key=${name} value=${name}>${t(`explorer.time.${name}`)}</option>`)}
       </select>
     </label>
