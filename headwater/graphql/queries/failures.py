@@ -203,16 +203,8 @@ class FailedCheckConnection(Connection[FailedCheck]):
 
     @classmethod
     def of_checks(cls, found: checks.FailedChecks) -> FailedCheckConnection:
-        page = Connection.of(
-            found.page, map(FailedCheck.of, found.page.entries), counted(found.count)
-        )
-        return cls(
-            edges=page.edges,
-            nodes=page.nodes,
-            page_info=page.page_info,
-            count=page.count,
-            truncated=found.truncated,
-        )
+        nodes = map(FailedCheck.of, found.page.entries)
+        return cls.of(found.page, nodes, counted(found.count), truncated=found.truncated)
 
 
 def _failed(row: Row) -> FailedRun:

@@ -108,16 +108,8 @@ class SchemaChangeConnection(Connection[SchemaChange]):
 
     @classmethod
     def of_changes(cls, found: schemas.SchemaChanges) -> SchemaChangeConnection:
-        page = Connection.of(
-            found.page, map(SchemaChange.of, found.page.entries), counted(found.count)
-        )
-        return cls(
-            edges=page.edges,
-            nodes=page.nodes,
-            page_info=page.page_info,
-            count=page.count,
-            truncated=found.truncated,
-        )
+        nodes = map(SchemaChange.of, found.page.entries)
+        return cls.of(found.page, nodes, counted(found.count), truncated=found.truncated)
 
 
 @strawberry.type(description="A run under way that takes longer than usual.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import strawberry
 from strawberry.dataloader import DataLoader
@@ -98,10 +98,11 @@ class Connection(Generic[T]):
         return await self.count()
 
     @classmethod
-    def of(cls, page: Page[Any], nodes: Iterable[T | None], count: Count) -> Connection[T]:
+    def of(cls, page: Page[Any], nodes: Iterable[T | None], count: Count, **fields: object) -> Self:
         """Return the connection of a page; a node that is None is not visible and is omitted.
 
         `count` returns the number of entries on all pages; it is called if a query selects it.
+        `fields` are the fields that a subclass adds.
         """
         edges = [
             Edge(cursor=cursor, node=node)
@@ -113,6 +114,7 @@ class Connection(Generic[T]):
             nodes=[edge.node for edge in edges],
             page_info=PageInfo.of(page),
             count=count,
+            **fields,
         )
 
 

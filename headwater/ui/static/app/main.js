@@ -1,8 +1,8 @@
 // The frame of every view: the bar above, the view of the address below.
-import { awaited, markReady } from "./api.js";
 import { html, render, useEffect, useRef, useState } from "./html.js";
 import { Account } from "./parts/account.js";
-import { Failure, Loading } from "./parts/messages.js";
+import { LazyPage } from "./parts/lazy_page.js";
+import { Loading } from "./parts/messages.js";
 import { Search } from "./parts/search.js";
 import { hrefOf, onPlace, placeOf } from "./router.js";
 import { SessionProvider, useReadSession } from "./session.js";
@@ -87,22 +87,8 @@ function Foot() {
 
 /** @param {{place: import("./router.js").Place, onDone?: () => void}} properties */
 function View({ place, onDone }) {
-  const [loaded, setLoaded] = useState(/** @type {any} */ ({}));
-  const name = place.view in VIEWS ? place.view : "missing";
-  useEffect(() => {
-    let isCurrent = true;
-    awaited(VIEWS[/** @type {keyof typeof VIEWS} */ (name)]()).then(
-      (module) => isCurrent && setLoaded({ name, Page: module.default }),
-      (error) => isCurrent && setLoaded({ name, error }),
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [name]);
-  useEffect(markReady);
-  if (loaded.name !== name) return html`<${Loading} what=${t("app.name")} />`;
-  if (loaded.error) return html`<${Failure} error=${loaded.error} again=${() => location.reload()} />`;
-  return html`<${loaded.Page} place=${place} onDone=${onDone} />`;
+  const name = /** @type {keyof typeof VIEWS} */ (place.view in VIEWS ? place.view : "missing");
+  return html`<${LazyPage} name=${name} load=${VIEWS[name]} place=${place} onDone=${onDone} />`;
 }
 
 /**

@@ -18,7 +18,7 @@ const LINE_PIXELS = 40;
 const LINE_REACH_PIXELS = 7;
 
 /**
- * What the stage tells the explorer.
+ * The callbacks by which the stage reports gestures to the explorer.
  * @typedef {object} Handlers
  * @property {(urn: string) => void} select
  * @property {(edge: import("./graph.js").GraphEdge) => void} selectEdge

@@ -5,10 +5,9 @@ import { html, useState } from "../html.js";
 import { affectedNodes, ownersOf } from "../parts/affected.js";
 import { Owners, Time } from "../parts/facts.js";
 import { Cut, Empty, Outcome } from "../parts/messages.js";
+import { runCell, stateCell } from "../parts/failed_run.js";
 import { NewFailures } from "../parts/new_failures.js";
-import { NodeLink } from "../parts/node.js";
 import { useTitle } from "../parts/node_head.js";
-import { State } from "../parts/state.js";
 import { DataTable } from "../parts/table.js";
 import { go, hrefOf } from "../router.js";
 import { t } from "../texts.js";
@@ -35,15 +34,25 @@ export function sinceInstant(since, now) {
   return hours === null ? null : new Date(now - hours * HOUR_MILLISECONDS).toISOString();
 }
 
+/**
+ * Return the instant at which a window begins, taken once for each choice: otherwise each drawing
+ * would ask again. `take` takes it at the present time.
+ * @param {string} since
+ */
+export function useSince(since) {
+  const [taken, setTaken] = useState({ since, instant: sinceInstant(since, Date.now()) });
+  const take = () => setTaken({ since, instant: sinceInstant(since, Date.now()) });
+  if (taken.since !== since) take();
+  return { instant: taken.instant, take };
+}
+
 /** @param {{place: import("../router.js").Place}} properties */
 export default function FailuresPage({ place }) {
   const { since = SINCE_DEFAULT, namespace = "", pipeline = "" } = place.parameters;
   const first = Math.min(Number(place.parameters.first) || ROWS, ROWS_MAX);
-  // The instant is taken once for each choice: otherwise each drawing would ask anew.
-  const [instant, setInstant] = useState({ since, at: sinceInstant(since, Date.now()) });
-  if (instant.since !== since) setInstant({ since, at: sinceInstant(since, Date.now()) });
+  const { instant } = useSince(since);
   const filter = { namespace: namespace || null, pipeline: pipeline || null };
-  const asked = useAsk("Failures", { since: instant.at, ...filter, first });
+  const asked = useAsk("Failures", { since: instant, ...filter, first });
   useTitle(t("failures.title"));
   return html`<div class="section-head">
       <h1>${t("failures.title")}</h1>
@@ -141,20 +150,6 @@ function columnsOf(open, toggle) {
     { title: t("column.tell"), value: (run) => ownersOf(run).join(", "), cell: (run) => html`<${Owners} names=${ownersOf(run)} />` },
     { title: t("column.details"), value: () => "", cell: (run) => detailsButton(run, open, toggle) },
   ];
-}
-
-/** @param {any} run */
-function stateCell(run) {
-  return run.resolved
-    ? html`<${State} status="COMPLETE" word=${t("failures.resolved")} />`
-    : html`<${State} status="FAIL" word=${t("failures.open")} />`;
-}
-
-/** @param {any} run */
-function runCell(run) {
-  const node = { urn: run.urn, kind: "PIPELINE_RUN", name: run.pipelineName ?? run.runId, namespace: run.namespace };
-  return html`<${NodeLink} node=${node} showKind=${false} />
-    ${run.error && html`<div class="error-line"><bdi>${run.error.split("\n", 1)[0]}</bdi></div>`}`;
 }
 
 /** @param {any} run */

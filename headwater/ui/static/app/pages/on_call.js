@@ -1,8 +1,9 @@
 // The dashboard of people on call: what needs attention, what it means for others, whom to tell.
 import { afflictedDatasets, consequenceOf, ranked } from "../consequences.js";
 import { count } from "../format.js";
-import { html, useState } from "../html.js";
+import { html } from "../html.js";
 import { affectedNodes, ownersOf } from "../parts/affected.js";
+import { runCell, stateCell } from "../parts/failed_run.js";
 import { Name, Owners, Time } from "../parts/facts.js";
 import { FigureTiles } from "../parts/figure_tiles.js";
 import { Cut, Empty, Outcome } from "../parts/messages.js";
@@ -16,7 +17,7 @@ import { Tile } from "../parts/tile.js";
 import { go, hrefOf } from "../router.js";
 import { t } from "../texts.js";
 import { useAsk } from "../use_ask.js";
-import { sinceInstant } from "./failures.js";
+import { useSince } from "./failures.js";
 import { Consumers } from "./on_call_consumers.js";
 import { FailingPipelines, SchemaChanges } from "./on_call_lists.js";
 import { NoNews, Overdue } from "./on_call_runs.js";
@@ -30,11 +31,8 @@ const TRENDS = ["time-to-impact", "failing-runs"];
 export default function OnCallPage({ place }) {
   const since = WINDOWS.includes(place.parameters.since) ? place.parameters.since : WINDOW_DEFAULT;
   const namespace = place.parameters.namespace || null;
-  // The instant is taken once for each choice: otherwise each drawing would ask anew.
-  const [taken, setTaken] = useState({ since, instant: sinceInstant(since, Date.now()) });
-  const take = () => setTaken({ since, instant: sinceInstant(since, Date.now()) });
-  if (taken.since !== since) take();
-  const variables = { since: taken.instant, namespace };
+  const { instant, take } = useSince(since);
+  const variables = { since: instant, namespace };
   const failures = useAsk("OnCallFailures", { ...variables, first: FAILURES });
   const runs = useAsk("OnCallRuns", variables);
   useTitle(t("oncall.title"));
@@ -136,20 +134,6 @@ function failureColumns(since) {
     { title: t("column.tell"), value: (run) => ownersOf(run).join(", "), cell: (run) => html`<${Owners} names=${ownersOf(run)} />` },
     { title: t("oncall.column.good"), value: (run) => run.lastGood.map((/** @type {any} */ { createdAt }) => createdAt).join(", "), cell: goodCell },
   ];
-}
-
-/** @param {any} run */
-function stateCell({ resolved }) {
-  return resolved
-    ? html`<${State} status="COMPLETE" word=${t("failures.resolved")} />`
-    : html`<${State} status="FAIL" word=${t("failures.open")} />`;
-}
-
-/** @param {any} run */
-function runCell(run) {
-  const node = { urn: run.urn, kind: "PIPELINE_RUN", name: run.pipelineName ?? run.runId, namespace: run.namespace };
-  return html`<${NodeLink} node=${node} showKind=${false} />
-    ${run.error && html`<div class="error-line"><bdi>${run.error.split("\n", 1)[0]}</bdi></div>`}`;
 }
 
 /** @param {any} run */
