@@ -1,0 +1,1 @@
+"""Findings: detected problems on nodes, derived from the graph, with evidence."""
