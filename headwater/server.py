@@ -60,6 +60,7 @@ from headwater.rest.app import rest_routes
 from headwater.schema.naming import load_naming
 from headwater.settings import Settings
 from headwater.ui import routes as ui
+from headwater.ui.runbooks import runbook_routes
 from headwater.ui.tiles import tile_routes
 from headwater.web import (
     MarquezError,
@@ -218,6 +219,7 @@ def _routes(components: Components) -> list[BaseRoute]:
         *cypher_api.routes(components.visible_graph, components.log_statement),
         *evidence.routes(components.visible_graph),
         *ui.routes(),
+        *runbook_routes(),
         *tile_routes(components.view, components.tile_tokens, settings.tile_origin_set),
     ]
 

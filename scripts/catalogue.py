@@ -8,6 +8,7 @@
 | figures.md | every figure of the dashboards, from `headwater/health/figures/definitions.py` |
 | graph.md, graph.svg | every label, property and edge, from `headwater/schema/*.toml` |
 | schema.graphql | the GraphQL schema |
+| ../how-to/runbooks | every runbook, from `headwater/health/findings/runbook_pages/` |
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from headwater.cypher.shell_text import shell_text
 from headwater.graphql.schema import sdl
 from headwater.health.figures.definitions import FIGURES, Direction, FigureDefinition, Unit
 from scripts.graph_page import graph_page, graph_picture
+from scripts.runbook_pages import runbook_pages
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "reference"
 OUTPUTS = DOCS / "cypher" / "outputs"
@@ -300,13 +302,14 @@ PAGES: dict[str, Callable[[], str]] = {
     "graph.md": graph_page,
     "graph.svg": graph_picture,
     "schema.graphql": sdl,
+    **{f"../how-to/{name}": page for name, page in runbook_pages().items()},
 }
 
 
 def main() -> None:
     for name, page in PAGES.items():
         (DOCS / name).write_text(page(), encoding="utf-8")
-        print((DOCS / name).relative_to(DOCS.parent.parent))
+        print((DOCS / name).resolve().relative_to(DOCS.parent.parent))
 
 
 if __name__ == "__main__":

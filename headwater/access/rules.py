@@ -66,6 +66,8 @@ ROUTES: dict[str, dict[str, Rule]] = {
     "/static": {"GET": OPEN},
     # A signed address stands for a key (headwater.access.tile_tokens).
     "/tiles/{figure}": {"GET": OPEN},
+    "/runbooks": {"GET": OPEN},
+    "/runbooks/{rule}": {"GET": OPEN},
     "/healthz": {"GET": OPEN},
     "/readyz": {"GET": OPEN},
     "/metrics": _READ,

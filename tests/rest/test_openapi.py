@@ -45,6 +45,8 @@ ELSEWHERE = (
     "/access/log",
     "/session",
     "/tiles/{figure}",
+    "/runbooks",
+    "/runbooks/{rule}",
 )
 CHECKS = [
     not_a_server_error,
