@@ -1,0 +1,1 @@
+"""Alerts: findings with one root cause as one message, and its delivery to receivers."""
