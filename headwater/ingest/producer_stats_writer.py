@@ -36,7 +36,7 @@ def write_producer_stats(transaction: Transaction, producer_stats: ProducerStats
     )
     _write(
         transaction,
-        "findings",
+        "conformance_findings",
         producer_stats.findings,
         FindingCounts,
         join_findings,

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from headwater.cypher.driver.database import Database, Row
 from headwater.schema.derived_properties import with_derived_properties
 
-STATISTICS_LABELS = ("Finding", "Producer")
+STATISTICS_LABELS = ("ConformanceFinding", "Producer")
 NODES_PER_PAGE = 2_000
 # A smaller page for nodes with their edges: a node may have many.
 SOURCES_PER_PAGE = 500

@@ -83,7 +83,9 @@ def producers(view: GraphView, *, producer: str = "", first: int = 100) -> list[
 def _read_findings(view: GraphView, names: list[str]) -> dict[str, list[Finding]]:
     findings: dict[str, list[Finding]] = defaultdict(list)
     if names:
-        for row in view.read("read/estate/findings", producers=names, limit=FINDINGS_MAX):
+        for row in view.read(
+            "read/estate/conformance_findings", producers=names, limit=FINDINGS_MAX
+        ):
             findings[row["producer"]].append(_finding(row))
     return findings
 

@@ -13,11 +13,11 @@ UNION ALL
 CALL () { MATCH (n:Column) RETURN count(n) AS nodes }
 RETURN 'Column' AS label, nodes, 0 AS edges
 UNION ALL
+CALL () { MATCH (n:ConformanceFinding) RETURN count(n) AS nodes }
+RETURN 'ConformanceFinding' AS label, nodes, 0 AS edges
+UNION ALL
 CALL () { MATCH (n:Dataset) RETURN count(n) AS nodes }
 RETURN 'Dataset' AS label, nodes, 0 AS edges
-UNION ALL
-CALL () { MATCH (n:Finding) RETURN count(n) AS nodes }
-RETURN 'Finding' AS label, nodes, 0 AS edges
 UNION ALL
 CALL () { MATCH (n:Job) RETURN count(n) AS nodes }
 RETURN 'Job' AS label, nodes, 0 AS edges

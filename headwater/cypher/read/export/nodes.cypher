@@ -20,12 +20,12 @@ CALL (label, after) {
   MATCH (n:Column) WHERE n.urn > after
   RETURN n ORDER BY n.urn LIMIT $limit
   UNION ALL
-  WITH label, after WHERE label = 'Dataset'
-  MATCH (n:Dataset) WHERE n.urn > after
+  WITH label, after WHERE label = 'ConformanceFinding'
+  MATCH (n:ConformanceFinding) WHERE n.urn > after
   RETURN n ORDER BY n.urn LIMIT $limit
   UNION ALL
-  WITH label, after WHERE label = 'Finding'
-  MATCH (n:Finding) WHERE n.urn > after
+  WITH label, after WHERE label = 'Dataset'
+  MATCH (n:Dataset) WHERE n.urn > after
   RETURN n ORDER BY n.urn LIMIT $limit
   UNION ALL
   WITH label, after WHERE label = 'Job'

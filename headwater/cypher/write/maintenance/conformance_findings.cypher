@@ -4,5 +4,5 @@
 // returns: nothing
 // example: run by the worker
 UNWIND $rows AS row
-MERGE (n:Finding {urn: row.urn})
+MERGE (n:ConformanceFinding {urn: row.urn})
 SET n += row.properties

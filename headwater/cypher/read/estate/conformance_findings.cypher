@@ -3,10 +3,10 @@
 // access: read
 // params: $producers LIST<STRING>, $limit INTEGER = 200
 // returns: producer, rule, field, count, first, last, sequence, example, detail
-// example: headwater cypher read/estate/findings --param producers=NAME,NAME
+// example: headwater cypher read/estate/conformance_findings --param producers=NAME,NAME
 UNWIND $producers AS producer
 CALL (producer) {
-  MATCH (n:Finding {producer: producer})
+  MATCH (n:ConformanceFinding {producer: producer})
   RETURN n
   ORDER BY n.count DESC, n.rule, n.field
   LIMIT $limit

@@ -1,0 +1,222 @@
+"""Lists of findings, for a caller who may not see every node.
+
+A finding is visible to a caller who sees its subject. Consumers that are hidden count but are not
+named; urns of hidden nodes in the evidence, the root and the end become stubs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from headwater.chunks import chunks
+from headwater.cypher.driver.database import Row
+from headwater.errors import QueryError
+from headwater.health.findings.models import Finding
+from headwater.health.findings.store import finding_of
+from headwater.lineage.hidden_nodes import stub_urn
+from headwater.lineage.list_pages import EARLIEST, LATEST, read_time_page
+from headwater.lineage.node_visibility import find_hidden
+from headwater.lineage.pagination import FIRST_PAGE, Page, PageRequest
+from headwater.lineage.view import GraphView
+from headwater.schema.urns import parse_urn
+
+FINDINGS_PER_NODE_MAX = 20
+_URNS_PER_QUERY_MAX = 1_000
+_URN = re.compile(r"[a-z]+:\S+")
+_STUB = "finding"
+
+
+@dataclass(frozen=True)
+class FindingFilter:
+    """Conditions on findings; an empty one matches everything.
+
+    `since` and `until` (exclusive) bound the time in which a finding was open. `root` is the id of
+    the finding that caused others.
+    """
+
+    open: bool | None = None
+    rule: str = ""
+    subject: str = ""
+    tier: str = ""
+    owner: str = ""
+    namespace: str = ""
+    root: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def findings(
+    view: GraphView, filter: FindingFilter = FindingFilter(), page: PageRequest = FIRST_PAGE
+) -> Page[Finding]:
+    """Return a page of findings, newest evidence first. Raises QueryError for a bad cursor."""
+    found = read_time_page(view, "read/findings/findings", page, **_parameters(view, filter))
+    shown = _shown(view, [finding_of(row["properties"]) for row in found.entries])
+    pairs = [
+        (shown[row["urn"]], cursor)
+        for row, cursor in zip(found.entries, found.cursors, strict=True)
+        if row["urn"] in shown
+    ]
+    return Page(
+        [finding for finding, _ in pairs],
+        [cursor for _, cursor in pairs],
+        found.has_next,
+        found.has_previous,
+    )
+
+
+def count_findings(view: GraphView, filter: FindingFilter = FindingFilter()) -> int:
+    """Return the number of findings on all pages."""
+    [row] = view.read("read/findings/findings_count", **_parameters(view, filter))
+    return int(row["count"])
+
+
+def find_finding(view: GraphView, urn: str) -> Finding | None:
+    """Return one finding by its id, None if there is none that the caller may see."""
+    return findings_by_urn(view, [urn]).get(urn)
+
+
+def findings_by_urn(view: GraphView, urns: Sequence[str]) -> dict[str, Finding]:
+    """Return the visible ones of these findings by their ids."""
+    rows: list[Row] = []
+    for some in chunks(list(dict.fromkeys(urns)), _URNS_PER_QUERY_MAX):
+        rows += view.read("read/findings/findings_by_urn", urns=some)
+    return _shown(view, [finding_of(row["properties"]) for row in rows])
+
+
+def findings_of(view: GraphView, urns: Iterable[str]) -> dict[str, list[Finding]]:
+    """Return the findings of each of these nodes: open ones first, then the newest.
+
+    At most `FINDINGS_PER_NODE_MAX` of a node. A node without findings has an empty list.
+    """
+    by_subject: dict[str, list[Finding]] = {urn: [] for urn in urns}
+    rows: list[Row] = []
+    for some in chunks(list(by_subject), _URNS_PER_QUERY_MAX):
+        rows += view.read(
+            "read/findings/findings_of_subjects", urns=some, limit=FINDINGS_PER_NODE_MAX
+        )
+    shown = _shown(view, [finding_of(row["properties"]) for row in rows])
+    for row in rows:
+        finding = shown.get(row["properties"]["urn"])
+        if finding:
+            by_subject[row["subject"]].append(finding)
+    return by_subject
+
+
+def subject_of(finding_urn: str) -> str:
+    """Return the urn of the node that a finding is about, from the id of the finding."""
+    return finding_urn.split(":", 2)[-1].partition("@")[0]
+
+
+def _parameters(view: GraphView, filter: FindingFilter) -> dict[str, Any]:
+    return {
+        "open": filter.open,
+        "rule": filter.rule,
+        "subject": filter.subject,
+        "tier": filter.tier,
+        "owner": filter.owner,
+        "namespace": filter.namespace,
+        "root": filter.root,
+        "since": filter.since or EARLIEST,
+        "until": filter.until or LATEST,
+        "visible": view.visibility.regexes,
+    }
+
+
+def _shown(view: GraphView, found: Sequence[Finding]) -> dict[str, Finding]:
+    """Return the findings with a visible subject by their ids, without the names of hidden
+    nodes."""
+    if view.visibility.is_unrestricted:
+        return {finding.id: finding for finding in found}
+    subjects = [finding.episode.subject for finding in found]
+    hidden = find_hidden(view, filter(_is_urn, subjects))
+    visible = [
+        finding
+        for finding in found
+        if _is_urn(finding.episode.subject) and finding.episode.subject not in hidden
+    ]
+    named: set[str] = set()
+    for finding in visible:
+        named.update(_urns_of(finding))
+    hidden |= find_hidden(view, named)
+    return {finding.id: _without(finding, hidden, view) for finding in visible}
+
+
+def _urns_of(finding: Finding) -> Iterable[str]:
+    """Yield the urns of every other node that a finding names."""
+    yield from (consumer.urn for consumer in finding.affected.consumers)
+    yield from filter(_is_urn, [subject_of(finding.root)])
+    yield from _urns_in([finding.episode.evidence, finding.episode.resolved_by])
+
+
+def _urns_in(value: Any) -> Iterable[str]:
+    if isinstance(value, str):
+        if _is_urn(value):
+            yield value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _urns_in(key)
+            yield from _urns_in(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _urns_in(item)
+
+
+def _is_urn(text: str) -> bool:
+    if not _URN.fullmatch(text):
+        return False
+    try:
+        parse_urn(text)
+    except QueryError:
+        return False
+    return True
+
+
+def _without(finding: Finding, hidden: set[str], view: GraphView) -> Finding:
+    """Return a finding without the names of hidden nodes."""
+    episode, affected = finding.episode, finding.affected
+    pruned = view.visibility.prune(dict(episode.evidence))
+    evidence = {
+        _stubbed(key, hidden): _stubbed_value(value, hidden) for key, value in pruned.items()
+    }
+    root = finding.root
+    subject = subject_of(root)
+    if subject in hidden or (subject != episode.subject and not _is_urn(subject)):
+        root = stub_urn(_STUB, root)
+    by = episode.resolved_by
+    return replace(
+        finding,
+        episode=replace(
+            episode, evidence=evidence, resolved_by=by if by is None else _stubbed(by, hidden)
+        ),
+        root=root,
+        affected=replace(
+            affected,
+            consumers=tuple(one for one in affected.consumers if one.urn not in hidden),
+        ),
+    )
+
+
+def _stubbed(text: str, hidden: set[str]) -> str:
+    return stub_urn(_STUB, text) if text in hidden else text
+
+
+def _stubbed_value(value: Any, hidden: set[str]) -> Any:
+    """Return a value of the evidence with stubs; an object about a hidden node keeps its urns
+    only."""
+    if isinstance(value, str):
+        return _stubbed(value, hidden)
+    if isinstance(value, list | tuple):
+        return [_stubbed_value(item, hidden) for item in value]
+    if isinstance(value, Mapping):
+        about = [item for item in [*value, *value.values()] if isinstance(item, str)]
+        items = value.items()
+        if hidden.intersection(about):
+            items = {
+                key: item for key, item in items if isinstance(item, str) and _is_urn(item)
+            }.items()
+        return {_stubbed(key, hidden): _stubbed_value(item, hidden) for key, item in items}
+    return value

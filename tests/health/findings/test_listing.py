@@ -1,0 +1,130 @@
+"""Lists of findings: filters, pages, and what a restricted caller sees of hidden nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.health.findings.listing import (
+    FindingFilter,
+    count_findings,
+    find_finding,
+    findings,
+    findings_of,
+    subject_of,
+)
+from headwater.health.findings.models import Consumer, Finding, Tier
+from headwater.lineage.pagination import PageRequest
+from headwater.lineage.view import GraphView
+from headwater.schema.visibility import Visibility
+from tests.canonical import empty
+from tests.health.findings.builders import at, episode, finding, save
+
+pytestmark = pytest.mark.neo4j
+
+STALE = finding(episode("stale-source", "dataset:secret:raw", 0, 1, key="due"), Tier.P2)
+FAILED = finding(
+    episode(
+        "failed-run",
+        "job:open:load",
+        2,
+        6,
+        key="run:r1",
+        reads="dataset:secret:raw",
+        users=[
+            {"urn": "job:secret:mail", "column": "salary"},
+            {"urn": "job:open:report", "column": "amount"},
+        ],
+    ),
+    Tier.P1,
+    root=STALE.id,
+    owners=["ann"],
+    consumers=[
+        Consumer("dataset:open:mart", "DATASET", ("bob",), True),
+        Consumer("dataset:secret:pay", "DATASET", ("eve",), True),
+    ],
+    datasets=2,
+    critical=2,
+)
+ENDED = finding(episode("duration", "job:open:load", 3, 4, end=5, key="run:r0"), Tier.P3)
+PRODUCER = finding(episode("clock-skew", "producer:https%3A//spark", 1, 5), Tier.P3)
+ALL = [FAILED, PRODUCER, ENDED, STALE]
+
+
+@pytest.fixture(scope="module")
+def view(database: Database) -> Iterator[GraphView]:
+    empty(database)
+    save(
+        database,
+        [(STALE, ["secret"]), (FAILED, ["open"]), (ENDED, ["open"]), (PRODUCER, [])],
+    )
+    yield GraphView(database)
+    empty(database)
+
+
+@pytest.mark.parametrize(
+    ("filter", "expected"),
+    [
+        (FindingFilter(), ALL),
+        (FindingFilter(open=True), [FAILED, PRODUCER, STALE]),
+        (FindingFilter(open=False), [ENDED]),
+        (FindingFilter(rule="failed-run"), [FAILED]),
+        (FindingFilter(tier="P3"), [PRODUCER, ENDED]),
+        (FindingFilter(subject="job:open:load"), [FAILED, ENDED]),
+        (FindingFilter(owner="ann"), [FAILED]),
+        (FindingFilter(namespace="secret"), [STALE]),
+        (FindingFilter(root=STALE.id), [FAILED, STALE]),
+        (FindingFilter(until=at(2)), [PRODUCER, STALE]),
+        (FindingFilter(since=at(6)), [FAILED, PRODUCER, STALE]),
+        (FindingFilter(since=at(5), until=at(4)), [FAILED, PRODUCER, ENDED, STALE]),
+        (FindingFilter(rule="none"), []),
+    ],
+)
+def test_each_condition_selects(
+    view: GraphView, filter: FindingFilter, expected: list[Finding]
+) -> None:
+    assert findings(view, filter).entries == expected
+    assert count_findings(view, filter) == len(expected)
+
+
+def test_pages_go_forward_and_backward(view: GraphView) -> None:
+    first = findings(view, page=PageRequest(3))
+    assert (first.entries, first.has_next) == (ALL[:3], True)
+    second = findings(view, page=PageRequest(3, first.cursors[-1]))
+    assert (second.entries, second.has_next) == (ALL[3:], False)
+    back = findings(view, page=PageRequest(2, second.cursors[0], is_backward=True))
+    assert back.entries == ALL[1:3]
+
+
+def test_findings_of_nodes_come_open_first(view: GraphView) -> None:
+    found = findings_of(view, ["job:open:load", "job:open:none"])
+    assert found == {"job:open:load": [FAILED, ENDED], "job:open:none": []}
+    assert find_finding(view, PRODUCER.id) == PRODUCER
+    assert find_finding(view, "finding:none") is None
+
+
+def test_a_restricted_caller_sees_no_name_of_a_hidden_node(view: GraphView) -> None:
+    restricted = view.visible_to(Visibility(("open",)))
+    page = findings(restricted)
+    assert [one.id for one in page.entries] == [FAILED.id, ENDED.id]
+    assert count_findings(restricted) == 2
+    assert find_finding(restricted, STALE.id) is None
+    assert find_finding(restricted, PRODUCER.id) is None
+    assert findings_of(restricted, ["dataset:secret:raw"]) == {"dataset:secret:raw": []}
+    [failed, _] = page.entries
+    assert "secret" not in str(failed)
+    assert "salary" not in str(failed)
+    assert [one.urn for one in failed.affected.consumers] == ["dataset:open:mart"]
+    assert (failed.affected.datasets, failed.affected.critical) == (2, 2)
+    assert failed.root.startswith("hidden:")
+    evidence = failed.episode.evidence
+    assert evidence["reads"].startswith("hidden:")
+    assert evidence["users"][1] == {"urn": "job:open:report", "column": "amount"}
+    assert list(evidence["users"][0]) == ["urn"]
+
+
+def test_the_subject_of_a_finding_is_in_its_id() -> None:
+    for one in ALL:
+        assert subject_of(one.id) == one.episode.subject
