@@ -49,7 +49,7 @@ def finding(
     root: str = "",
     owners: Iterable[str] = (),
     consumers: Iterable[Consumer] = (),
-    **counts: int,
+    **counts: Any,
 ) -> Finding:
     """Return the finding of an episode; without `root` it is its own root."""
     affected = Affected(consumers=tuple(consumers), **counts)

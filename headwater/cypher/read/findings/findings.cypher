@@ -9,8 +9,9 @@
 // returns: urn, at, properties
 // example: run for the list of findings
 MATCH (f:Finding)
-WHERE f.lastSeen <= $cursorTime AND NOT (f.lastSeen = $cursorTime AND f.urn <= $cursorUrn)
-  AND ($open IS NULL OR f.isOpen = $open)
+WHERE f.isOpen IN CASE WHEN $open IS NULL THEN [true, false] ELSE [$open] END
+  AND f.lastSeen <= $cursorTime
+  AND NOT (f.lastSeen = $cursorTime AND f.urn <= $cursorUrn)
   AND ($rule = '' OR f.rule = $rule) AND ($tier = '' OR f.tier = $tier)
   AND ($subject = '' OR f.subject = $subject) AND ($root = '' OR f.root = $root)
   AND ($owner = '' OR $owner IN f.owners) AND ($namespace = '' OR $namespace IN f.namespaces)

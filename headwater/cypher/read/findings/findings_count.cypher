@@ -6,7 +6,7 @@
 // returns: count
 // example: run for the list of findings
 MATCH (f:Finding)
-WHERE ($open IS NULL OR f.isOpen = $open)
+WHERE f.isOpen IN CASE WHEN $open IS NULL THEN [true, false] ELSE [$open] END
   AND ($rule = '' OR f.rule = $rule) AND ($tier = '' OR f.tier = $tier)
   AND ($subject = '' OR f.subject = $subject) AND ($root = '' OR f.root = $root)
   AND ($owner = '' OR $owner IN f.owners) AND ($namespace = '' OR $namespace IN f.namespaces)
