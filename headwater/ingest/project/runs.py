@@ -170,6 +170,7 @@ def _node(run: _Run) -> Properties:
         "lastEnd": time_at(ended if ended != state.finished else None),
         "attempts": state.count if state.count != 1 else None,
         "version": run.details.version or (facts.code.value if facts.code else None),
+        "codeHash": facts.source_hash.value if facts.source_hash else None,
         "triggeredBy": run.details.triggered_by,
         **_described(facts, since=state.started),
         "reportedSides": sides,

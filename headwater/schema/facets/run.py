@@ -114,6 +114,27 @@ class Test(Facet, frozen=True):
     tests: list[TestExecution]
 
 
+class AirflowTimetable(Part, frozen=True):
+    """The serialised timetable of a DAG: cron expressions in a time zone, or `delta` seconds."""
+
+    expression: str | None = None
+    expressions: list[str] | None = None
+    timezone: str | None = None
+    delta: float | None = None
+
+
+class AirflowDag(Part, frozen=True):
+    timetable: AirflowTimetable | None = None
+
+
+class AirflowState(Facet, frozen=True):
+    """The facets `airflow` and `airflowDagRun` of Airflow's provider; no part of the
+    specification.
+    """
+
+    dag: AirflowDag | None = None
+
+
 class AirflowMappedTask(Facet, frozen=True):
     """The facet `airflow_mappedTask` of Airflow's provider; no part of the specification."""
 

@@ -182,3 +182,12 @@ def test_a_registered_artifact_adds_properties() -> None:
     ]
     assert (made["rowCount"], made["createdAt"], made["type"]) == (9, moment(2), "mart")
     assert (made["storagePath"], made["schema"], made["status"]) == ("s3://x", "id", "COMPLETE")
+
+
+def test_a_run_has_the_hash_of_its_code() -> None:
+    query = {"sql": {**FACET, "query": "SELECT 1"}}
+    started = event(1, "START")
+    started["job"]["facets"] = query
+    # The first 16 digits of the SHA-256 of the query, by sha256sum.
+    assert run(started).node["codeHash"] == "e004ebd5b5532a4b"
+    assert run(event(1, "START")).node["codeHash"] is None

@@ -1,0 +1,129 @@
+"""Read the histories of jobs: a few statements for up to 200 jobs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from headwater.chunks import chunks
+from headwater.cypher.driver.database import Row
+from headwater.health.findings.jobs.history import (
+    RUNS_MAX,
+    JobHistory,
+    OutputFact,
+    RunFact,
+    Schedule,
+)
+from headwater.health.findings.jobs.schedule import find_schedule
+from headwater.lineage.view import GraphView
+from headwater.schema.facts import RunFacts
+
+# Jobs of one statement: with 200 runs each, a few thousand rows.
+_JOBS_PER_QUERY_MAX = 25
+# Datasets of a job or a run, and users of a dataset.
+_DATASETS_MAX = 100
+_USERS_MAX = 20
+_FACTS_PER_QUERY_MAX = 200
+_ERROR_CHARACTERS_MAX = 300
+_STREAMING = "STREAMING"
+
+
+def read_job_histories(view: GraphView, urns: Iterable[str]) -> list[JobHistory]:
+    """Return the histories of those of these jobs that the graph has, by urn.
+
+    The view must be unrestricted: detectors see everything, and visibility is checked when
+    somebody asks for findings.
+    """
+    histories: list[JobHistory] = []
+    for some in chunks(sorted(set(urns)), _JOBS_PER_QUERY_MAX):
+        states = {
+            row["urn"]: row
+            for row in view.read(
+                "read/findings/job_states", urns=some, limit=_DATASETS_MAX, users=_USERS_MAX
+            )
+        }
+        rows: dict[str, list[Row]] = defaultdict(list)
+        for row in view.read(
+            "read/findings/job_runs", urns=some, limit=RUNS_MAX, datasets=_DATASETS_MAX
+        ):
+            rows[row["job"]].append(row)
+        runs = {urn: _runs(rows[urn]) for urn in states}
+        schedules = _read_schedules(view, runs)
+        histories += [
+            _history(row, runs[urn], schedules.get(urn)) for urn, row in sorted(states.items())
+        ]
+    return histories
+
+
+def _runs(rows: Iterable[Row]) -> tuple[RunFact, ...]:
+    runs = [_run(row) for row in rows]
+    return tuple(sorted(runs, key=lambda run: (run.started, run.urn)))
+
+
+def _run(row: Row) -> RunFact:
+    is_running = row["status"] == "RUNNING"
+    error = row["error"]
+    return RunFact(
+        urn=row["urn"],
+        status=row["status"],
+        started=row["startedAt"],
+        ended=None if is_running else row["endedAt"] or row["lastSeen"],
+        nominal_start=row["nominalStart"],
+        nominal_end=row["nominalEnd"],
+        slot=row["slot"],
+        attempt=row["attempt"],
+        execution=row["execution"],
+        error=error[:_ERROR_CHARACTERS_MAX] if error else None,
+        code_version=row["version"],
+        code_hash=row["codeHash"],
+        reads=tuple(row["reads"]),
+        writes=tuple(row["writes"]),
+        failed_child_writes=tuple(row["failedChildWrites"]),
+    )
+
+
+def _read_schedules(view: GraphView, runs: dict[str, tuple[RunFact, ...]]) -> dict[str, Schedule]:
+    """Return the schedules of the jobs whose newest run reports one."""
+    newest = {some[-1].urn: job for job, some in sorted(runs.items()) if some}
+    schedules: dict[str, Schedule] = {}
+    for urns in chunks(sorted(newest), _FACTS_PER_QUERY_MAX):
+        for row in view.read("read/nodes/facts", urns=urns):
+            if row["facts"]:
+                facts = msgspec.json.decode(row["facts"], type=RunFacts)
+                schedule = find_schedule(facts.facets)
+                if schedule is not None:
+                    schedules[newest[row["urn"]]] = schedule
+    return schedules
+
+
+def _history(row: Row, runs: Sequence[RunFact], schedule: Schedule | None) -> JobHistory:
+    return JobHistory(
+        urn=row["urn"],
+        namespace=row["namespace"] or "",
+        name=row["name"] or "",
+        runs=tuple(runs),
+        inputs=tuple(row["inputs"]),
+        outputs=tuple(
+            OutputFact(
+                one["urn"],
+                one["isCurrent"],
+                tuple(one["tags"]),
+                tuple(one["readers"]),
+                tuple(one["answers"]),
+            )
+            for one in row["outputs"]
+        ),
+        owners=tuple(row["owners"] or ()),
+        tags=tuple(row["tags"] or ()),
+        type=row["type"],
+        is_streaming=(row["processing"] or "").upper() == _STREAMING,
+        schedule=schedule,
+        containers=tuple(one["urn"] for one in row["containers"]),
+        is_contained=any(one["isReporting"] for one in row["containers"]),
+        first_seen=row["firstSeen"],
+        deprecated_at=row["deprecatedAt"],
+        deleted_at=row["deletedAt"],
+        is_truncated=len(runs) >= RUNS_MAX,
+    )
