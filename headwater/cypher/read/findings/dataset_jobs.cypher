@@ -1,0 +1,26 @@
+// Return the jobs that write the given datasets now, and those that read them now or did. `columns`
+// are the columns of the dataset for which column lineage names the reader.
+// access: read
+// params: $urns LIST<STRING>, $limit INTEGER = 200
+// returns: urn, producers, readers
+// example: headwater cypher read/findings/dataset_jobs --param urns=dataset:file:/raw/planes
+UNWIND $urns AS urn
+MATCH (d:Dataset {urn: urn})
+WITH urn, d, COLLECT {
+  MATCH (d)-[:HAS_COLUMN]->(c:Column)-[e:FEEDS]->(:Column|Dataset)
+  WHERE e.job <> ''
+  RETURN DISTINCT [e.job, c.name]
+} AS uses
+RETURN urn, COLLECT {
+  MATCH (j:Job)-[e:PRODUCED]->(d)
+  WHERE e.current
+  RETURN {job: j.urn, namespace: j.namespace, name: j.name, firstSeen: e.firstSeen,
+    processing: j.processing} ORDER BY j.urn LIMIT $limit
+} AS producers, COLLECT {
+  MATCH (d)-[e:FEEDS]->(j:Job)
+  WHERE j.deletedAt IS NULL
+  RETURN {job: j.urn, namespace: j.namespace, name: j.name, owners: j.owners,
+    current: coalesce(e.current, false), firstSeen: e.firstSeen, lastSeen: e.lastSeen,
+    columns: [use IN uses WHERE use[0] = j.urn | use[1]]}
+  ORDER BY coalesce(e.current, false) DESC, j.urn LIMIT $limit
+} AS readers

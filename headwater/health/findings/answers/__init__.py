@@ -1,0 +1,1 @@
+"""Findings about answers: their histories and the detectors that read them."""

@@ -1,0 +1,19 @@
+"""Every detector of answers, run over one history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+from headwater.health.findings.answers.history import AnswerHistory
+from headwater.health.findings.models import Episode
+
+Detector = Callable[[AnswerHistory, datetime], Iterator[Episode]]
+
+DETECTORS: tuple[Detector, ...] = ()
+
+
+def detect_answer(history: AnswerHistory, instant: datetime) -> list[Episode]:
+    """Return the episodes of all rules of answers at an instant, by rule and beginning."""
+    found = [episode for detector in DETECTORS for episode in detector(history, instant)]
+    return sorted(found, key=lambda episode: (episode.rule, episode.first_seen, episode.key))

@@ -1,0 +1,1 @@
+"""Findings about datasets: their histories and the detectors that read them."""
