@@ -47,6 +47,7 @@ from headwater.health import metrics
 from headwater.health.figures.daily import run_daily_snapshots
 from headwater.health.platform import PlatformReader
 from headwater.health.request_timer import RequestTimer
+from headwater.health.service_levels.recorder import Recorder, Storage
 from headwater.ingest.receive import http as ingest
 from headwater.ingest.receive.accept import EventAcceptor
 from headwater.ingest.receive.redact import Redactor
@@ -122,6 +123,16 @@ class Components:
         self.database = connect(settings)
         cache = CacheRefresher(self.database) if settings.lineage_cache else None
         self.view = GraphView(self.database, cache=cache)
+        self.platform = PlatformReader(self.view, self.platform_spool)
+        self.service_levels = Recorder(
+            self.view,
+            self.platform.read_metrics,
+            Storage(
+                (settings.spool_path, settings.home_path / "data"),
+                settings.storage_price,
+                settings.storage_cost_target,
+            ),
+        )
 
     def close(self) -> None:
         self.committer.close()
@@ -155,7 +166,7 @@ def create_app(settings: Settings) -> Starlette:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = QUERY_THREADS_MAX
         stop = threading.Event()
-        threads = _background_threads(components.view, stop)
+        threads = _background_threads(components, stop)
         for thread in threads:
             thread.start()
         yield
@@ -198,7 +209,7 @@ def _routes(components: Components) -> list[BaseRoute]:
             batch_bytes_max=settings.batch_bytes_max,
             on_refused=metrics.refused.inc,
         ),
-        *health.routes(components.view, components.health_spool),
+        *health.routes(components.view, components.health_spool, components.service_levels),
         *access.routes(components.guard.keys, components.guard.log),
         *session_http.routes(components.guard),
         *graphql_routes(
@@ -208,7 +219,7 @@ def _routes(components: Components) -> list[BaseRoute]:
             authenticate=components.guard.identify,
             persisted=persisted,
             cost_max=settings.query_cost_max,
-            read_platform=PlatformReader(components.view, components.platform_spool).read,
+            read_platform=components.platform.read,
         ),
         *rest_routes(
             components.visible_graph,
@@ -245,7 +256,8 @@ def _guard(store: AccessStore, settings: Settings) -> Guard:
     return guard
 
 
-def _background_threads(view: GraphView, stop: threading.Event) -> list[threading.Thread]:
+def _background_threads(components: Components, stop: threading.Event) -> list[threading.Thread]:
+    view = components.view
     view.database.planning_seconds = PLANNING_SECONDS_MAX
     threads = [
         threading.Thread(
@@ -253,6 +265,9 @@ def _background_threads(view: GraphView, stop: threading.Event) -> list[threadin
         ),
         threading.Thread(
             target=run_daily_snapshots, args=(view, stop), name="figures", daemon=True
+        ),
+        threading.Thread(
+            target=components.service_levels.run, args=(stop,), name="service-levels", daemon=True
         ),
     ]
     if view.cache is not None:

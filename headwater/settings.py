@@ -86,6 +86,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tile_origins: str = ""
     # Maximum number of values in the response to a GraphQL query.
     query_cost_max: int = 100_000
+    # The price of a gigabyte of storage for a month, and the cost per million events to stay below,
+    # both in one currency (docs/reference/service-levels.md, M10).
+    storage_price: float = 0.1
+    storage_cost_target: float = 1.0
     # Folder of the code that registered assets point to; empty: no code is read.
     repository_root: str = ""
     # Queries that can be requested by name or hash: a JSON file or a folder of .graphql files.
@@ -227,6 +231,9 @@ def _validate(settings: Settings) -> None:
         ("TILE_ORIGINS", settings.tile_origin_set),
     ):
         _validate_origins(name, origins)
+    for name in ("storage_price", "storage_cost_target"):
+        if not 0 <= getattr(settings, name) < float("inf"):
+            raise SettingsError(f"{PREFIX}{name.upper()} must be a number from 0")
     if settings.future_seconds < 0:
         raise SettingsError("HEADWATER_FUTURE_SECONDS must not be below 0")
     if not 0 <= settings.port <= 65_535:

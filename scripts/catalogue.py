@@ -6,6 +6,7 @@
 | cypher.md | the lesson cypher/graph.md, and every audit query from the head of its file, with its answer on |
 | | the demo from cypher/outputs (`scripts/audit_outputs.py`) |
 | figures.md | every figure of the dashboards, from `headwater/health/figures/definitions.py` |
+| service-levels.md | every service level, from `headwater/health/service_levels/definitions.py` |
 | graph.md, graph.svg | every label, property and edge, from `headwater/schema/*.toml` |
 | schema.graphql | the GraphQL schema |
 | ../how-to/runbooks | every runbook, from `headwater/health/findings/runbook_pages/` |
@@ -36,6 +37,7 @@ from headwater.cypher.sandbox.statement_check import DEPTH_MAX, TEXT_CHARACTERS_
 from headwater.cypher.shell_text import shell_text
 from headwater.graphql.schema import sdl
 from headwater.health.figures.definitions import FIGURES, Direction, FigureDefinition, Unit
+from headwater.health.service_levels.definitions import SERVICE_LEVELS, Budget, ServiceLevel
 from scripts.graph_page import graph_page, graph_picture
 from scripts.runbook_pages import runbook_pages
 
@@ -139,6 +141,32 @@ measured.
 
 A tag of a dataset or job is compared in small letters. `certified` and `canonical` also count as `certified=true`,
 `=yes` or `=1`.
+
+"""
+SERVICE_LEVELS_HEAD = """# Service levels
+
+*Written by `make docs` from `headwater/health/service_levels/definitions.py`.*
+
+GraphQL `serviceLevels`, `headwater slo`, `/metrics` and the dashboards show the same values
+([how to work with them](../how-to/service-levels.md)). A value is null, and the verdict `UNKNOWN`, if there was nothing
+to measure. Nodes hidden from the key of the caller do not count; counters and samples count for everybody.
+
+The *objective* is the share of good parts, or of good days, that is promised; the rest is the *budget of errors*.
+
+    budget left = 1 - share of bad parts in the window / (1 - objective)
+    burn rate   = share of bad parts in a short window / (1 - objective)
+
+At a burn rate of 1 the budget lasts exactly the window. The rate of two pairs of windows is measured: an hour with its
+last 5 minutes, and 6 hours with their last 30 minutes. Of a pair the lower rate counts, of the pairs the higher one. A
+rate above 4 is urgent ([decision 0034](../decisions/0034-service-levels.md)). A level of the graph as it is has one
+value a day: its budget takes the mean of the days, and its burn rate is that of now. If the budget counts days, the
+burn rate takes the last 7 days, and a day without a value counts as good.
+
+A level is `MISSED` if its value misses the target. It is `AT_RISK` if less than a quarter of the budget is left, or the
+burn rate is above 4.
+
+The API reads the counters of all its processes every 30 seconds. It evaluates all levels every five minutes, and keeps
+samples of each hour for 90 days. So a level of counters starts empty with a new graph, and lags 30 seconds behind.
 
 """
 
@@ -288,11 +316,53 @@ def _figure(figure: FigureDefinition) -> str:
 
 
 def _bound(figure: FigureDefinition, value: float | None) -> str:
-    if value is None:
-        return "none"
-    if figure.unit is Unit.SHARE:
+    return "none" if value is None else _value(figure.unit, value)
+
+
+def _value(unit: Unit, value: float) -> str:
+    if unit is Unit.SHARE:
         return f"{value:.0%}"
-    return f"{value:g} s" if figure.unit is Unit.SECONDS else f"{value:g}"
+    return f"{value:g} s" if unit is Unit.SECONDS else f"{value:g}"
+
+
+def service_levels_page() -> str:
+    """Return the page of all service levels, in the order of their ids."""
+    listed = "\n".join(
+        f"| [{one.id}](#{one.id.lower()}) | {one.title} | {_target(one)} | {one.objective:.1%} |"
+        for one in SERVICE_LEVELS.values()
+    )
+    head = "| level | title | target | objective |\n|---|---|---|---|"
+    sections = "\n".join(map(_service_level, SERVICE_LEVELS.values()))
+    return f"{SERVICE_LEVELS_HEAD}{head}\n{listed}\n\n{sections}"
+
+
+def _service_level(level: ServiceLevel) -> str:
+    budget = {
+        Budget.PARTS: "the parts that the denominator counts",
+        Budget.DAYS: "days on which the value misses the target",
+    }
+    figure = f"[{level.figure}](figures.md#{level.figure})" if level.figure else "none"
+    rows = (
+        ("name", level.name),
+        ("value", level.value),
+        ("numerator", level.numerator),
+        ("denominator", level.denominator),
+        ("window", f"the last {level.window_days} days"),
+        ("source", level.origin),
+        ("figure", figure),
+        ("unit", level.unit.lower()),
+        ("better", _BETTER[level.good]),
+        ("target", _target(level)),
+        ("objective", f"{level.objective:.1%}"),
+        ("budget", budget[level.budget]),
+    )
+    table = "\n".join(f"| {name} | {value} |" for name, value in rows)
+    return f"## {level.id}\n\n{level.title}.\n\n| | |\n|---|---|\n{table}\n"
+
+
+def _target(level: ServiceLevel) -> str:
+    sign = "at least" if level.good is Direction.UP else "at most"
+    return f"{sign} {_value(level.unit, level.target)}"
 
 
 PAGES: dict[str, Callable[[], str]] = {
@@ -303,6 +373,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "graph.svg": graph_picture,
     "schema.graphql": sdl,
     **{f"../how-to/{name}": page for name, page in runbook_pages().items()},
+    "service-levels.md": service_levels_page,
 }
 
 

@@ -129,6 +129,7 @@ _QUERIES = (
     "schemaChanges",
     "schemaDiff",
     "search",
+    "serviceLevels",
     "trace",
     "unusedDatasets",
     "usage",

@@ -42,6 +42,7 @@ from headwater.cli import (
     query,
     send,
     serve,
+    service_levels,
     setup_commands,
     snapshot,
     status,
@@ -63,7 +64,21 @@ app = typer.Typer(
     "refused, 5 unavailable, 6 not found, 7 several nodes of one name.",
 )
 for panel, modules in (
-    ("Ask", (query, lists, failures, checks, estate, figures, impact, evidence, conformance)),
+    (
+        "Ask",
+        (
+            query,
+            lists,
+            failures,
+            checks,
+            estate,
+            figures,
+            service_levels,
+            impact,
+            evidence,
+            conformance,
+        ),
+    ),
     ("Run", (serve, status, mcp, setup_commands)),
     ("Send and check", (send, gate)),
     ("Maintain", (graph_admin, snapshot, tile)),

@@ -61,20 +61,23 @@ def _row(figure: Data) -> Data:
     state = "out of bounds" if figure["isBelowThreshold"] else "within bounds"
     return {
         "figure": figure["name"],
-        "value": _text(figure["value"], unit),
+        "value": value_text(figure["value"], unit),
         "of": "" if out_of is None else f"{out_of:,} {figure['outOf']}",
-        "threshold": "" if threshold is None else _text(threshold, unit),
+        "threshold": "" if threshold is None else value_text(threshold, unit),
         "state": "" if threshold is None or figure["value"] is None else state,
     }
 
 
-def _text(value: float | None, unit: str) -> str:
+def value_text(value: float | None, unit: str) -> str:
+    """Return a value with its unit; a share as a percentage."""
     from headwater.cli import render
 
     if value is None:
         return "-"
     if unit == "SHARE":
         return render.percent(value)
+    if unit == "COST":
+        return f"{value:,.2f}"
     return f"{value:,.0f} s" if unit == "SECONDS" else f"{value:,g}"
 
 

@@ -15,6 +15,7 @@ import anyio
 import anyio.to_thread
 import msgspec
 from prometheus_client import CONTENT_TYPE_LATEST
+from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -30,8 +31,11 @@ CHECK_SECONDS_MAX = 5.0
 _UNKNOWN = {"ok": False, "reason": "unknown while Neo4j does not answer"}
 
 
-def routes(view: GraphView, spool: Spool) -> list[Route]:
-    """Return the routes of health. `spool` is a connection for them alone."""
+def routes(view: GraphView, spool: Spool, *collectors: Collector) -> list[Route]:
+    """Return the routes of health.
+
+    `spool` is a connection for them alone. `collectors` are further metrics for /metrics.
+    """
     database, counts = view.database, EventCounts(spool, view)
     # One SQLite connection serves one thread at a time.
     turn = anyio.Lock()
@@ -63,7 +67,7 @@ def routes(view: GraphView, spool: Spool) -> list[Route]:
         async with turn:
             with anyio.move_on_after(SCRAPE_SECONDS_MAX):
                 await anyio.to_thread.run_sync(counts.refresh, abandon_on_cancel=True)
-            text = await anyio.to_thread.run_sync(exposition, counts)
+            text = await anyio.to_thread.run_sync(exposition, counts, *collectors)
         return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     return [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)]

@@ -31,13 +31,13 @@ from headwater.ingest.write.transaction import Checkpoint
 from headwater.lineage.view import GraphView
 
 SCRAPE_SECONDS_MAX = 2.0
-_LAG_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800, 7200)
+LAG_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800, 7200)
 _QUERY_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
 lag = Histogram(
     "headwater_ingest_lag_seconds",
     "From accepted to visible in the graph, per event.",
-    buckets=_LAG_SECONDS,
+    buckets=LAG_SECONDS,
 )
 fold_time = Histogram(
     "headwater_fold_seconds", "One batch: fold and write, until committed.", buckets=_QUERY_SECONDS
@@ -52,6 +52,9 @@ request_time = Histogram(
     "headwater_request_seconds", "One HTTP request.", ["route", "status"], buckets=_QUERY_SECONDS
 )
 refused = Counter("headwater_events_refused", "Events answered with a 4xx.")
+questions = Counter(
+    "headwater_questions", "Questions: answered, failed, or refused as wrong.", ["outcome"]
+)
 
 
 def observe_commit(report: CommitReport) -> None:
@@ -136,10 +139,11 @@ class EventCounts(Collector):
             )
 
 
-def exposition(counts: EventCounts) -> bytes:
+def exposition(counts: EventCounts, *others: Collector) -> bytes:
     """Return all metrics in the text format of Prometheus."""
     registry = CollectorRegistry()
-    registry.register(counts)
+    for collector in (counts, *others):
+        registry.register(collector)
     if VARIABLE not in os.environ:
         return generate_latest(registry) + generate_latest(REGISTRY)
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]

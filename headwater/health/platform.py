@@ -63,10 +63,14 @@ class PlatformReader:
 
     def read(self) -> PlatformState:
         """Return the present state; it waits for Neo4j for two seconds at most."""
+        return platform_state(self.read_metrics())
+
+    def read_metrics(self) -> list[Metric]:
+        """Return all metrics of the processes; it waits for Neo4j for two seconds at most."""
         with self._lock:
             self._counts.refresh()
             text = exposition(self._counts).decode()
-        return platform_state(text_string_to_metric_families(text))
+        return list(text_string_to_metric_families(text))
 
 
 def platform_state(families: Iterable[Metric]) -> PlatformState:

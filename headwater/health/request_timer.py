@@ -8,7 +8,7 @@ from functools import cache
 from prometheus_client import Histogram
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from headwater.health import metrics
+from headwater.health import metrics, questions
 
 
 @cache
@@ -41,3 +41,4 @@ class RequestTimer:
             # Unrouted paths share one label: callers could otherwise create endless time series.
             path = getattr(scope.get("route"), "path", "other")
             _series(path, status).observe(time.monotonic() - started)
+            questions.observe_response(scope.get("method", ""), path, status)

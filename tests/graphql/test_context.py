@@ -178,6 +178,7 @@ QUESTIONS = {
     ),
     "schemaDiff": "query ($v: ID!) { schemaDiff(before: $v, after: $v) }",
     "nodesByName": '{ nodesByName(name: "made", first: 100) { urn name } }',
+    "serviceLevels": "{ serviceLevels { id value budgetLeft burnRate history { value } } }",
     "search": '{ search(text: "made", first: 100) { edges { node { urn name } } totalCount } }',
     "aliases": "{ aliases(first: 100) { nodes { name { name } dataset { name } declaredBy } } }",
     "unusedDatasets": (

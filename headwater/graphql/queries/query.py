@@ -23,6 +23,7 @@ from headwater.graphql.queries.lineage import LineageQueries, Urn
 from headwater.graphql.queries.lineage_table import TableQueries
 from headwater.graphql.queries.on_call import OnCallQueries
 from headwater.graphql.queries.platform import PlatformQueries
+from headwater.graphql.queries.service_levels import ServiceLevelQueries
 from headwater.graphql.types.aliases import Alias
 from headwater.graphql.types.fields import (
     LONG_PAGE_DEFAULT,
@@ -53,6 +54,7 @@ class Query(
     LineageQueries,
     OnCallQueries,
     PlatformQueries,
+    ServiceLevelQueries,
     TableQueries,
 ):
     @resolver("A run by its id.")

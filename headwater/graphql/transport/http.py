@@ -51,6 +51,7 @@ from headwater.graphql.transport.requests import (
     parse_parameters,
 )
 from headwater.graphql.transport.websocket import PATH, SharedState, WebSocketEndpoint
+from headwater.health import questions
 from headwater.lineage.view import GraphView
 from headwater.web import PAGE_HEADERS
 
@@ -191,12 +192,21 @@ class GraphQLApp(GraphQL[Context, None]):
         limit = REQUEST_SECONDS_MAX + self._planning_seconds()
         try:
             with anyio.fail_after(limit):
-                return await super().execute_operation(*arguments)
+                result = await super().execute_operation(*arguments)
         except TimeoutError:
             extensions = {"code": "TIMEOUT", "hint": "Request less, or retry later."}
             message = f"the query exceeded {limit:g} s"
             error = GraphQLError(message, extensions=extensions)
-            return ExecutionResult(data=None, errors=[error])
+            result = ExecutionResult(data=None, errors=[error])
+        _observe(result)
+        return result
+
+
+def _observe(result: Any) -> None:
+    """Count the outcome of an executed operation, or of each operation of a batch."""
+    for one in result if isinstance(result, list) else [result]:
+        errors = getattr(one, "errors", None) or ()
+        questions.observe(questions.outcome_of_errors(error.extensions for error in errors))
 
 
 @cache

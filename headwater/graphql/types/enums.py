@@ -91,6 +91,25 @@ class FigureUnit(Enum):
     SHARE = described("SHARE", "A part of the whole, between 0 and 1.")
     COUNT = described("COUNT", "A number.")
     SECONDS = described("SECONDS", "A time in seconds.")
+    COST = described("COST", "An amount in the currency of HEADWATER_STORAGE_PRICE.")
+
+
+@strawberry.enum(description="What the budget of errors of a service level counts.")
+class BudgetUnit(Enum):
+    PARTS = described("PARTS", "Bad parts: events, runs, datasets.")
+    DAYS = described("DAYS", "Days on which the value missed its target.")
+
+
+@strawberry.enum(description="How well a service level is kept.")
+class Verdict(Enum):
+    OK = described("OK", "The value reaches the target.")
+    AT_RISK = described(
+        "AT_RISK",
+        "The value reaches the target, but less than a quarter of the budget of errors is left, or "
+        "it burns more than four times too fast.",
+    )
+    MISSED = described("MISSED", "The value misses the target.")
+    UNKNOWN = described("UNKNOWN", "There was nothing to measure.")
 
 
 @strawberry.enum(description="The direction in which a figure gets better.")

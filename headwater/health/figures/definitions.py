@@ -23,11 +23,12 @@ CRITICAL_TAGS = (
 
 
 class Unit(StrEnum):
-    """The unit of a value; a share is between 0 and 1."""
+    """The unit of a value; a share is between 0 and 1, a cost is in the currency of a price."""
 
     SHARE = "SHARE"
     COUNT = "COUNT"
     SECONDS = "SECONDS"
+    COST = "COST"
 
 
 class Direction(StrEnum):

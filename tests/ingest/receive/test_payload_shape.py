@@ -66,6 +66,7 @@ OTHER_WRITERS = {
     "Receipt": ("headwater/cypher/write/maintenance/receipts.cypher",),
     "Retention": ("headwater/cypher/write/maintenance/",),
     "RunSummary": ("headwater/pipelines/rollup_plan.py", "headwater/cypher/write/maintenance/"),
+    "ServiceLevelSample": ("headwater/health/service_levels/samples.py",),
     "WriteLock.erasing": ("headwater/cypher/write/maintenance/begin_erasure.cypher",),
     "WriteLock.erasedAt": ("headwater/cypher/write/maintenance/end_erasure.cypher",),
 }
