@@ -74,10 +74,10 @@ def _row(level: Data) -> Data:
     return {
         "level": level["id"],
         "name": level["name"],
-        "value": value_text(level["value"], level["unit"]),
+        "value": "" if level["value"] is None else value_text(level["value"], level["unit"]),
         "target": f"{sign} {value_text(level['target'], level['unit'])}",
-        "budget left": "-" if left is None else render.percent(left),
-        "burn rate": "-" if rate is None else f"{rate:.1f}",
+        "budget left": "" if left is None else render.percent(left),
+        "burn rate": "" if rate is None else f"{rate:.1f}",
         "state": _STATES[level["verdict"] or "UNKNOWN"],
     }
 

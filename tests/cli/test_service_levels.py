@@ -39,7 +39,7 @@ def test_levels_as_a_table() -> None:
         "M1,coverage,85.7 %,≥ 80.0 %,28.6 %,0.7,● ok",
         # 34 of 48 fields are missing; 10 % may be.
         "M6,completeness,29.2 %,≥ 90.0 %,'-608.3 %,7.1,✕ missed",
-        "M9,query-success,-,≥ 99.0 %,-,-,– no data",
+        "M9,query-success,,≥ 99.0 %,,,– no data",
     ]
 
 
