@@ -141,7 +141,8 @@ def changed_input(plan: Plan) -> None:
     run.inputs = ["raw.customers_2024"]
     names = SCHEMAS["customers"]
     sources = {name: [("raw.customers_2024", name)] for name in names}
-    measures = {**run.output.measures, "email": {"nullCount": 680, "distinctCount": 1950}}
+    email = {"nullCount": 680.0, "distinctCount": 1950.0}
+    measures = {**run.output.measures, "email": email}
     run.outputs = [replace(run.output, sources=sources, measures=measures)]
 
 

@@ -1,0 +1,137 @@
+"""Questions of Airflow tasks to Headwater: open findings, changed schemas, fresh data."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from airflow.sdk import BaseHook, Connection
+
+from headwater.client.client import Client
+
+SCHEMA_DRIFT = "schema-drift"
+TIERS = ("P1", "P2", "P3")
+_PAGE = 500
+_PAGES_MAX = 20
+_FINDINGS = """query Findings($open: Boolean, $rule: String, $first: Int, $after: String) {
+  findings(open: $open, rule: $rule, first: $first, after: $after) {
+    edges { node { id rule severity urn firstSeen resolvedAt evidence } }
+    pageInfo { hasNextPage endCursor } } }"""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A finding, as tasks pass it on: every value is JSON."""
+
+    id: str
+    rule: str
+    severity: str
+    urn: str
+    first_seen: str
+    evidence: Any
+
+    def __str__(self) -> str:
+        return f"{self.severity} {self.rule} on {self.urn} since {self.first_seen}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the finding for an XCom or the payload of an event."""
+        return asdict(self)
+
+
+def client_of(conn_id: str | None, url: str | None) -> Client:
+    """Return a client; see `headwater.client.Client` for its search without `conn_id` and `url`.
+
+    Args:
+        conn_id: An Airflow connection: its host is the address, its password the API key.
+        url: The address, with the key of HEADWATER_API_KEY or of the profile.
+    """
+    return Client(url) if conn_id is None else _client_at(BaseHook.get_connection(conn_id))
+
+
+async def async_client_of(conn_id: str | None, url: str | None) -> Client:
+    """Return a client in a triggerer, where connections must be awaited."""
+    return Client(url) if conn_id is None else _client_at(await Connection.async_get(conn_id))
+
+
+def _client_at(connection: Any) -> Client:
+    host = connection.host or ""
+    scheme = connection.schema or "http"
+    port = f":{connection.port}" if connection.port else ""
+    address = host if "://" in host else f"{scheme}://{host}"
+    return Client(f"{address}{port}", api_key=connection.password or "")
+
+
+def findings(client: Client, *, rule: str | None = None, is_open: bool | None) -> Iterator[Found]:
+    """Yield the findings of a rule or of all rules, newest evidence first.
+
+    Args:
+        client: The API.
+        rule: The name of a rule; None for all.
+        is_open: True for open findings, False for resolved ones, None for both.
+    """
+    after = None
+    for _ in range(_PAGES_MAX):
+        variables = {"open": is_open, "rule": rule, "first": _PAGE, "after": after}
+        page = client.graphql(_FINDINGS, variables)["findings"]
+        for edge in page["edges"]:
+            node = edge["node"]
+            yield Found(
+                id=node["id"],
+                rule=node["rule"],
+                severity=node["severity"],
+                urn=node["urn"],
+                first_seen=node["firstSeen"],
+                evidence=node["evidence"],
+            )
+        if not page["pageInfo"]["hasNextPage"]:
+            return
+        after = page["pageInfo"]["endCursor"]
+
+
+def urns_of(client: Client, nodes: Collection[str]) -> set[str]:
+    """Return the urns of nodes, given by name or urn."""
+    return {client.resolve(node) for node in nodes}
+
+
+def open_findings(
+    client: Client,
+    *,
+    nodes: Collection[str] = (),
+    rules: Collection[str] = (),
+    tiers: Collection[str] = TIERS,
+) -> list[Found]:
+    """Return the open findings of these nodes, rules and tiers, the most urgent first.
+
+    Args:
+        client: The API.
+        nodes: Names or urns; none means every node.
+        rules: Names of rules; none means every rule.
+        tiers: P1, P2, P3.
+    """
+    urns = urns_of(client, nodes)
+    found = (
+        one
+        for one in findings(client, is_open=True)
+        if one.severity in tiers and (not rules or one.rule in rules)
+    )
+    chosen = [one for one in found if not nodes or one.urn in urns]
+    return sorted(chosen, key=lambda one: (one.severity, one.first_seen, one.id))
+
+
+def schema_changes(client: Client, datasets: Collection[str], since: datetime) -> list[Found]:
+    """Return the schema changes that broke readers of these datasets, oldest first.
+
+    Args:
+        client: The API.
+        datasets: Names or urns.
+        since: Changes before this time do not count.
+    """
+    urns = urns_of(client, datasets)
+    found = [
+        one
+        for one in findings(client, rule=SCHEMA_DRIFT, is_open=None)
+        if one.urn in urns and datetime.fromisoformat(one.first_seen) >= since
+    ]
+    return sorted(found, key=lambda one: (one.first_seen, one.id))
