@@ -53,6 +53,8 @@ _VIEWS = (
     "/lineage",
     "/search",
     "/failures",
+    "/findings",
+    "/finding",
     "/sign-in",
     "/datasets/{urn:path}",
     "/jobs/{urn:path}",
@@ -108,6 +110,8 @@ _QUERIES = (
     "failedRuns",
     "failingPipelines",
     "figures",
+    "finding",
+    "findings",
     "freshness",
     "impact",
     "job",
@@ -134,6 +138,7 @@ _QUERIES = (
     "unusedDatasets",
     "usage",
 )
+_SUBSCRIPTIONS = ("failures", "findingChanges", "runEvents")
 _REGISTRATIONS = ("registerAnswer", "registerArtifact", "registerPipelineRun", "registerSource")
 _EDITS = (
     "certify",
@@ -146,7 +151,7 @@ _EDITS = (
 )
 FIELDS: dict[str, Scope] = {
     **{f"Query.{field}": Scope.READ for field in _QUERIES},
-    **{f"Subscription.{field}": Scope.READ for field in ("failures", "runEvents")},
+    **{f"Subscription.{field}": Scope.READ for field in _SUBSCRIPTIONS},
     **{f"Mutation.{field}": Scope.INGEST for field in _REGISTRATIONS},
     **{f"Mutation.{field}": Scope.STEWARD for field in _EDITS},
 }

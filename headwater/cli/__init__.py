@@ -31,6 +31,7 @@ from headwater.cli import (
     evidence,
     failures,
     figures,
+    findings,
     gate,
     graph_admin,
     impact,
@@ -47,6 +48,7 @@ from headwater.cli import (
     snapshot,
     status,
     tile,
+    watch,
 )
 from headwater.cli.panels import PanelCommand, PanelGroup
 from headwater.errors import HeadwaterError
@@ -69,6 +71,7 @@ for panel, modules in (
         (
             query,
             lists,
+            findings,
             failures,
             checks,
             estate,
@@ -79,7 +82,7 @@ for panel, modules in (
             conformance,
         ),
     ),
-    ("Run", (serve, status, mcp, setup_commands)),
+    ("Run", (serve, status, watch, mcp, setup_commands)),
     ("Send and check", (send, gate)),
     ("Maintain", (graph_admin, snapshot, tile)),
 ):

@@ -11,6 +11,7 @@ from headwater.errors import QueryError
 Direction = Literal["upstream", "downstream", "both"]
 Kind = Literal["dataset", "job", "answer", "pipeline_run", "source", "artifact", "column"]
 Status = Literal["running", "complete", "fail", "abort", "abandoned"]
+Tier = Literal["P1", "P2", "P3"]
 # An age (`2h`), `yesterday` or ISO 8601; an instant; or an age.
 Time = str | datetime | timedelta
 
@@ -36,7 +37,7 @@ def choice(name: str, value: str | None, choices: Any) -> str | None:
     if value is None:
         return None
     allowed: tuple[str, ...] = choices.__args__
-    if value.lower() not in allowed:
+    if value.lower() not in map(str.lower, allowed):
         raise QueryError(f"{name} {value!r} is none of {', '.join(allowed)}")
     return value.upper()
 

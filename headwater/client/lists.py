@@ -9,7 +9,17 @@ from typing import Any, TypeVar
 import msgspec
 
 from headwater.client import records
-from headwater.client.arguments import Kind, Status, Time, choice, iso
+from headwater.client.arguments import (
+    Kind,
+    NodeName,
+    Status,
+    Tier,
+    Time,
+    choice,
+    iso,
+    text_of_node,
+)
+from headwater.client.names import resolve
 from headwater.client.pages import Page, Pages
 from headwater.client.remote import RemoteBackend
 from headwater.errors import QueryError
@@ -52,6 +62,47 @@ class Lists:
             until=iso("until", until),
             pipeline=pipeline,
             namespace=namespace,
+        )
+
+    def findings(
+        self,
+        *,
+        open: bool | None = True,
+        rule: str | None = None,
+        tier: Tier | None = None,
+        node: NodeName | None = None,
+        owner: str | None = None,
+        namespace: str | None = None,
+        since: Time | None = None,
+        limit: int | None = None,
+    ) -> Pages[records.Finding]:
+        """Return detected problems, the newest evidence first.
+
+        Args:
+            open: True for open findings, False for resolved ones, None for both.
+            rule: Only of this rule, for example `failed-run`.
+            tier: Only of this severity: P1, P2 or P3.
+            node: Only on this dataset, job or answer.
+            owner: Only on nodes of this owner.
+            namespace: Only on nodes of this namespace.
+            since: Only those that were open at this time or later.
+            limit: Maximum number of findings.
+
+        Returns:
+            The findings, read page by page.
+        """
+        return self._pages(
+            "findings",
+            records.Finding,
+            ("severity", "rule", "urn", "first_seen", "resolved_at", "owners"),
+            limit,
+            open=open,
+            rule=rule,
+            tier=choice("tier", tier, Tier),
+            urn=resolve(self._backend, text_of_node(node)) if node else None,
+            owner=owner,
+            namespace=namespace,
+            since=iso("since", since),
         )
 
     def search(

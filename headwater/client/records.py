@@ -6,6 +6,7 @@ An instant is a `datetime` with a zone. A field that the API does not know is No
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
@@ -385,3 +386,46 @@ class AffectedAsset(msgspec.Struct, frozen=True, kw_only=True, repr_omit_default
     certified: bool = False
     outputs: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
+
+
+class FindingConsumer(Record, frozen=True, kw_only=True):
+    """A node downstream of a finding; critical if it is certified, of a critical tier, or a
+    model."""
+
+    urn: str
+    owners: tuple[str, ...] = ()
+    is_critical: bool = False
+
+
+class FindingImpact(Record, frozen=True, kw_only=True):
+    """Who is downstream of a finding: numbers of all, and the first by urgency."""
+
+    datasets: int = 0
+    jobs: int = 0
+    answers: int = 0
+    critical: int = 0
+    consumers: tuple[FindingConsumer, ...] = ()
+    truncated: bool = False
+
+
+class Finding(Record, frozen=True, kw_only=True):
+    """A detected problem of one node; `resolved_at` is None while it is open.
+
+    `severity` is P1, P2 or P3. `root` is the id of the finding that caused it, its own if none is
+    known. `runbook` is a path on the server.
+    """
+
+    id: str
+    rule: str
+    title: str
+    severity: str
+    urn: str
+    first_seen: datetime
+    last_seen: datetime
+    resolved_at: datetime | None = None
+    resolved_by: str | None = None
+    evidence: dict[str, Any] = {}
+    root: str
+    owners: tuple[str, ...] = ()
+    affected: FindingImpact = FindingImpact()
+    runbook: str = ""

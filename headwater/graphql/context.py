@@ -21,11 +21,15 @@ from strawberry.dataloader import DataLoader
 
 from headwater.access.principal import Principal
 from headwater.cypher.driver.database import Row
+from headwater.graphql.finding_feed import FindingFeed
 from headwater.graphql.run_feed import RunFeed
+from headwater.health.findings.listing import findings_by_urn, findings_of
+from headwater.health.findings.models import Finding
 from headwater.health.platform import PlatformState
 from headwater.lineage.history_pages import read_history_pages
+from headwater.lineage.node_names import NodeName
 from headwater.lineage.node_visibility import select_visible
-from headwater.lineage.nodes import read_all_facets, read_nodes
+from headwater.lineage.nodes import name_nodes, read_all_facets, read_nodes
 from headwater.lineage.pagination import Page, PageRequest
 from headwater.lineage.questions.edits import NamedEdit, edits_of
 from headwater.lineage.questions.failure_impact import FailureImpact, failure_impact
@@ -54,13 +58,14 @@ _threads = anyio.CapacityLimiter(THREADS_MAX)
 
 @dataclass(frozen=True)
 class SubscriptionState:
-    """The feed of changed runs, and a callback that limits the time of a subscription's work.
+    """The feeds of changed runs and findings, and a callback that limits a subscription's work.
 
     `set_working(True)` starts the time limit, `set_working(False)` stops it while the
     subscription waits for the next change.
     """
 
     feed: RunFeed
+    finding_feed: FindingFeed
     set_working: Callable[[bool], None]
 
 
@@ -102,6 +107,9 @@ class Context:
         self.overviews: DataLoader[OverviewKey, NodeOverview | None] = self._loader(
             self._load_overviews
         )
+        self.names: DataLoader[str, NodeName] = self._loader(self._load_names)
+        self.findings: DataLoader[str, list[Finding]] = self._loader(self._load_findings)
+        self.finding: DataLoader[str, Finding | None] = self._loader(self._load_finding)
         self.edits: DataLoader[str, list[NamedEdit]] = self._loader(self._load_edits)
         self.citations: DataLoader[str, list[str]] = self._loader(self._load_citations)
         visible_namespaces = self.view.visibility.regexes
@@ -177,6 +185,17 @@ class Context:
             as_of: node_overviews(self.view, urns, as_of) for as_of, urns in urns_by_instant.items()
         }
         return [found[as_of].get(urn) for urn, as_of in keys]
+
+    def _load_names(self, urns: list[str]) -> list[NodeName]:
+        return name_nodes(self.view, urns)
+
+    def _load_findings(self, urns: list[str]) -> list[list[Finding]]:
+        results = findings_of(self.view, urns)
+        return [results.get(urn, []) for urn in urns]
+
+    def _load_finding(self, ids: list[str]) -> list[Finding | None]:
+        results = findings_by_urn(self.view, ids)
+        return [results.get(id) for id in ids]
 
     def _load_edits(self, urns: list[str]) -> list[list[NamedEdit]]:
         results = edits_of(self.view, urns)

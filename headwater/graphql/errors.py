@@ -24,8 +24,8 @@ from strawberry.extensions import MaskErrors
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 
 from headwater.errors import HeadwaterError, NotFoundError, SpoolFullError, UnavailableError
+from headwater.graphql.feed import TooSlowError
 from headwater.graphql.persisted_queries import PersistedQueryError
-from headwater.graphql.run_feed import TooSlowError
 
 _ID_VARIABLE_HINT = "Identifiers are of type ID: declare the variable as ID, ID! or [ID!]."
 _log = logging.getLogger("headwater.graphql")

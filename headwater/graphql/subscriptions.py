@@ -1,7 +1,7 @@
-"""The subscriptions: runs that change, and runs that fail.
+"""The subscriptions: runs that change, runs that fail, and findings that change.
 
-Both deliver states (`headwater.graphql.run_feed`): a changed run at least once, as it is then. A
-failure is delivered once for each time that the run failed, as far as this subscription
+They deliver states (`headwater.graphql.feed`): a changed run or finding at least once, as it is
+then. A failure is delivered once for each time that the run failed, as far as this subscription
 remembers.
 """
 
@@ -17,7 +17,9 @@ from strawberry.types.field import StrawberryField
 from headwater.cypher.driver.database import Row
 from headwater.graphql.context import Info
 from headwater.graphql.queries.failures import FailedRun
+from headwater.graphql.queries.findings import OfNamespace, OfTier, Rule, known_rule
 from headwater.graphql.types.enums import RunStatus
+from headwater.graphql.types.finding_changes import FindingChange
 from headwater.graphql.types.nodes import PipelineRun
 
 FAILURES_REMEMBERED_MAX = 10_000
@@ -79,6 +81,25 @@ class Subscription:
                 assert isinstance(run, FailedRun)
                 yield run
 
+    @subscription_field(
+        "Findings that open, change their severity, resolve or are withdrawn from now on. Of two "
+        "changes within a second only the newer state may be delivered."
+    )
+    async def finding_changes(
+        self,
+        info: Info,
+        rule: Rule = None,
+        tier: OfTier = None,
+        namespace: OfNamespace = None,
+    ) -> AsyncGenerator[FindingChange, None]:
+        """Yield each changed finding."""
+        rule = known_rule(rule)
+        async with aclosing(_finding_states(info)) as states:
+            async for state in states:
+                change = await FindingChange.of(info, state)
+                if change is not None and change.matches(rule, tier, namespace):
+                    yield change
+
 
 async def _changed_runs(
     info: Info, namespace: str | None, pipeline: str | None, status: RunStatus | None
@@ -106,3 +127,16 @@ async def _changed_runs(
             # Jobs of other namespaces may claim the run too.
             if await context.visible_urns([row["urn"]]):
                 yield row
+
+
+async def _finding_states(info: Info) -> AsyncGenerator[Row, None]:
+    """Yield the changed states of findings on nodes that the principal may see."""
+    context, subscription = info.context, info.context.subscription
+    assert subscription is not None, "subscriptions need a WebSocket connection"
+    async with subscription.finding_feed.subscribe(lambda _: True) as subscriber:
+        while True:
+            subscription.set_working(False)
+            state = await subscriber.next()
+            subscription.set_working(True)
+            context.reset_loaders()
+            yield state

@@ -21,6 +21,8 @@ VIEWS = (
     "/lineage",
     "/search",
     "/failures",
+    "/findings",
+    "/finding",
     "/sign-in",
     "/datasets/{urn:path}",
     "/jobs/{urn:path}",

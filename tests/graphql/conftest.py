@@ -16,7 +16,7 @@ from headwater.access.keys import Keys
 from headwater.access.principal import Principal, Scope
 from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
-from headwater.graphql import run_feed as news
+from headwater.graphql import feed as news
 from headwater.graphql.persisted_queries import PersistedQueries
 from headwater.graphql.transport.http import graphql_routes
 from headwater.lineage.view import GraphView

@@ -117,4 +117,4 @@ def working() -> list[str]:
     names = [
         getattr(task.get_coro(), "__qualname__", "") for task in asyncio.all_tasks(_graphql_loop())
     ]
-    return [name for name in names if name.startswith(("RunFeed", "_stream_results"))]
+    return [name for name in names if name.startswith(("Feed", "_stream_results"))]

@@ -36,10 +36,13 @@ from headwater.access.principal import ANONYMOUS
 from headwater.cypher.driver.database import Database
 from headwater.graphql.context import Context
 from headwater.graphql.schema import create_schema
+from headwater.health.findings.models import Consumer, Episode, Finding
 from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
+from headwater.schema.urns import dataset_urn
 from tests.conftest import erase
 from tests.event_builders import dataset, dataset_event, run_event, symlinks
+from tests.health.findings.builders import episode, finding, save
 from tests.run_builders import Event, answer, run, version, write_events
 
 pytestmark = pytest.mark.neo4j
@@ -108,6 +111,23 @@ def history(count: int) -> Iterator[list[Event]]:
     yield answer("report", "end", *tables, minute=600)
 
 
+def found_problems(count: int) -> list[tuple[Finding, list[str]]]:
+    """Return findings of `count` datasets, all caused by one of the hub."""
+    hub = episode("mean", dataset_urn("db", "hub"), 1, key="00")
+    return [
+        (finding(hub, consumers=[consumer(n) for n in range(count)]), ["db"]),
+        *((finding(one, root=hub.id), ["db"]) for one in map(stale, range(count))),
+    ]
+
+
+def stale(number: int) -> Episode:
+    return episode("stale-dataset", dataset_urn("db", f"made{number:02d}"), 2 + number)
+
+
+def consumer(number: int) -> Consumer:
+    return Consumer(f"run:read{number:02d}", "PIPELINE_RUN", (), is_critical=False)
+
+
 # A query with a list of each type; %s stands for the selected fields.
 ROWS = {
     "Answer": '{ dataset(urn: "dataset:db:all") { answers(first: 100) { nodes { %s } } } }',
@@ -115,6 +135,7 @@ ROWS = {
     "Column": '{ trace(answerId: "report") { columns { %s } } }',
     "TaggedColumn": '{ columns(tag: "pii", first: 100) { nodes { %s } } }',
     "FailedCheck": "{ failedChecks(first: 100) { totalCount truncated nodes { %s } } }",
+    "Finding": "{ findings(first: 100) { nodes { %s } } }",
     "Dataset": '{ job(urn: "job:etl:wide") { inputs { %s } } }',
     "FailedRun": "{ failedRuns(first: 100) { nodes { %s } } }",
     "Job": '{ dataset(urn: "dataset:db:hub") { readBy { %s } } }',
@@ -152,6 +173,11 @@ QUESTIONS = {
         "modelVersions { completeness dataset { type } } costAgainstFidelity { datasets } } }"
     ),
     "figures": "{ figures { name value nodes(first: 100) { urn } history { value } } }",
+    "finding": '{ finding(id: "finding:mean:dataset:db:hub@00") { node { name } cause { rule } } }',
+    "findings": (
+        "{ findings(first: 100) { totalCount nodes { rule owners node { overview { state } "
+        "findings { rule } } cause { rule } affected { consumers { node { name } } } } } }"
+    ),
     "freshness": '{ freshness(urn: "dataset:db:all") { newestAt sources { urn } } }',
     "lineage": (
         '{ lineage(urn: "dataset:db:hub") { nodes { urn name distance } edges { source } } }'
@@ -277,6 +303,7 @@ def both(database: Database, graph_driver: Driver) -> tuple[Costs, Costs]:
         with graph_driver.session() as session:
             session.run(erase).consume()
         write_events(database, *history(count))
+        save(database, found_problems(count))
         answers.append(run_all_cases(database))
     one, many = answers
     return one, many

@@ -10,8 +10,10 @@ import pytest
 
 from headwater.cypher.driver.database import Database, Row
 from headwater.errors import UnavailableError
-from headwater.graphql import run_feed as news
-from headwater.graphql.run_feed import RunFeed, Subscriber, TooSlowError
+from headwater.graphql import feed as news
+from headwater.graphql import run_feed
+from headwater.graphql.feed import Subscriber, TooSlowError
+from headwater.graphql.run_feed import RunFeed
 from headwater.lineage.questions import changed_runs as asking
 from headwater.lineage.view import GraphView
 from tests.run_builders import run, write_events
@@ -38,7 +40,7 @@ def test_every_change_is_delivered_once_in_pages_of_any_size(
 ) -> None:
     async def listen(rows_max: int) -> list[str]:
         monkeypatch.setattr(asking, "ROWS_MAX", rows_max)
-        monkeypatch.setattr(news, "ROWS_MAX", rows_max)
+        monkeypatch.setattr(run_feed, "ROWS_MAX", rows_max)
         async with RunFeed(view).subscribe(everything) as subscriber:
             for batch in range(3):
                 runs = (run(f"{rows_max}-{batch}-{n}", "load") for n in range(7))
@@ -116,7 +118,7 @@ def test_only_the_newest_state_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(news, "PENDING_MAX", 3)
 
     async def listen() -> None:
-        subscriber = Subscriber(everything)
+        subscriber = Subscriber(everything, "runs")
         for status in ("RUNNING", "COMPLETE"):
             for name in "abc":
                 subscriber.offer({"urn": name, "status": status})

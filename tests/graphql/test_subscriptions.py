@@ -9,7 +9,7 @@ import urllib.request
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.graphql import run_feed as news
+from headwater.graphql import feed as news
 from tests.graphql.subscribers import (
     EVENTS,
     Served,
@@ -143,7 +143,7 @@ def test_no_poll_without_a_subscriber(open_to_all: Served) -> None:
     with open_to_all.begun() as client:
         subscribe(client, id="1")
         subscribe(client, id="2")
-        assert sorted(working()) == ["RunFeed._poll", "_stream_results", "_stream_results"]
+        assert sorted(working()) == ["Feed._poll", "_stream_results", "_stream_results"]
     time.sleep(0.5)
     assert working() == []
 

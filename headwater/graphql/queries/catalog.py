@@ -14,6 +14,7 @@ from headwater.errors import QueryError
 from headwater.graphql.context import Info
 from headwater.graphql.types.enums import CatalogOrder, RunStatus, TimeOrder
 from headwater.graphql.types.fields import After, Before, First, Last, node_not_found, resolver
+from headwater.graphql.types.lineage_node import Finding
 from headwater.graphql.types.node import Node
 from headwater.graphql.types.nodes import (
     Answer,
@@ -41,6 +42,7 @@ from headwater.lineage.questions.runs import RunFilter
 from headwater.schema.urns import KINDS, parse_urn
 
 _NAMESPACE = "namespace:"
+_FINDING = "finding:"
 _NODE_OF_KIND: Mapping[str, Callable[[Row], Node]] = {
     "dataset": Dataset.of,
     "job": Job.of,
@@ -113,6 +115,8 @@ class CatalogQueries:
     async def node(self, info: Info, id: ID) -> Node | None:
         if id.startswith(_NAMESPACE):
             return await _namespace(info, id)
+        if id.startswith(_FINDING):
+            return await _finding(info, id)
         of = _NODE_OF_KIND.get(_kind_of_id(id))
         row = await info.context.nodes.load(id)
         if row is None and of is not None:
@@ -309,11 +313,19 @@ def _kind_of_id(id: str) -> str:
     """Return the kind of node that an id names. Raises QueryError, as `parse_urn` does."""
     kind = id.partition(":")[0]
     if kind not in KINDS:
+        kinds = ", ".join([*KINDS, "finding", "namespace"])
         raise QueryError(
-            f"{id!r} is not an id: it must start with one of {', '.join([*KINDS, 'namespace'])}",
+            f"{id!r} is not an id: it must start with one of {kinds}",
             hint="Write for example dataset:<namespace>:<name>, each part percent-encoded.",
         )
     return parse_urn(id).kind
+
+
+async def _finding(info: Info, id: str) -> Finding:
+    found = await info.context.finding.load(id)
+    if found is None:
+        raise node_not_found("finding", id)
+    return Finding.of(found)
 
 
 async def _namespace(info: Info, id: str) -> Namespace:

@@ -23,7 +23,7 @@ class SkewSeconds:
 
 
 @strawberry.type(description="A rule that a producer's events break in one field.")
-class Finding:
+class ConformanceFinding:
     rule: str
     field: str = strawberry.field(
         description="The path without indexes: inputs[].facets.dataSource.uri."
@@ -43,7 +43,7 @@ class Finding:
     hint: str = strawberry.field(description="How to fix it.")
 
     @classmethod
-    def of(cls, found: CountedFinding) -> Finding:
+    def of(cls, found: CountedFinding) -> ConformanceFinding:
         return cls(**vars(found))
 
 
@@ -59,7 +59,9 @@ class Producer:
     future_events: Long = strawberry.field(
         description="The number of events with a later time than their arrival."
     )
-    findings: list[Finding] = strawberry.field(description="The broken rules, most frequent first.")
+    findings: list[ConformanceFinding] = strawberry.field(
+        description="The broken rules, most frequent first."
+    )
 
     @classmethod
     def of(cls, counted: CountedProducer) -> Producer:
@@ -73,7 +75,7 @@ class Producer:
             if skew
             else None,
             future_events=Long(counted.future_events),
-            findings=[Finding.of(found) for found in counted.findings],
+            findings=[ConformanceFinding.of(found) for found in counted.findings],
         )
 
 

@@ -20,13 +20,13 @@ from headwater.graphql.types.fields import (
     page_length,
     resolver,
 )
+from headwater.graphql.types.lineage_node import LineageNode
 from headwater.graphql.types.nodes import Answer, Dataset, Job
 from headwater.graphql.types.quality import Freshness, Quality, freshness_of, quality_of
 from headwater.graphql.types.results import (
     CURSOR,
     Connection,
     Edge,
-    LineageNode,
     PageInfo,
     counted,
 )

@@ -13,8 +13,8 @@ from strawberry.dataloader import DataLoader
 from headwater.graphql.context import Info
 from headwater.graphql.types.enums import Fidelity, FigureUnit, GoodDirection
 from headwater.graphql.types.fields import First, page_length, resolver
+from headwater.graphql.types.lineage_node import LineageNode
 from headwater.graphql.types.nodes import Dataset
-from headwater.graphql.types.results import LineageNode
 from headwater.graphql.types.scalars import ID
 from headwater.health.figures import breakdowns as found_breakdowns
 from headwater.health.figures import models, snapshots

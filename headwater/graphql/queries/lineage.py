@@ -12,8 +12,9 @@ from headwater.errors import QueryError
 from headwater.graphql.context import Info
 from headwater.graphql.types.enums import Direction, NodeKind
 from headwater.graphql.types.fields import resolver
+from headwater.graphql.types.lineage_node import LineageNode
 from headwater.graphql.types.nodes import Answer, Artifact, Column, PipelineRun, Source
-from headwater.graphql.types.results import TRUNCATED_BY, LineageNode
+from headwater.graphql.types.results import TRUNCATED_BY
 from headwater.graphql.types.scalars import ID, Long
 from headwater.graphql.types.stale import StaleInput
 from headwater.lineage.hidden_nodes import Edge

@@ -18,6 +18,7 @@ from headwater.graphql.queries.conformance import Conformance, Producer
 from headwater.graphql.queries.estate import EstateQueries
 from headwater.graphql.queries.failures import FailureQueries
 from headwater.graphql.queries.figures import FigureQueries
+from headwater.graphql.queries.findings import FindingQueries
 from headwater.graphql.queries.impact import ImpactQueries
 from headwater.graphql.queries.lineage import LineageQueries, Urn
 from headwater.graphql.queries.lineage_table import TableQueries
@@ -50,6 +51,7 @@ class Query(
     EstateQueries,
     FailureQueries,
     FigureQueries,
+    FindingQueries,
     ImpactQueries,
     LineageQueries,
     OnCallQueries,

@@ -39,6 +39,7 @@ from headwater.access.guard import principal_of
 from headwater.access.principal import ANONYMOUS, Principal
 from headwater.errors import ForbiddenError
 from headwater.graphql.context import Context, ReadPlatform, Submit, SubscriptionState
+from headwater.graphql.finding_feed import FindingFeed
 from headwater.graphql.persisted_queries import PersistedQueries, PersistedQueryError
 from headwater.graphql.query_limits import COST_MAX
 from headwater.graphql.run_feed import RunFeed
@@ -268,6 +269,7 @@ def graphql_routes(
     state = SharedState(
         schema=schema,
         feed=RunFeed(view),
+        finding_feed=FindingFeed(view),
         persisted=persisted,
         authenticate=authenticate,
         on_refusal=on_refusal,

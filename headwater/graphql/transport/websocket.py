@@ -56,6 +56,7 @@ from headwater.access.principal import Scope as KeyScope
 from headwater.errors import HeadwaterError
 from headwater.graphql.context import Context, SubscriptionState
 from headwater.graphql.errors import error_code
+from headwater.graphql.finding_feed import FindingFeed
 from headwater.graphql.persisted_queries import PersistedQueries
 from headwater.graphql.run_feed import RunFeed
 from headwater.graphql.schema import Schema
@@ -100,6 +101,7 @@ class SharedState:
 
     schema: Schema
     feed: RunFeed
+    finding_feed: FindingFeed
     persisted: PersistedQueries
     authenticate: Callable[[HTTPConnection, str, str], Principal]
     on_refusal: Callable[[str, str, str], None]
@@ -331,7 +333,7 @@ async def _stream_results(
                 variable_values=request.get("variables"),
                 operation_name=request.get("operationName"),
                 context_value=state.create_context(
-                    principal, SubscriptionState(state.feed, set_working)
+                    principal, SubscriptionState(state.feed, state.finding_feed, set_working)
                 ),
                 allowed_operation_types=(OperationType.SUBSCRIPTION,),
             )

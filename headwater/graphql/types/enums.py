@@ -161,3 +161,18 @@ class NodeState(Enum):
         "OK", "The newest run of the job succeeded; the newest version of the dataset is complete."
     )
     UNKNOWN = described("UNKNOWN", "No run of the job or version of the dataset is known.")
+
+
+@strawberry.enum(description="How urgent a finding is, by its harm and by who is affected.")
+class Tier(Enum):
+    P1 = described("P1", "Call a person now: an answer or critical data is missing or wrong.")
+    P2 = described("P2", "Open a ticket: data is late or changed.")
+    P3 = described("P3", "Open a ticket: what is known about the data is missing or wrong.")
+
+
+@strawberry.enum(description="How a finding changed.")
+class FindingChangeKind(Enum):
+    OPENED = described("OPENED", "It was found, or is open again.")
+    CHANGED = described("CHANGED", "Its severity changed.")
+    RESOLVED = described("RESOLVED", "The history shows its end.")
+    WITHDRAWN = described("WITHDRAWN", "A late event shows that there was no problem.")

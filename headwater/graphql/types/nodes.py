@@ -26,6 +26,7 @@ from headwater.graphql.types.fields import (
     property_of,
     resolver,
 )
+from headwater.graphql.types.lineage_node import Finding, Open, findings_of_node
 from headwater.graphql.types.node import Node
 from headwater.graphql.types.properties import (
     ArtifactDetails,
@@ -390,6 +391,10 @@ class Answer(Node):
     @resolver("The owners.")
     async def owners(self, info: Info) -> list[str]:
         return await property_of(info, self.urn, "owners", list) or []
+
+    @resolver("Its findings, open ones first; at most 20.")
+    async def findings(self, info: Info, open: Open = None) -> list[Finding]:
+        return await findings_of_node(info, self.urn, open=open)
 
     @resolver("The cited versions of datasets, columns and other answers.")
     async def citations(self, info: Info) -> list[Citation]:

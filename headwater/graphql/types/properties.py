@@ -17,6 +17,7 @@ from headwater.cypher.driver.database import Row
 from headwater.graphql.context import Info
 from headwater.graphql.types.edits import Deprecation, Edit
 from headwater.graphql.types.fields import name_parts, property_of, resolver
+from headwater.graphql.types.lineage_node import Finding, Open, findings_of_node
 from headwater.graphql.types.node import Node
 from headwater.graphql.types.quality import Freshness, Quality, freshness_of, quality_of
 from headwater.graphql.types.scalars import ID
@@ -90,6 +91,10 @@ class AssetDetails(Node):
             until=found.until,
             since=await property_of(info, self.urn, "deprecatedAt", datetime),
         )
+
+    @resolver("Its findings, open ones first; at most 20.")
+    async def findings(self, info: Info, open: Open = None) -> list[Finding]:
+        return await findings_of_node(info, self.urn, open=open)
 
     @resolver("What people decided about it, newest first; the newest 200 are kept.")
     async def edits(self, info: Info) -> list[Edit]:

@@ -7,60 +7,20 @@ https://relay.dev/graphql/connections.htm: a connection has `edges` and `pageInf
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from datetime import datetime
 from functools import partial
 from typing import Any, Generic, Self, TypeVar
 
 import strawberry
 from strawberry.dataloader import DataLoader
 
-from headwater.graphql.context import Info, PageKey
-from headwater.graphql.types.enums import NodeKind
+from headwater.graphql.context import PageKey
 from headwater.graphql.types.fields import resolver
-from headwater.graphql.types.overview import NodeOverview
-from headwater.graphql.types.scalars import ID
-from headwater.lineage.node_names import NodeName
 from headwater.lineage.pagination import Page, PageRequest
 
 T = TypeVar("T")
 Count = Callable[[], Awaitable[int | None]]
 CURSOR = "Pass it as `after` or `before` to read the entries after or before it."
 TRUNCATED_BY = "The limit that truncated it: depth, nodes, edges or time; null if it is complete."
-
-
-@strawberry.type(
-    description="A node of a lineage graph or a search result. It has no `id`, because `distance` "
-    "differs from answer to answer; `node(id:)` takes its urn."
-)
-class LineageNode:
-    urn: ID
-    kind: NodeKind
-    namespace: str | None
-    name: str = strawberry.field(
-        description="Of a run the name of its pipeline, of an answer its id."
-    )
-    distance: int | None = strawberry.field(
-        description="Hops from the nearest start of the lineage; 0 for a start."
-    )
-    as_of: strawberry.Private[datetime | None] = None
-
-    @resolver("What a picture shows of the node; null for a hidden node.")
-    async def overview(self, info: Info) -> NodeOverview | None:
-        known = await info.context.overviews.load((self.urn, self.as_of))
-        return NodeOverview.of(self.urn, known) if known else None
-
-    @classmethod
-    def of(
-        cls, node: NodeName, distance: int | None = None, as_of: datetime | None = None
-    ) -> LineageNode:
-        return cls(
-            urn=node.urn,
-            kind=NodeKind(node.kind),
-            namespace=node.namespace,
-            name=node.name,
-            distance=distance,
-            as_of=as_of,
-        )
 
 
 @strawberry.type(description="The position of a page in its list.")

@@ -1,0 +1,10 @@
+// Return the open findings, the newest first, at most $limit of them.
+// access: read
+// params: $limit INTEGER = 10000
+// returns: urn, subject, tier
+// example: subscription { findingChanges { change finding { id } } }
+MATCH (f:Finding)
+WHERE f.isOpen = true
+RETURN f.urn AS urn, f.subject AS subject, f.tier AS tier
+ORDER BY f.lastSeen DESC, f.urn
+LIMIT $limit
