@@ -213,15 +213,43 @@ def find_change(
     column: str, measure: str, value: float, earlier: Sequence[float]
 ) -> MeasureChange | None:
     """Return the change of a measure against earlier values, newest first; None within bounds."""
+    change = compare_measure(column, measure, value, earlier)
+    return change if change and (_is_far(change) or _is_large(change)) else None
+
+
+def find_shift(
+    column: str, measure: str, value: float, earlier: Sequence[float]
+) -> MeasureChange | None:
+    """Return the change if it exceeds both bounds, of deviations and of the share.
+
+    A change that exceeds one of them is a sign for somebody who searches. One that exceeds both is
+    worth telling somebody who does not. A baseline of equal values has no deviations, and a mean
+    near 0 no share; then the other bound decides.
+    """
+    change = compare_measure(column, measure, value, earlier)
+    return change if change and _is_shift(change) else None
+
+
+def compare_measure(
+    column: str, measure: str, value: float, earlier: Sequence[float]
+) -> MeasureChange | None:
+    """Return a measure with its baseline, of earlier values, newest first; None without any."""
     known = earlier[:EARLIER_MAX]
     if not known:
         return None
-    mean = fmean(known)
     deviation = stdev(known) if len(known) >= EARLIER_MIN else None
+    mean = fmean(known)
     if deviation is not None and deviation <= _ROUNDING * abs(mean):
         deviation = 0.0
-    change = MeasureChange(column, measure, value, mean, deviation, len(known))
-    return change if _is_far(change) or _is_large(change) else None
+    return MeasureChange(column, measure, value, mean, deviation, len(known))
+
+
+def _is_shift(change: MeasureChange) -> bool:
+    distance, scale = abs(change.value - change.mean), _scale(change.measure, change.mean)
+    usual = DEVIATIONS_MAX * (change.deviation or 0.0)
+    if distance <= max(usual, _ROUNDING * abs(change.value)):
+        return False
+    return scale <= usual or distance > SHARE_MAX * scale
 
 
 def _is_far(change: MeasureChange) -> bool:

@@ -3,7 +3,8 @@
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn, dataset, captured, registered
-// example: headwater cypher read/findings/dataset_descriptions --param urns=dataset:file:/raw/planes
+// example: headwater cypher read/findings/dataset_descriptions --param
+//   urns=dataset:file:/raw/planes
 UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})
 WITH urn, d, COLLECT {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from itertools import chain
 
 from headwater.health.findings.answers.history import AnswerHistory
 from headwater.health.findings.models import Episode
@@ -15,5 +16,5 @@ DETECTORS: tuple[Detector, ...] = ()
 
 def detect_answer(history: AnswerHistory, instant: datetime) -> list[Episode]:
     """Return the episodes of all rules of answers at an instant, by rule and beginning."""
-    found = [episode for detector in DETECTORS for episode in detector(history, instant)]
+    found = chain.from_iterable(detector(history, instant) for detector in DETECTORS)
     return sorted(found, key=lambda episode: (episode.rule, episode.first_seen, episode.key))

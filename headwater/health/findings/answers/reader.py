@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import chain
 
 from headwater.chunks import chunks
 from headwater.cypher.driver.database import Row
@@ -33,18 +34,17 @@ def read_answer_histories(
     view: GraphView, urns: Iterable[str], instant: datetime
 ) -> list[AnswerHistory]:
     """Return the histories of those of these answers that exist, in the order of their urns."""
-    return [
-        history
-        for some in chunks(sorted(set(urns)), ANSWERS_MAX)
-        for history in _read_chunk(view, some, instant)
-    ]
+    found: list[AnswerHistory] = []
+    for some in chunks(sorted(set(urns)), ANSWERS_MAX):
+        found += _read_chunk(view, some, instant)
+    return found
 
 
 def _read_chunk(view: GraphView, urns: list[str], instant: datetime) -> Iterator[AnswerHistory]:
     answers = view.read("read/findings/answer_citations", urns=urns, limit=CITATIONS_MAX)
     starts = {row["urn"]: list(row["cited"]) for row in answers if row["cited"]}
     used = _read_used(view, starts)
-    datasets = {one.dataset for versions in used.values() for one in versions}
+    datasets = {one.dataset for one in chain.from_iterable(used.values())}
     histories = {one.urn: one for one in read_dataset_histories(view, datasets, instant)}
     for row in answers:
         yield _history(row, used.get(row["urn"], []), histories)
@@ -72,9 +72,9 @@ def _read_used(view: GraphView, starts: Mapping[str, list[str]]) -> dict[str, li
     )
     request = TraversalRequest(RUNS_UP, bounds, prefetch=True, find_resume_points=False)
     found = traverse(view, request, starts)
-    reached = {urn for one in found.values() for urn in one.nodes if urn.startswith(_VERSIONS)} | {
-        urn for cited in starts.values() for urn in cited
-    }
+    reached = {*chain.from_iterable(starts.values())}
+    for traversal in found.values():
+        reached.update(urn for urn in traversal.nodes if urn.startswith(_VERSIONS))
     rows = read_nodes(view, sorted(reached))
     return {urn: _used(found[urn], starts[urn], rows) for urn in starts}
 

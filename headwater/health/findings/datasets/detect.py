@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from itertools import chain
 
+from headwater.health.findings.datasets.failed_check import detect_failed_check
 from headwater.health.findings.datasets.history import DatasetHistory
+from headwater.health.findings.datasets.measures import detect_column_measures, detect_row_count
+from headwater.health.findings.datasets.schema_drift import detect_schema_drift
 from headwater.health.findings.models import Episode
 
 Detector = Callable[[DatasetHistory, datetime], Iterator[Episode]]
 
-DETECTORS: tuple[Detector, ...] = ()
+DETECTORS: tuple[Detector, ...] = (
+    detect_schema_drift,
+    detect_row_count,
+    detect_column_measures,
+    detect_failed_check,
+)
 
 
 def detect_dataset(history: DatasetHistory, instant: datetime) -> list[Episode]:
     """Return the episodes of all rules of datasets at an instant, by rule and beginning."""
-    found = [episode for detector in DETECTORS for episode in detector(history, instant)]
+    found = chain.from_iterable(detector(history, instant) for detector in DETECTORS)
     return sorted(found, key=lambda episode: (episode.rule, episode.first_seen, episode.key))

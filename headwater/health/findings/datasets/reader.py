@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 from headwater.chunks import chunks
@@ -41,6 +42,8 @@ OUTCOMES_MAX = 50
 SCHEMAS_MAX = 200
 _SOURCE_TAGS = frozenset({"source", "external", "layer=source", "origin=external"})
 _FIELD_DEPTH_MAX = 20
+# The element of a version in read/findings/dataset_versions with the hash of its schema.
+_HASH = 6
 
 
 @dataclass(frozen=True)
@@ -69,11 +72,10 @@ def read_dataset_histories(
     instant: the detectors' now; events after it are read as well.
     """
     del instant
-    return [
-        history
-        for some in chunks(sorted(set(urns)), DATASETS_MAX)
-        for history in _read_chunk(view, some)
-    ]
+    found: list[DatasetHistory] = []
+    for some in chunks(sorted(set(urns)), DATASETS_MAX):
+        found += _read_chunk(view, some)
+    return found
 
 
 def _read_chunk(view: GraphView, urns: list[str]) -> Iterator[DatasetHistory]:
@@ -137,10 +139,10 @@ def _read_facts(view: GraphView, urns: list[str]) -> dict[str, _Facts]:
 
 def _read_outcomes(view: GraphView, rows: Iterable[Row]) -> dict[str, Row]:
     """Return the newest complete and failed runs of all named jobs, by urn."""
+    entries = chain.from_iterable((*row["producers"], *row["readers"]) for row in rows)
     named = {
         entry["job"]: {"urn": entry["job"], "namespace": entry["namespace"], "name": entry["name"]}
-        for row in rows
-        for entry in (*row["producers"], *row["readers"])
+        for entry in entries
     }
     found: dict[str, Row] = {}
     for some in chunks((named[urn] for urn in sorted(named)), DATASETS_MAX):
@@ -152,7 +154,7 @@ def _read_outcomes(view: GraphView, rows: Iterable[Row]) -> dict[str, Row]:
 
 
 def _read_fields(view: GraphView, versions: Iterable[Sequence[Any]]) -> dict[str, dict[str, Any]]:
-    hashes = {entry[6] for entries in versions for entry in entries if entry[6]}
+    hashes = {entry[_HASH] for entry in chain.from_iterable(versions) if entry[_HASH]}
     urns = [schema_urn(digest) for digest in sorted(hashes)]
     rows = view.read("read/versions/schema_fields", urns=urns) if urns else []
     return {row["hash"]: dict(json.loads(row["fields"])) for row in rows}
@@ -251,7 +253,10 @@ def _reports(entries: Sequence[Row], facts: _Facts) -> tuple[Report, ...]:
 
 def _reports_outside_runs(entries: Sequence[Row], facts: _Facts) -> Iterator[Report]:
     """Yield the reports of events of the dataset itself; runs may send the same facet."""
-    by_runs = {entry[key] for entry in entries for key in ("assertions", "metrics")}
+    by_runs = {
+        *(entry["assertions"] for entry in entries),
+        *(entry["metrics"] for entry in entries),
+    }
     at, text = facts.instant("dataQualityAssertions"), facts.text("dataQualityAssertions")
     if at and text and text not in by_runs:
         yield Report(at, checks=checks_in(text))

@@ -13,6 +13,8 @@ from headwater.schema.facets.dataset import DataQualityMetrics
 from headwater.schema.facets.kinds import salvage
 from headwater.schema.facets.usage import DataQualityAssertions
 
+# A measure of this kind is followed by its share: `quantile 0.5`.
+QUANTILE = "quantile"
 _TEXT_MAX = 200
 
 
@@ -76,12 +78,12 @@ def last_updated_in(metrics: str | None) -> datetime | None:
 
 def _quantiles(facet: DataQualityMetrics | None) -> dict[tuple[str, str], float]:
     """Return the quantiles of all columns; the measure is `quantile` with its share."""
-    return {
-        (column, f"quantile {share}"): float(value)
-        for column, metrics in (facet.column_metrics.items() if facet else ())
-        for share, value in (metrics.quantiles or {}).items()
-        if math.isfinite(value)
-    }
+    found: dict[tuple[str, str], float] = {}
+    for column, metrics in facet.column_metrics.items() if facet else ():
+        for share, value in (metrics.quantiles or {}).items():
+            if math.isfinite(value):
+                found[column, f"{QUANTILE} {share}"] = float(value)
+    return found
 
 
 def _finite(value: float | None) -> float | None:
