@@ -44,11 +44,11 @@ from headwater.impact.model import Consumer, DependencyModel, Effect, Propagated
 from headwater.impact.propagate import ImpactResult, propagate
 from headwater.impact.report import Evidence, Report
 from headwater.impact.severity import classify_writer
-from headwater.impact.type_changes import is_narrowing
 from headwater.lineage.node_visibility import find_hidden
 from headwater.lineage.nodes import read_nodes, require_node
 from headwater.lineage.questions.downstream import DownstreamGraph, citing_answers, read_downstream
 from headwater.lineage.view import GraphView
+from headwater.schema.type_changes import is_narrowing
 
 CHANGES_MAX = 200
 TIMEOUT_SECONDS = 20.0

@@ -4,7 +4,7 @@ Compared are the schemas of consecutive complete versions. A dataset whose versi
 such as a source, has the schemas that any event reported, in the order of their first observation.
 
 A lost column is one that is gone, or one whose new type cannot hold each value of the old one
-(`headwater.impact.type_changes`). Renamed is gone. New columns, wider types and columns that nobody
+(`headwater.schema.type_changes`). Renamed is gone. New columns, wider types and columns that nobody
 uses are no finding. A job uses the columns that its column lineage names, or all without any. It
 must have read the dataset before the change. An answer uses the columns that it cites.
 
@@ -22,8 +22,8 @@ from typing import Any
 
 from headwater.health.findings.datasets.history import DatasetHistory, Reader
 from headwater.health.findings.models import Episode
-from headwater.impact.type_changes import is_narrowing
 from headwater.schema.drift import Fields
+from headwater.schema.type_changes import is_narrowing
 
 RULE = "schema-drift"
 LISTED_MAX = 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.impact.type_changes import is_narrowing
+from headwater.schema.type_changes import is_narrowing
 
 WIDE = [
     ("int", "bigint"),
