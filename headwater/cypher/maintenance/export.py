@@ -26,7 +26,13 @@ NODES_PER_PAGE = 2_000
 SOURCES_PER_PAGE = 500
 PAGE_SECONDS_MAX = 60.0
 # Properties that depend on clocks and revisions, not on events.
-_NOT_OF_EVENTS = ("changedAt", "lastHeartbeatAt", "heartbeatLost", "lineageRevision")
+_NOT_OF_EVENTS = (
+    "changedAt",
+    "factsRevision",
+    "lastHeartbeatAt",
+    "heartbeatLost",
+    "lineageRevision",
+)
 
 
 class Counts(NamedTuple):

@@ -20,3 +20,6 @@ CREATE INDEX finding_rule IF NOT EXISTS FOR (n:Finding) ON (n.rule, n.lastSeen);
 CREATE INDEX finding_root IF NOT EXISTS FOR (n:Finding) ON (n.root);
 CREATE INDEX finding_changed_at IF NOT EXISTS FOR (n:Finding) ON (n.changedAt);
 CREATE CONSTRAINT detector_name IF NOT EXISTS FOR (n:Detector) REQUIRE n.name IS UNIQUE;
+CREATE INDEX dataset_facts_revision IF NOT EXISTS FOR (n:Dataset) ON (n.factsRevision);
+CREATE INDEX job_facts_revision IF NOT EXISTS FOR (n:Job) ON (n.factsRevision);
+CREATE INDEX answer_facts_revision IF NOT EXISTS FOR (n:Answer) ON (n.factsRevision);

@@ -40,15 +40,9 @@ def finding_row(finding: Finding, namespaces: Iterable[str]) -> Row:
         for one in affected.consumers
     ]
     properties = {
-        "rule": episode.rule,
-        "subject": episode.subject,
+        **_episode_properties(episode),
         "tier": str(finding.tier),
-        "firstSeen": episode.first_seen,
-        "lastSeen": episode.last_seen,
-        "resolvedAt": episode.resolved_at,
-        "resolvedBy": episode.resolved_by,
         "isOpen": finding.is_open,
-        "evidence": _to_json(episode.evidence),
         "root": finding.root,
         "owners": list(finding.owners),
         "namespaces": sorted(set(namespaces)),
@@ -63,25 +57,35 @@ def finding_row(finding: Finding, namespaces: Iterable[str]) -> Row:
     return {"urn": finding.id, "properties": properties}
 
 
+def episode_of(properties: Mapping[str, Any]) -> Episode:
+    """Return the episode of a node."""
+    subject, rule, urn = properties["subject"], properties["rule"], properties["urn"]
+    return Episode(
+        rule=rule,
+        subject=subject,
+        key=urn.removeprefix(f"finding:{rule}:{subject}@"),
+        first_seen=properties["firstSeen"],
+        last_seen=properties["lastSeen"],
+        resolved_at=properties.get("resolvedAt"),
+        resolved_by=properties.get("resolvedBy"),
+        evidence=json.loads(properties["evidence"]),
+    )
+
+
+def has_episode(properties: Mapping[str, Any], episode: Episode) -> bool:
+    """Return True if a node has exactly this episode."""
+    return _episode_properties(episode_of(properties)) == _episode_properties(episode)
+
+
 def finding_of(properties: Mapping[str, Any]) -> Finding:
     """Return the finding of a node."""
-    subject, rule, urn = properties["subject"], properties["rule"], properties["urn"]
     details = json.loads(properties["consumerDetails"])
     consumers = [
         Consumer(consumer, one["kind"], tuple(one["owners"]), one["isCritical"])
         for consumer, one in zip(properties["consumers"], details, strict=True)
     ]
     return Finding(
-        episode=Episode(
-            rule=rule,
-            subject=subject,
-            key=urn.removeprefix(f"finding:{rule}:{subject}@"),
-            first_seen=properties["firstSeen"],
-            last_seen=properties["lastSeen"],
-            resolved_at=properties.get("resolvedAt"),
-            resolved_by=properties.get("resolvedBy"),
-            evidence=json.loads(properties["evidence"]),
-        ),
+        episode=episode_of(properties),
         tier=Tier(properties["tier"]),
         root=properties["root"],
         owners=tuple(properties["owners"]),
@@ -117,6 +121,18 @@ def write_changes(transaction: Transaction, changed: Changes) -> None:
         transaction.run("write/findings/findings", rows=rows)
 
 
+def _episode_properties(episode: Episode) -> dict[str, Any]:
+    return {
+        "rule": episode.rule,
+        "subject": episode.subject,
+        "firstSeen": episode.first_seen,
+        "lastSeen": episode.last_seen,
+        "resolvedAt": episode.resolved_at,
+        "resolvedBy": episode.resolved_by,
+        "evidence": _to_json(episode.evidence),
+    }
+
+
 def _present(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the properties that a node keeps of a row, or has, in one form."""
     properties = row.get("properties", row)
@@ -128,4 +144,4 @@ def _present(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _to_json(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)

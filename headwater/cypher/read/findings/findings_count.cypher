@@ -1,4 +1,4 @@
-// Count the findings that read/findings/findings lists on all pages.
+// Count the findings that read/findings/findings lists on all pages, by a scan of all findings.
 // access: read
 // params: $open BOOLEAN = null, $rule STRING = "", $tier STRING = "", $subject STRING = "",
 //   $root STRING = "", $owner STRING = "", $namespace STRING = "", $since DATETIME,

@@ -5,5 +5,5 @@
 // returns: nothing
 // example: run by `headwater detect`
 MATCH (d:Detector {name: 'graph'})
-SET d.graph = $graph, d.version = $version, d.revision = $revision, d.changedAt = $changedAt,
-  d.passedAt = $passedAt, d.fullPassAt = $fullPassAt
+SET d.passes = coalesce(d.passes, 0) + 1, d.graph = $graph, d.version = $version, d.revision = $revision,
+  d.changedAt = $changedAt,  d.passedAt = $passedAt, d.fullPassAt = $fullPassAt

@@ -6,5 +6,5 @@
 MATCH (l:WriteLock {name: 'graph'})
 UNWIND $rows AS row
 MERGE (n:Job {urn: row.urn})
-SET n += row.properties,
+SET n += row.properties, n.factsRevision = l.revision,
     n.lineageRevision = CASE WHEN row.isVisibleChange THEN l.revision ELSE n.lineageRevision END

@@ -1,0 +1,125 @@
+"""The episodes of nodes: read their histories, and run the detectors.
+
+A detector may depend on the clock: a run becomes overdue without any event. So the detectors also
+run for the instant `HORIZON` later. If that differs, `due` holds the time at which the node must be
+read again. No other node need be read without an event.
+
+A detector that raises an error is a defect. The findings of that node stay as they are, and the log
+names it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from headwater.chunks import chunks
+from headwater.health.findings.answers.detect import detect_answer
+from headwater.health.findings.answers.reader import read_answer_histories
+from headwater.health.findings.datasets.detect import detect_dataset
+from headwater.health.findings.datasets.reader import read_dataset_histories
+from headwater.health.findings.jobs.detect import detect_job
+from headwater.health.findings.jobs.reader import read_job_histories
+from headwater.health.findings.models import Episode
+from headwater.lineage.view import GraphView
+
+H = TypeVar("H")
+
+SUBJECTS_PER_CHUNK = 100
+# A full pass follows within this time, so that nothing later need be known.
+HORIZON = timedelta(hours=2)
+_PRECISION = timedelta(seconds=30)
+
+log = logging.getLogger("headwater.findings")
+
+
+@dataclass
+class Derived:
+    """The episodes of nodes by the id of their findings, and when nodes must be read again.
+
+    failed: the nodes whose detectors raised an error.
+    """
+
+    episodes: dict[str, Episode] = field(default_factory=dict)
+    due: dict[str, datetime] = field(default_factory=dict)
+    failed: set[str] = field(default_factory=set)
+
+    def add(
+        self, subject: str, detect: Callable[[datetime], Sequence[Episode]], instant: datetime
+    ) -> None:
+        """Add the episodes of a node, and the instant at which the clock alone changes them."""
+        try:
+            found = detect(instant)
+            due = next_change(detect, instant)
+        except Exception:
+            log.exception("detector_failed subject=%s", subject)
+            self.failed.add(subject)
+            return
+        self.episodes.update((episode.id, episode) for episode in found)
+        if due is not None:
+            self.due[subject] = due
+
+
+def derive(
+    view: GraphView,
+    urns: Iterable[str],
+    instant: datetime,
+    *,
+    on_chunk: Callable[[], object] = lambda: None,
+) -> Derived:
+    """Return the episodes of these nodes at an instant; `on_chunk` is called after each chunk."""
+    derived = Derived()
+    for some in chunks(sorted(set(urns)), SUBJECTS_PER_CHUNK):
+        for subject, detect in _detectors(view, some, instant):
+            derived.add(subject, detect, instant)
+        on_chunk()
+    return derived
+
+
+def next_change(
+    detect: Callable[[datetime], Sequence[Episode]], instant: datetime
+) -> datetime | None:
+    """Return when the clock alone changes the episodes, None if it does not within `HORIZON`."""
+    now, later = _outline(detect(instant)), instant + HORIZON
+    if _outline(detect(later)) == now:
+        return None
+    earlier = instant
+    while later - earlier > _PRECISION:
+        middle = earlier + (later - earlier) / 2
+        if _outline(detect(middle)) == now:
+            earlier = middle
+        else:
+            later = middle
+    return later
+
+
+def _outline(episodes: Iterable[Episode]) -> set[tuple[str, datetime | None]]:
+    return {(episode.id, episode.resolved_at) for episode in episodes}
+
+
+def _detectors(
+    view: GraphView, urns: Sequence[str], instant: datetime
+) -> Iterator[tuple[str, Callable[[datetime], Sequence[Episode]]]]:
+    """Yield each node that exists, with the function from an instant to its episodes."""
+    of_kind: dict[str, list[str]] = {}
+    for urn in urns:
+        of_kind.setdefault(urn.partition(":")[0], []).append(urn)
+    jobs, datasets = of_kind.get("job", []), of_kind.get("dataset", [])
+    for job in read_job_histories(view, jobs):
+        yield job.urn, _bound(detect_job, job)
+    for dataset in read_dataset_histories(view, datasets, instant):
+        yield dataset.urn, _bound(detect_dataset, dataset)
+    for answer in read_answer_histories(view, of_kind.get("answer", []), instant):
+        yield answer.urn, _bound(detect_answer, answer)
+
+
+def _bound(
+    detect: Callable[[H, datetime], list[Episode]], history: H
+) -> Callable[[datetime], list[Episode]]:
+    def bound(instant: datetime) -> list[Episode]:
+        return detect(history, instant)
+
+    return bound
