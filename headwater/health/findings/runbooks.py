@@ -1,5 +1,7 @@
 """Runbooks: for each rule, what a finding means, how to check it, end it, and prevent it.
 
+One more is for alerts about Headwater itself: missed service levels and burning budgets.
+
 `runbook_pages/RULE.toml` holds the text. The API serves it at `/runbooks/RULE`, also where no other
 site is reachable, and `make docs` writes docs/how-to/runbooks.
 """
@@ -12,6 +14,12 @@ from functools import cache
 from importlib.resources import files
 
 from headwater.health.findings.rules import RULES
+
+# The title of each runbook, by name.
+RUNBOOKS = {
+    **{rule.name: rule.title for rule in RULES.values()},
+    "service-level": "The platform misses a service level, or its budget burns",
+}
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,7 @@ class Runbook:
     """
 
     rule: str
+    title: str
     meaning: str
     check: tuple[str, ...]
     end: tuple[str, ...]
@@ -51,13 +60,14 @@ def runbook_url(rule: str, public_url: str = "") -> str:
 
 @cache
 def runbook(rule: str) -> Runbook | None:
-    """Return the runbook of a rule; None if there is no such rule."""
-    if rule not in RULES:
+    """Return the runbook of a rule or of the service levels; None if there is no such runbook."""
+    if rule not in RUNBOOKS:
         return None
     content = files("headwater.health.findings").joinpath(f"runbook_pages/{rule}.toml").read_text()
     row = tomllib.loads(content)
     return Runbook(
         rule=rule,
+        title=RUNBOOKS[rule],
         meaning=" ".join(row["meaning"].split()),
         check=tuple(row["check"]),
         end=tuple(row["end"]),
