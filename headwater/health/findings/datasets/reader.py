@@ -181,6 +181,7 @@ def _with_description(row: Row, facts: _Facts, **read: Any) -> DatasetHistory:
         columns=tuple(dataset["columns"] or ()),
         descriptions=tuple(_descriptions(dataset, facts)),
         is_source=is_source,
+        is_linked=row["linked"],
         **read,
     )
 
