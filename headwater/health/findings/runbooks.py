@@ -22,6 +22,12 @@ RUNBOOKS = {
 }
 
 
+_LIST = (
+    "List the open findings with `headwater findings --rule {rule}`; one with its evidence and "
+    "causes with `headwater findings show ID`."
+)
+
+
 @dataclass(frozen=True)
 class Runbook:
     """The steps for a finding of one rule.
@@ -65,11 +71,12 @@ def runbook(rule: str) -> Runbook | None:
         return None
     content = files("headwater.health.findings").joinpath(f"runbook_pages/{rule}.toml").read_text()
     row = tomllib.loads(content)
+    first = (_LIST.format(rule=rule),) if rule in RULES else ()
     return Runbook(
         rule=rule,
         title=RUNBOOKS[rule],
         meaning=" ".join(row["meaning"].split()),
-        check=tuple(row["check"]),
+        check=(*first, *row["check"]),
         end=tuple(row["end"]),
         prevent=tuple(row["prevent"]),
         call=row["call"],
