@@ -24,13 +24,15 @@ _OTHERS = frozenset(
 )
 _PATH = re.compile(r"`\$\.(\w+)`")
 # Never printed.
-_SECRET = frozenset({"neo4j_password", "redaction_key"})
+_SECRET = frozenset({"alert_webhooks", "alertmanager", "neo4j_password", "redaction_key"})
 # With a shorter key, hashed values could be found by trying keys.
 REDACTION_KEY_CHARACTERS_MIN = 16
 # An origin as browsers send it (https://url.spec.whatwg.org/#origin).
 _ORIGIN = re.compile(
     r"https?://([a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:]+\])(:[1-9][0-9]{0,4})?"
 )
+# The address of a page or an API, with or without a path.
+_ADDRESS = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
 _DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
@@ -96,6 +98,14 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     persisted_queries: str = ""
     # Answer only persisted queries.
     persisted_only: bool = False
+    # Where alerts are sent (docs/how-to/alerts.md): addresses of webhooks, separated by commas.
+    alert_webhooks: str = ""
+    # The address of an Alertmanager: `http://127.0.0.1:9093`.
+    alertmanager: str = ""
+    # A TOML file with more receivers.
+    alert_receivers: str = ""
+    # The address at which people open the page, for the links in alerts; empty: no links.
+    public_url: str = ""
     log_level: str = "info"
 
     def __repr__(self) -> str:
@@ -159,6 +169,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def repository_path(self) -> Path | None:
         return Path(self.repository_root).expanduser() if self.repository_root else None
+
+    @property
+    def alert_receivers_path(self) -> Path | None:
+        return Path(self.alert_receivers).expanduser() if self.alert_receivers else None
 
     @property
     def persisted_path(self) -> Path | None:
@@ -234,10 +248,19 @@ def _validate(settings: Settings) -> None:
     for name in ("storage_price", "storage_cost_target"):
         if not 0 <= getattr(settings, name) < float("inf"):
             raise SettingsError(f"{PREFIX}{name.upper()} must be a number from 0")
+    _validate_public_url(settings.public_url)
     if settings.future_seconds < 0:
         raise SettingsError("HEADWATER_FUTURE_SECONDS must not be below 0")
     if not 0 <= settings.port <= 65_535:
         raise SettingsError(f"HEADWATER_PORT {settings.port} must be from 0 to 65535")
+
+
+def _validate_public_url(url: str) -> None:
+    if url and not _ADDRESS.fullmatch(url):
+        raise SettingsError(
+            f"HEADWATER_PUBLIC_URL {url!r} is not the address of a page",
+            hint="Write for example https://headwater.example.com.",
+        )
 
 
 def _validate_origins(name: str, origins: frozenset[str]) -> None:

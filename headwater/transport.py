@@ -24,10 +24,11 @@ _TIMEOUT_SECONDS_MIN = 0.01
 
 
 class Response(NamedTuple):
-    """The status and the body of an HTTP response."""
+    """The status and the body of an HTTP response, and its header Retry-After if it has one."""
 
     status: int
     body: bytes
+    retry_after: str = ""
 
     @property
     def is_success(self) -> bool:
@@ -132,13 +133,17 @@ class HttpSender:
             timeout = min(timeout, max(deadline - time.monotonic(), _TIMEOUT_SECONDS_MIN))
         try:
             with self._opener.open(request, timeout=timeout) as answer:
-                return Response(answer.status, answer.read()), None
+                return Response(answer.status, answer.read(), _retry_after(answer)), None
         except urllib.error.HTTPError as error:
             with error:
-                return Response(error.code, _rest(error)), None
+                return Response(error.code, _rest(error), _retry_after(error)), None
         except (OSError, HTTPException) as error:
             reason = getattr(error, "reason", None)
             return None, reason if isinstance(reason, Exception) else error
+
+
+def _retry_after(answer: Any) -> str:
+    return str(answer.headers.get("Retry-After") or "") if answer.headers else ""
 
 
 def _rest(error: urllib.error.HTTPError) -> bytes:

@@ -11,8 +11,8 @@ A node omits a property that another property or edge implies. Headwater adds it
 `attempts` and `lastSeen` of every run; `startedAt`, `run` (its urn) and the whole `derivedFrom` of
 every version (`headwater.schema.derived_properties`).
 
-Producer, ConformanceFinding, Receipt, Finding, Detector, Checkpoint, Migration, Retention and
-WriteLock stand outside of lineage.
+Producer, ConformanceFinding, Receipt, Finding, Delivery, Detector, Checkpoint, Migration,
+Retention and WriteLock stand outside of lineage.
 The pipelines (docs/how-to/pipelines.md) write RunSummary, Analysis and Retention. An Artifact with
 `rolledUp` lost its run to a summary: a remaining run has read it, and lineage ends at it as at a
 source. Dataset, Symlink and Job have `lineageRevision`: the revision that last changed their edges

@@ -56,6 +56,11 @@ def in_order_of_cause(root: str, findings: Iterable[Finding]) -> tuple[Finding, 
 
 def _alert(key: str, group: list[Finding], ends: _Ends, instant: datetime) -> Alert:
     ordered = in_order_of_cause(key, group)
+    return alert_with(key, _status(ordered, ends, instant), ordered)
+
+
+def alert_with(key: str, status: Status, ordered: Sequence[Finding]) -> Alert:
+    """Return the alert of findings of one group, which are in the order of cause."""
     open_findings = [finding for finding in ordered if finding.is_open]
     counted = open_findings or ordered
     consumers = _consumers(counted)
@@ -63,10 +68,10 @@ def _alert(key: str, group: list[Finding], ends: _Ends, instant: datetime) -> Al
     head = ordered[0].episode
     return Alert(
         dedup_key=key,
-        status=_status(ordered, ends, instant),
+        status=status,
         tier=min(finding.tier for finding in counted),
         title=title_of(head.rule, head.subject, reach),
-        findings=ordered,
+        findings=tuple(ordered),
         consumers=tuple(consumers[:CONSUMERS_MAX]),
         more_consumers=max(_total(reach), len(consumers)) - min(len(consumers), CONSUMERS_MAX),
         reach=reach,
@@ -153,8 +158,10 @@ def _consumers(findings: Iterable[Finding]) -> list[Consumer]:
     return [consumer for _, consumer in sorted(best.values(), key=lambda item: item[0])]
 
 
-def _owners(findings: Iterable[Finding], consumers: Iterable[Consumer]) -> tuple[str, ...]:
+def _owners(findings: Sequence[Finding], consumers: Sequence[Consumer]) -> tuple[str, ...]:
     """Return the owners of the findings by cause, then those of the affected."""
-    names = [owner for finding in findings for owner in finding.owners]
-    names += [owner for consumer in consumers for owner in consumer.owners]
-    return tuple(dict.fromkeys(names))
+    names: dict[str, None] = {}
+    owners = [one.owners for one in findings] + [one.owners for one in consumers]
+    for some in owners:
+        names |= dict.fromkeys(some)
+    return tuple(names)

@@ -37,9 +37,12 @@ class Alert:
 
     dedup_key: the id of the root finding. It stays the same from the first message to the last.
     findings: the root first, then the open ones by their beginning, then the resolved ones.
+      `more_findings` counts those that a shortened alert leaves out.
     consumers: the first of the affected ones by urgency; `more_consumers` counts the others.
     since: the beginning of the first finding.
     resolved_at: the end of the last one; None while one is open.
+    merged_into: the key of the alert that the findings belong to by now, if their cause became
+      known after this alert had fired; empty otherwise.
     """
 
     dedup_key: str
@@ -53,6 +56,8 @@ class Alert:
     owners: tuple[str, ...]
     since: datetime
     resolved_at: datetime | None
+    more_findings: int = 0
+    merged_into: str = ""
 
     @property
     def head(self) -> Finding:

@@ -54,7 +54,7 @@ def findings(
 ) -> Page[Finding]:
     """Return a page of findings, newest evidence first. Raises QueryError for a bad cursor."""
     found = read_time_page(view, "read/findings/findings", page, **_parameters(view, filter))
-    shown = _shown(view, [finding_of(row["properties"]) for row in found.entries])
+    shown = visible_findings(view, [finding_of(row["properties"]) for row in found.entries])
     pairs = [
         (shown[row["urn"]], cursor)
         for row, cursor in zip(found.entries, found.cursors, strict=True)
@@ -84,7 +84,7 @@ def findings_by_urn(view: GraphView, urns: Sequence[str]) -> dict[str, Finding]:
     rows: list[Row] = []
     for some in chunks(list(dict.fromkeys(urns)), _URNS_PER_QUERY_MAX):
         rows += view.read("read/findings/findings_by_urn", urns=some)
-    return _shown(view, [finding_of(row["properties"]) for row in rows])
+    return visible_findings(view, [finding_of(row["properties"]) for row in rows])
 
 
 def findings_of(view: GraphView, urns: Iterable[str]) -> dict[str, list[Finding]]:
@@ -98,7 +98,7 @@ def findings_of(view: GraphView, urns: Iterable[str]) -> dict[str, list[Finding]
         rows += view.read(
             "read/findings/findings_of_subjects", urns=some, limit=FINDINGS_PER_NODE_MAX
         )
-    shown = _shown(view, [finding_of(row["properties"]) for row in rows])
+    shown = visible_findings(view, [finding_of(row["properties"]) for row in rows])
     for row in rows:
         finding = shown.get(row["properties"]["urn"])
         if finding:
@@ -126,7 +126,7 @@ def _parameters(view: GraphView, filter: FindingFilter) -> dict[str, Any]:
     }
 
 
-def _shown(view: GraphView, found: Sequence[Finding]) -> dict[str, Finding]:
+def visible_findings(view: GraphView, found: Sequence[Finding]) -> dict[str, Finding]:
     """Return the findings with a visible subject by their ids, without the names of hidden
     nodes."""
     if view.visibility.is_unrestricted:

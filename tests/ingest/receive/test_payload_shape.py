@@ -57,6 +57,7 @@ OTHER_WRITERS = {
     "Artifact.derivedFrom": ("headwater/cypher/write/maintenance/roll_up.cypher",),
     "Checkpoint.settled": ("headwater/cypher/write/maintenance/save_checkpoint.cypher",),
     "ConformanceFinding": ("headwater/ingest/producer_stats_writer.py",),
+    "Delivery": ("headwater/health/alerts/outbox.py", "headwater/cypher/write/alerts/"),
     "Detector": ("headwater/cypher/write/findings/",),
     "FigureSnapshot": ("headwater/health/figures/snapshots.py",),
     "Finding": ("headwater/health/findings/store.py",),

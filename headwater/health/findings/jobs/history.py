@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 
 # The newest runs of a job that are examined.
 RUNS_MAX = 200
-
-
-@dataclass(frozen=True)
-class ParentFact:
-    """The run that contains a run: its status, the hash of its code, and its own datasets."""
-
-    status: str
-    code_hash: str | None = None
-    reads: tuple[str, ...] = ()
-    writes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -31,7 +21,7 @@ class RunFact:
     code_version: the version of the code that the producer declares.
     code_hash: the hash of its source code, or else of its SQL.
     reads, writes: the urns of datasets, sorted. What a failed run wrote is incomplete.
-    parent: the run that contains it, such as the task of a query.
+    failed_child_writes: the datasets that failed runs within this run wrote.
     """
 
     urn: str
@@ -48,7 +38,7 @@ class RunFact:
     code_hash: str | None = None
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
-    parent: ParentFact | None = None
+    failed_child_writes: tuple[str, ...] = ()
 
     @property
     def is_complete(self) -> bool:
@@ -73,7 +63,6 @@ class OutputFact:
     urn: str
     is_current: bool = True
     tags: tuple[str, ...] = ()
-    type: str | None = None
     readers: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
 
@@ -98,8 +87,6 @@ class JobHistory:
     containers: the jobs that contain it, nearest first, such as the DAG of a task.
     is_contained: True if one of them reports runs of its own.
     is_truncated: True if the job has older runs that were not read.
-    active_days: the days (in UTC) within four weeks before its newest run on which it ran, if runs
-      were not read.
     """
 
     urn: str
@@ -119,7 +106,6 @@ class JobHistory:
     deprecated_at: datetime | None = None
     deleted_at: datetime | None = None
     is_truncated: bool = False
-    active_days: tuple[date, ...] = ()
 
     @property
     def since(self) -> datetime | None:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import date, datetime
 
 import msgspec
 
 from headwater.chunks import chunks
 from headwater.cypher.driver.database import Row
-from headwater.health.findings.jobs.cadence import WEEKDAYS_WITHIN
 from headwater.health.findings.jobs.history import (
     RUNS_MAX,
     JobHistory,
     OutputFact,
-    ParentFact,
     RunFact,
     Schedule,
 )
@@ -28,7 +25,6 @@ _JOBS_PER_QUERY_MAX = 25
 # Datasets of a job or a run, and users of a dataset.
 _DATASETS_MAX = 100
 _USERS_MAX = 20
-_ACTIVE_DAYS = WEEKDAYS_WITHIN.days
 _FACTS_PER_QUERY_MAX = 200
 _ERROR_CHARACTERS_MAX = 300
 _STREAMING = "STREAMING"
@@ -55,10 +51,8 @@ def read_job_histories(view: GraphView, urns: Iterable[str]) -> list[JobHistory]
             rows[row["job"]].append(row)
         runs = {urn: _runs(rows[urn]) for urn in states}
         schedules = _read_schedules(view, runs)
-        days = _read_active_days(view, runs)
         histories += [
-            _history(row, runs[urn], schedules.get(urn), days.get(urn, ()))
-            for urn, row in sorted(states.items())
+            _history(row, runs[urn], schedules.get(urn)) for urn, row in sorted(states.items())
         ]
     return histories
 
@@ -70,10 +64,7 @@ def _runs(rows: Iterable[Row]) -> tuple[RunFact, ...]:
 
 def _run(row: Row) -> RunFact:
     is_running = row["status"] == "RUNNING"
-    error, above = row["error"], row["parent"]
-    parent = above and ParentFact(
-        above["status"], above["codeHash"], tuple(above["reads"]), tuple(above["writes"])
-    )
+    error = row["error"]
     return RunFact(
         urn=row["urn"],
         status=row["status"],
@@ -89,7 +80,7 @@ def _run(row: Row) -> RunFact:
         code_hash=row["codeHash"],
         reads=tuple(row["reads"]),
         writes=tuple(row["writes"]),
-        parent=parent,
+        failed_child_writes=tuple(row["failedChildWrites"]),
     )
 
 
@@ -107,28 +98,7 @@ def _read_schedules(view: GraphView, runs: dict[str, tuple[RunFact, ...]]) -> di
     return schedules
 
 
-def _read_active_days(
-    view: GraphView, runs: dict[str, tuple[RunFact, ...]]
-) -> dict[str, tuple[date, ...]]:
-    """Return the days of activity of the jobs with more runs than were read."""
-    rows = [
-        {"urn": urn, "until": some[-1].started}
-        for urn, some in sorted(runs.items())
-        if len(some) >= RUNS_MAX
-    ]
-    if not rows:
-        return {}
-    found = view.read("read/findings/job_days", rows=rows, days=_ACTIVE_DAYS)
-    return {row["urn"]: _dates(row["days"]) for row in found}
-
-
-def _dates(times: Iterable[datetime]) -> tuple[date, ...]:
-    return tuple(time.date() for time in times)
-
-
-def _history(
-    row: Row, runs: Sequence[RunFact], schedule: Schedule | None, days: tuple[date, ...]
-) -> JobHistory:
+def _history(row: Row, runs: Sequence[RunFact], schedule: Schedule | None) -> JobHistory:
     return JobHistory(
         urn=row["urn"],
         namespace=row["namespace"] or "",
@@ -137,12 +107,11 @@ def _history(
         inputs=tuple(row["inputs"]),
         outputs=tuple(
             OutputFact(
-                urn=one["urn"],
-                is_current=one["isCurrent"],
-                tags=tuple(one["tags"]),
-                type=one["type"],
-                readers=tuple(one["readers"]),
-                answers=tuple(one["answers"]),
+                one["urn"],
+                one["isCurrent"],
+                tuple(one["tags"]),
+                tuple(one["readers"]),
+                tuple(one["answers"]),
             )
             for one in row["outputs"]
         ),
@@ -157,5 +126,4 @@ def _history(
         deprecated_at=row["deprecatedAt"],
         deleted_at=row["deletedAt"],
         is_truncated=len(runs) >= RUNS_MAX,
-        active_days=days,
     )

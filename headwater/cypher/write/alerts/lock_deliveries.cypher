@@ -1,0 +1,17 @@
+// Lock the deliveries to a receiver that are due: of each alert the first that waits. The caller
+// leases them next, in the same transaction, because another process may have leased them before
+// the lock.
+// access: write
+// params: $receiver STRING, $instant DATETIME, $lease STRING, $limit INTEGER
+// returns: urn
+// example: run by `headwater detect`
+MATCH (d:Delivery {state: 'waiting', receiver: $receiver})
+WHERE d.nextAt <= $instant
+  AND (d.leasedUntil IS NULL OR d.leasedUntil <= $instant)
+  AND NOT EXISTS {
+    MATCH (e:Delivery {dedupKey: d.dedupKey})
+    WHERE e.receiver = $receiver AND e.state = 'waiting' AND e.number < d.number
+  }
+WITH d ORDER BY d.urn LIMIT $limit
+SET d.lockedBy = $lease
+RETURN d.urn AS urn

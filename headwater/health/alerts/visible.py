@@ -1,0 +1,64 @@
+"""An alert as a receiver may see it: without the names of hidden nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from headwater.access.keys import Keys
+from headwater.access.store import AccessStore
+from headwater.health.alerts.grouping import alert_with
+from headwater.health.alerts.models import Alert
+from headwater.health.alerts.receivers import Receiver
+from headwater.health.findings.listing import visible_findings
+from headwater.lineage.view import GraphView
+from headwater.schema.visibility import Visibility
+
+NOTHING = Visibility(())
+
+
+class ReceiverViews:
+    """The graph as each receiver may see it; a key that is not valid sees nothing."""
+
+    def __init__(self, view: GraphView, access: AccessStore | None = None) -> None:
+        """Create the views. Without `access`, receivers with a key see nothing."""
+        self._view = view
+        self._access = access
+
+    def view_of(self, receiver: Receiver) -> GraphView:
+        """Return the graph as a receiver may see it now. Raises UnavailableError."""
+        return self._view.visible_to(self._visibility(receiver))
+
+    def _visibility(self, receiver: Receiver) -> Visibility:
+        if not receiver.key:
+            return receiver.visibility
+        if self._access is None:
+            return NOTHING
+        valid: Collection[Visibility] = [
+            key.principal.visibility
+            for key in Keys(self._access).list()
+            if key.name == receiver.key and key.state == "valid"
+        ]
+        return next(iter(valid), NOTHING)
+
+
+def visible_alert(view: GraphView, alert: Alert) -> Alert | None:
+    """Return an alert without what is hidden, None if all of its findings are.
+
+    If the root is hidden, the key of the alert is a stub, the same in each message.
+    """
+    if view.visibility.is_unrestricted:
+        return alert
+    visible = visible_findings(view, alert.findings)
+    shown = [visible[one.id] for one in alert.findings if one.id in visible]
+    if not shown:
+        return None
+    # Each finding has the stub of the root as its root.
+    summary = alert_with(shown[0].root, alert.status, shown)
+    return replace(
+        summary,
+        resolved_at=alert.resolved_at,
+        # The key of another alert may name a hidden node.
+        merged_into="",
+        more_findings=0,
+    )
