@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from headwater.health.findings.rules import RULES
-from headwater.health.findings.runbooks import Runbook, runbook
+from headwater.health.findings.runbooks import RUNBOOKS, Runbook, runbook
 
 _WIDTH = 120
 _HEAD = """# Runbooks
@@ -29,7 +29,7 @@ _TOCTREE = "\n```{toctree}\n:hidden:\n:glob:\n\nrunbooks/*\n```\n"
 def runbook_pages() -> dict[str, Callable[[], str]]:
     """Return the pages by their path under docs/how-to, each with the function that renders it."""
     pages: dict[str, Callable[[], str]] = {"runbooks.md": _index}
-    for name in RULES:
+    for name in RUNBOOKS:
         found = runbook(name)
         assert found is not None
         pages[f"runbooks/{name}.md"] = partial(_page, found)
@@ -41,12 +41,14 @@ def _index() -> str:
         f"| [{rule.name}](runbooks/{rule.name}.md) | {rule.title} | {rule.subject} |"
         for rule in RULES.values()
     )
-    return _HEAD + "\n".join(rows) + "\n" + _TOCTREE
+    platform = "| [service-level](runbooks/service-level.md) | {title} | platform |".format(
+        title=RUNBOOKS["service-level"]
+    )
+    return _HEAD + "\n".join([*rows, platform]) + "\n" + _TOCTREE
 
 
 def _page(found: Runbook) -> str:
-    rule = RULES[found.rule]
-    parts = [f"# {rule.name}: {rule.title}", _wrapped(found.meaning)]
+    parts = [f"# {found.rule}: {found.title}", _wrapped(found.meaning)]
     for heading, steps in found.sections():
         parts.append(f"## {heading}")
         if len(steps) == 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from airflow.sdk import BaseHook, Connection
@@ -15,8 +16,10 @@ SCHEMA_DRIFT = "schema-drift"
 TIERS = ("P1", "P2", "P3")
 _PAGE = 500
 _PAGES_MAX = 20
-_FINDINGS = """query Findings($open: Boolean, $rule: String, $first: Int, $after: String) {
-  findings(open: $open, rule: $rule, first: $first, after: $after) {
+_FINDINGS = """query Findings(
+  $open: Boolean, $rule: String, $urn: ID, $first: Int, $after: String
+) {
+  findings(open: $open, rule: $rule, urn: $urn, first: $first, after: $after) {
     edges { node { id rule severity urn firstSeen resolvedAt evidence } }
     pageInfo { hasNextPage endCursor } } }"""
 
@@ -63,17 +66,26 @@ def _client_at(connection: Any) -> Client:
     return Client(f"{address}{port}", api_key=connection.password or "")
 
 
-def findings(client: Client, *, rule: str | None = None, is_open: bool | None) -> Iterator[Found]:
-    """Yield the findings of a rule or of all rules, newest evidence first.
+def findings(
+    client: Client, *, rule: str | None = None, urn: str | None = None, is_open: bool | None
+) -> Iterator[Found]:
+    """Yield findings, newest evidence first.
 
     Args:
         client: The API.
         rule: The name of a rule; None for all.
+        urn: The node; None for all.
         is_open: True for open findings, False for resolved ones, None for both.
     """
     after = None
     for _ in range(_PAGES_MAX):
-        variables = {"open": is_open, "rule": rule, "first": _PAGE, "after": after}
+        variables = {
+            "open": is_open,
+            "rule": rule,
+            "urn": urn,
+            "first": _PAGE,
+            "after": after,
+        }
         page = client.graphql(_FINDINGS, variables)["findings"]
         for edge in page["edges"]:
             node = edge["node"]
@@ -90,9 +102,9 @@ def findings(client: Client, *, rule: str | None = None, is_open: bool | None) -
         after = page["pageInfo"]["endCursor"]
 
 
-def urns_of(client: Client, nodes: Collection[str]) -> set[str]:
+def urns_of(client: Client, nodes: Collection[str]) -> list[str]:
     """Return the urns of nodes, given by name or urn."""
-    return {client.resolve(node) for node in nodes}
+    return sorted({client.resolve(node) for node in nodes})
 
 
 def open_findings(
@@ -110,13 +122,9 @@ def open_findings(
         rules: Names of rules; none means every rule.
         tiers: P1, P2, P3.
     """
-    urns = urns_of(client, nodes)
-    found = (
-        one
-        for one in findings(client, is_open=True)
-        if one.severity in tiers and (not rules or one.rule in rules)
-    )
-    chosen = [one for one in found if not nodes or one.urn in urns]
+    urns: list[str | None] = [*urns_of(client, nodes)] if nodes else [None]
+    found = chain.from_iterable(findings(client, urn=urn, is_open=True) for urn in urns)
+    chosen = [one for one in found if one.severity in tiers and (not rules or one.rule in rules)]
     return sorted(chosen, key=lambda one: (one.severity, one.first_seen, one.id))
 
 
@@ -128,10 +136,9 @@ def schema_changes(client: Client, datasets: Collection[str], since: datetime) -
         datasets: Names or urns.
         since: Changes before this time do not count.
     """
-    urns = urns_of(client, datasets)
-    found = [
-        one
-        for one in findings(client, rule=SCHEMA_DRIFT, is_open=None)
-        if one.urn in urns and datetime.fromisoformat(one.first_seen) >= since
-    ]
-    return sorted(found, key=lambda one: (one.first_seen, one.id))
+    found = chain.from_iterable(
+        findings(client, rule=SCHEMA_DRIFT, urn=urn, is_open=None)
+        for urn in urns_of(client, datasets)
+    )
+    recent = [one for one in found if datetime.fromisoformat(one.first_seen) >= since]
+    return sorted(recent, key=lambda one: (one.first_seen, one.id))

@@ -163,6 +163,16 @@ def parse_instant(text: str, *, field: str = "eventTime") -> int:
     return instant
 
 
+def parse_instant_or_none(text: str | None) -> int | None:
+    """Return the instant of a text in microseconds since 1970; None if the text is malformed."""
+    if not text:
+        return None
+    try:
+        return parse_instant(text)
+    except EventError:
+        return None
+
+
 def _moment(text: str) -> datetime:
     try:
         return _in_zone(datetime.fromisoformat(text))

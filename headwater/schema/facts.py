@@ -26,6 +26,8 @@ S = TypeVar("S", str, "Name")
 PARTITIONS_MAX = 100
 # Of a dataset or a job, the newest edits by people are kept.
 EDITS_MAX = 200
+# The newest instants of what comes again and again are kept: captures, and new texts of answers.
+INSTANTS_MAX = 200
 
 
 class LwwRegister(msgspec.Struct, array_like=True, frozen=True, order=True, gc=False):
@@ -148,6 +150,8 @@ class DatasetFacts(msgspec.Struct, omit_defaults=True, gc=False):
     # their urns).
     sources: Assertions = {}
     declared: LwwRegister | None = None
+    # When its data was captured or updated, by events of the dataset itself.
+    captures: set[int] = set()
 
 
 class JobFacts(msgspec.Struct, omit_defaults=True, gc=False):
@@ -179,6 +183,8 @@ class AnswerFacts(msgspec.Struct, omit_defaults=True, gc=False):
     answer_id: str
     # None for an answer that is only cited
     answer: LwwRegister | None = None
+    # When it was generated, each time.
+    generated: set[int] = set()
 
 
 class TagFacts(msgspec.Struct, omit_defaults=True, gc=False):
@@ -381,7 +387,14 @@ def join_datasets(a: DatasetFacts, b: DatasetFacts) -> DatasetFacts:
         schemas=_merged(a.schemas, b.schemas, _wider),
         sources=_merged(a.sources, b.sources, join_assertions),
         declared=_newer(a.declared, b.declared),
+        captures=join_instants(a.captures, b.captures),
     )
+
+
+def join_instants(a: set[int], b: set[int]) -> set[int]:
+    """Return the newest instants of both: the order of arrival does not change them."""
+    instants = _union(a, b)
+    return instants if len(instants) <= INSTANTS_MAX else set(sorted(instants)[-INSTANTS_MAX:])
 
 
 def join_histories(a: set[Edit], b: set[Edit]) -> set[Edit]:
@@ -413,7 +426,11 @@ def join_jobs(a: JobFacts, b: JobFacts) -> JobFacts:
 
 def join_answers(a: AnswerFacts, b: AnswerFacts) -> AnswerFacts:
     registers = [register for register in (a.answer, b.answer) if register is not None]
-    return AnswerFacts(_smaller(a.answer_id, b.answer_id), max(registers, default=None))
+    return AnswerFacts(
+        _smaller(a.answer_id, b.answer_id),
+        max(registers, default=None),
+        join_instants(a.generated, b.generated),
+    )
 
 
 def join_tags(a: TagFacts, b: TagFacts) -> TagFacts:

@@ -13,8 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from headwater.health.findings.rules import RULES
-from headwater.health.findings.runbooks import Runbook, runbook, runbook_url
+from headwater.health.findings.runbooks import RUNBOOKS, Runbook, runbook, runbook_url
 from headwater.ui.static_files import digest
 from headwater.web import STRICT_PAGE_HEADERS
 
@@ -50,8 +49,8 @@ def runbook_routes() -> list[Route]:
 
 async def _list(_: Request) -> Response:
     rows = [
-        f'<li><a href="{runbook_url(rule.name)}">{rule.name}</a>: {escape(rule.title)}</li>'
-        for rule in RULES.values()
+        f'<li><a href="{runbook_url(name)}">{name}</a>: {escape(title)}</li>'
+        for name, title in RUNBOOKS.items()
     ]
     return _page("Runbooks", ["<h1>Runbooks</h1>", "<ul>", *rows, "</ul>"])
 
@@ -65,10 +64,9 @@ async def _show(request: Request) -> Response:
 
 
 def _body(runbook: Runbook) -> list[str]:
-    rule = RULES[runbook.rule]
     body = [
         '<nav><a href="/">Headwater</a> · <a href="/runbooks">All runbooks</a></nav>',
-        f"<h1>{rule.name}: {escape(rule.title)}</h1>",
+        f"<h1>{runbook.rule}: {escape(runbook.title)}</h1>",
         f"<p>{_inline(runbook.meaning)}</p>",
     ]
     for heading, steps in runbook.sections():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from headwater.schema.facts import (
+    INSTANTS_MAX,
     AnswerFacts,
     Assertion,
     ColumnKey,
@@ -144,3 +145,11 @@ def test_absorbing_is_joining_in_place() -> None:
     expected = join(into, more)
     absorb(into, more)
     assert into == expected
+
+
+def test_the_newest_captures_and_generations_stay() -> None:
+    many = DatasetFacts(T, captures=set(range(INSTANTS_MAX)))
+    joined = join_datasets(many, DatasetFacts(T, captures={5, INSTANTS_MAX}))
+    assert joined.captures == set(range(1, INSTANTS_MAX + 1))
+    first, second = AnswerFacts("a", generated={1}), AnswerFacts("a", generated={2})
+    assert join_answers(first, second).generated == {1, 2}

@@ -8,7 +8,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from headwater.health.findings.rules import RULES
+from headwater.health.findings.runbooks import RUNBOOKS
 from headwater.ui.routes import routes
 from headwater.ui.runbooks import runbook_routes
 
@@ -19,14 +19,14 @@ def test_the_list_leads_to_a_page_for_each_rule() -> None:
     page = CLIENT.get("/runbooks")
     assert page.status_code == 200
     links = re.findall(r'href="(/runbooks/[\w-]+)"', page.text)
-    assert links == [f"/runbooks/{rule}" for rule in RULES]
+    assert links == [f"/runbooks/{rule}" for rule in RUNBOOKS]
 
 
-@pytest.mark.parametrize("rule", sorted(RULES))
+@pytest.mark.parametrize("rule", sorted(RUNBOOKS))
 def test_the_page_of_a_rule(rule: str) -> None:
     page = CLIENT.get(f"/runbooks/{rule}")
     assert page.status_code == 200
-    assert f"<h1>{rule}: {RULES[rule].title}</h1>" in page.text
+    assert f"<h1>{rule}: {RUNBOOKS[rule]}</h1>" in page.text
     headings = re.findall("<h2>(.*?)</h2>", page.text)
     assert headings == ["Check", "End it", "Keep it from coming again", "Who to call"]
     assert "`" not in page.text

@@ -32,6 +32,7 @@ _ROWS_MAX = 200_000
 # A search that is cut by time depends on the machine, so the time is far above what a search takes.
 _SECONDS_MAX = 60.0
 _SUBJECTS_PER_SEARCH = 100
+_CITATIONS_MAX = 20_000
 _URNS_PER_QUERY_MAX = 1_000
 _DATASET, _JOB, _ANSWER = "dataset:", "job:", "answer:"
 _LINEAGE = (_DATASET, _JOB)
@@ -173,7 +174,9 @@ def _read_citations(
         return citations
     since = min(one.first_seen for one in episodes)
     for some in chunks(sorted(datasets), _URNS_PER_QUERY_MAX):
-        for row in view.read("read/failures/citations_since", urns=some, at=since):
+        for row in view.read(
+            "read/failures/citations_since", urns=some, at=since, limit=_CITATIONS_MAX
+        ):
             citations[row["dataset"]].append(row)
     return citations
 

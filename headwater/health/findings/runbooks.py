@@ -1,5 +1,7 @@
 """Runbooks: for each rule, what a finding means, how to check it, end it, and prevent it.
 
+One more is for alerts about Headwater itself: missed service levels and burning budgets.
+
 `runbook_pages/RULE.toml` holds the text. The API serves it at `/runbooks/RULE`, also where no other
 site is reachable, and `make docs` writes docs/how-to/runbooks.
 """
@@ -12,6 +14,18 @@ from functools import cache
 from importlib.resources import files
 
 from headwater.health.findings.rules import RULES
+
+# The title of each runbook, by name.
+RUNBOOKS = {
+    **{rule.name: rule.title for rule in RULES.values()},
+    "service-level": "The platform misses a service level, or its budget burns",
+}
+
+
+_LIST = (
+    "List the open findings with `headwater findings --rule {rule}`; one with its evidence and "
+    "causes with `headwater findings show ID`."
+)
 
 
 @dataclass(frozen=True)
@@ -28,6 +42,7 @@ class Runbook:
     """
 
     rule: str
+    title: str
     meaning: str
     check: tuple[str, ...]
     end: tuple[str, ...]
@@ -51,15 +66,17 @@ def runbook_url(rule: str, public_url: str = "") -> str:
 
 @cache
 def runbook(rule: str) -> Runbook | None:
-    """Return the runbook of a rule; None if there is no such rule."""
-    if rule not in RULES:
+    """Return the runbook of a rule or of the service levels; None if there is no such runbook."""
+    if rule not in RUNBOOKS:
         return None
     content = files("headwater.health.findings").joinpath(f"runbook_pages/{rule}.toml").read_text()
     row = tomllib.loads(content)
+    first = (_LIST.format(rule=rule),) if rule in RULES else ()
     return Runbook(
         rule=rule,
+        title=RUNBOOKS[rule],
         meaning=" ".join(row["meaning"].split()),
-        check=tuple(row["check"]),
+        check=(*first, *row["check"]),
         end=tuple(row["end"]),
         prevent=tuple(row["prevent"]),
         call=row["call"],

@@ -23,11 +23,20 @@ from headwater.schema import facts
 from headwater.schema import headwater_facets as native
 from headwater.schema.dataset_aliases import APART, SAME
 from headwater.schema.edits import ALIAS
-from headwater.schema.events import Dataset, Facets
+from headwater.schema.events import Dataset, Facets, parse_instant_or_none
 from headwater.schema.facets import salvage
-from headwater.schema.facets.headwater import ArtifactFacet, SymlinksFacet, read_citations
+from headwater.schema.facets.dataset import DataQualityMetrics
+from headwater.schema.facets.headwater import (
+    ArtifactFacet,
+    SourceFacet,
+    SymlinksFacet,
+    read_answer,
+    read_citations,
+)
 from headwater.schema.facts import AnswerFacts, DatasetFacts, RunFacts, Usage
 from headwater.schema.urns import answer_urn, canonical_run_id
+
+_METRICS = "dataQualityMetrics"
 
 
 def fold_dataset_event(accumulator: DeltaAccumulator, dataset: Dataset) -> None:
@@ -52,6 +61,7 @@ def fold_dataset_event(accumulator: DeltaAccumulator, dataset: Dataset) -> None:
     add_declared_sources(accumulator, described, reading)
     _add_alias_decisions(accumulator, described, facets)
     add_edits(accumulator, described, facets)
+    _add_captures(described, facets)
     urn = accumulator.add_dataset(described)
     facet = facets.get(native.ARTIFACT_FACET)
     artifact = salvage(ArtifactFacet, facet) if facet is not None else None
@@ -63,6 +73,19 @@ def fold_dataset_event(accumulator: DeltaAccumulator, dataset: Dataset) -> None:
                 outputs={urn: Usage(name, accumulator.registers(texts))},
             )
         )
+
+
+def _add_captures(described: DatasetFacts, facets: Facets) -> None:
+    """Add when the data was captured, as a registered source, or updated, by its measures."""
+    texts = []
+    if native.SOURCE_FACET in facets:
+        source = salvage(SourceFacet, facets[native.SOURCE_FACET])
+        texts.append(source.captured_at if source else None)
+    if _METRICS in facets:
+        metrics = salvage(DataQualityMetrics, facets[_METRICS])
+        texts.append(metrics.last_updated if metrics else None)
+    instants = map(parse_instant_or_none, texts)
+    described.captures = {instant for instant in instants if instant is not None}
 
 
 def _add_former_name(
@@ -96,7 +119,9 @@ def _fold_answer(accumulator: DeltaAccumulator, dataset: Dataset, facet: msgspec
     text = canonical_texts({native.ANSWER_FACET: facet}).get(native.ANSWER_FACET)
     if text is None:
         return
-    answers = [AnswerFacts(dataset.name, accumulator.register(text))]
+    generated = parse_instant_or_none(read_answer(text).generated_at) if text else None
+    instants = {accumulator.last if generated is None else generated} if text else set()
+    answers = [AnswerFacts(dataset.name, accumulator.register(text), instants)]
     for citation in read_citations(text):
         if citation.answer_id:
             answers.append(AnswerFacts(citation.answer_id))

@@ -16,14 +16,13 @@ from headwater.ingest.project.values import (
     Properties,
     canonical_name,
     parse_count,
-    parse_instant_or_none,
     parse_time,
     read_facet,
     tag_texts,
     time_at,
 )
 from headwater.schema import headwater_facets as native
-from headwater.schema.events import TERMINAL
+from headwater.schema.events import TERMINAL, parse_instant_or_none
 from headwater.schema.facets.headwater import ArtifactFacet, RunFacet
 from headwater.schema.facets.run import (
     AirflowMappedTask,

@@ -8,9 +8,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from headwater.errors import EventError
 from headwater.schema.edits import deprecation_of
-from headwater.schema.events import parse_instant, to_datetime
+from headwater.schema.events import parse_instant_or_none, to_datetime
 from headwater.schema.facets import salvage
 from headwater.schema.facets.dataset import DatasetOwnership, DatasetTag
 from headwater.schema.facets.job import JobOwnership, JobTag
@@ -59,16 +58,6 @@ def time_at(instant: int | None) -> datetime | None:
 
 def parse_time(text: str | None) -> datetime | None:
     return time_at(parse_instant_or_none(text))
-
-
-def parse_instant_or_none(text: str | None) -> int | None:
-    """Return the instant of a text in microseconds since 1970; None if the text is malformed."""
-    if not text:
-        return None
-    try:
-        return parse_instant(text)
-    except EventError:
-        return None
 
 
 def seen_properties(span: Span | None) -> Properties:

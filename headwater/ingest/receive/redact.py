@@ -366,6 +366,21 @@ class Redactor:
         return f"<{kind}:{digest.hex()[:_HASH_CHARACTERS]}>"
 
 
+# It searches, and what it hashes is thrown away.
+_KEYLESS = Redactor(b"")
+
+
+def find_personal_data(text: str, *, is_name: bool = False) -> frozenset[str]:
+    """Return the kinds of personal data in a text: those that a redactor removes or has removed.
+
+    is_name: True for the name of something. A long number in a name is seldom a card number.
+    """
+    if is_name:
+        return frozenset({"email"} if _PERSONAL["email"].search(text) else ())
+    redacted = _KEYLESS._clean(text, _Kind.TEXT)
+    return frozenset(kind for kind in _PERSONAL if f"<{kind}:" in redacted)
+
+
 def _apply(text: str, rules: tuple[_Rule, ...]) -> str:
     small = text.lower()
     for rule in rules:

@@ -11,8 +11,7 @@ import pytest
 from typer.main import get_command
 
 from headwater.cli import app
-from headwater.health.findings.rules import RULES
-from headwater.health.findings.runbooks import runbook, runbook_url
+from headwater.health.findings.runbooks import RUNBOOKS, runbook, runbook_url
 from scripts.catalogue import all_commands, audits, bare
 from tests.repo.repository import text
 
@@ -45,7 +44,7 @@ def parse(command: str) -> tuple[str, dict[str, Any]]:
     raise AssertionError(f"there is no command {command!r}")
 
 
-@pytest.mark.parametrize("rule", sorted(RULES))
+@pytest.mark.parametrize("rule", sorted(RUNBOOKS))
 def test_every_rule_has_a_runbook_of_a_few_steps(rule: str) -> None:
     found = runbook(rule)
     assert found is not None
@@ -57,7 +56,7 @@ def test_every_rule_has_a_runbook_of_a_few_steps(rule: str) -> None:
     assert commands(texts(rule)), "no command shows whether it is true"
 
 
-@pytest.mark.parametrize("rule", sorted(RULES))
+@pytest.mark.parametrize("rule", sorted(RUNBOOKS))
 def test_the_commands_of_a_runbook_exist(rule: str) -> None:
     for command in commands(texts(rule)):
         check(command)
@@ -83,7 +82,7 @@ def check(command: str) -> None:
 
 def test_no_page_is_left_without_its_rule() -> None:
     folder = files("headwater.health.findings").joinpath("runbook_pages")
-    assert {file.name.removesuffix(".toml") for file in folder.iterdir()} == RULES.keys()
+    assert {file.name.removesuffix(".toml") for file in folder.iterdir()} == RUNBOOKS.keys()
 
 
 def test_an_unknown_rule_has_no_runbook() -> None:

@@ -2,11 +2,11 @@
 // through the answers that they cite. Citations of one very version are left out.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 200
-// returns: urn, generatedAt, owners, cited
+// returns: urn, generatedAt, owners, facts, cited
 // example: headwater cypher read/findings/answer_citations --param urns=answer:worst-carrier-2013
 UNWIND $urns AS urn
 MATCH (a:Answer {urn: urn})
-RETURN urn, a.generatedAt AS generatedAt, a.owners AS owners, COLLECT {
+RETURN urn, a.generatedAt AS generatedAt, a.owners AS owners, a.facts AS facts, COLLECT {
   MATCH (a)<-[:CITED_BY]-{0,5}(cited:Answer)
   WITH DISTINCT cited
   MATCH (cited)<-[e:CITED_BY]-(v:Source|Artifact)

@@ -13,14 +13,17 @@ WITH urn, d, COLLECT {
 } AS uses
 RETURN urn, COLLECT {
   MATCH (j:Job)-[e:PRODUCED]->(d)
-  WHERE e.current
-  RETURN {job: j.urn, namespace: j.namespace, name: j.name, firstSeen: e.firstSeen,
+  WHERE e.current AND j.deletedAt IS NULL
+  WITH j, min(e.firstSeen) AS firstSeen
+  RETURN {job: j.urn, namespace: j.namespace, name: j.name, firstSeen: firstSeen,
     processing: j.processing} ORDER BY j.urn LIMIT $limit
 } AS producers, COLLECT {
   MATCH (d)-[e:FEEDS]->(j:Job)
   WHERE j.deletedAt IS NULL
-  RETURN {job: j.urn, namespace: j.namespace, name: j.name, owners: j.owners,
-    current: coalesce(e.current, false), firstSeen: e.firstSeen, lastSeen: e.lastSeen,
+  WITH j, any(current IN collect(coalesce(e.current, false)) WHERE current) AS current,
+    min(e.firstSeen) AS firstSeen, max(e.lastSeen) AS lastSeen
+  RETURN {job: j.urn, namespace: j.namespace, name: j.name, owners: j.owners, current: current,
+    firstSeen: firstSeen, lastSeen: lastSeen,
     columns: [use IN uses WHERE use[0] = j.urn | use[1]]}
-  ORDER BY coalesce(e.current, false) DESC, j.urn LIMIT $limit
+  ORDER BY current DESC, j.urn LIMIT $limit
 } AS readers

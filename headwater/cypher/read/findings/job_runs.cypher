@@ -1,9 +1,9 @@
-// Return the newest runs of each given job with their datasets, newest first. A run without a
-// start is left out. `failedChildWrites` has the datasets that failed runs within the run wrote.
+// Return the newest runs of each given job with their datasets, newest first, and the run that
+// contains each of them. A run without a start is left out.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 200, $datasets INTEGER = 100
 // returns: job, urn, status, startedAt, endedAt, lastSeen, nominalStart, nominalEnd, slot, attempt,
-//   execution, error, version, codeHash, reads, writes, failedChildWrites
+//   execution, error, version, codeHash, reads, writes, parent
 // example: headwater cypher read/findings/job_runs --param urns=job:spark:flights.clean
 UNWIND $urns AS job
 MATCH (j:Job {urn: job})
@@ -35,7 +35,16 @@ RETURN job, r.urn AS urn, r.status AS status, r.startedAt AS startedAt,
     MATCH (r)-[:PRODUCED]->(a:Artifact)
     RETURN DISTINCT a.dataset ORDER BY a.dataset LIMIT $datasets
   } AS writes, COLLECT {
-    MATCH (a:Artifact)<-[:PRODUCED]-(:PipelineRun {status: 'FAIL'})-[:PART_OF]->{1,4}(r)
-    WHERE r.status = 'FAIL'
-    RETURN DISTINCT a.dataset ORDER BY a.dataset LIMIT $datasets
-  } AS failedChildWrites
+    MATCH (r)-[:PART_OF]->(p:PipelineRun)
+    RETURN {
+      status: p.status, codeHash: p.codeHash,
+      reads: COLLECT {
+        MATCH (v:Source|Artifact)-[:FEEDS]->(p)
+        RETURN DISTINCT v.dataset ORDER BY v.dataset LIMIT $datasets
+      },
+      writes: COLLECT {
+        MATCH (p)-[:PRODUCED]->(a:Artifact)
+        RETURN DISTINCT a.dataset ORDER BY a.dataset LIMIT $datasets
+      }
+    } ORDER BY p.urn LIMIT 1
+  }[0] AS parent

@@ -18,7 +18,7 @@ RETURN urn, j.namespace AS namespace, j.name AS name, j.owners AS owners, j.tags
     WITH d, any(one IN collect(e.current) WHERE one) AS isCurrent
     ORDER BY isCurrent DESC, d.urn LIMIT $limit
     RETURN {
-      urn: d.urn, isCurrent: isCurrent, tags: coalesce(d.tags, []),
+      urn: d.urn, isCurrent: isCurrent, tags: coalesce(d.tags, []), type: d.type,
       readers: COLLECT {
         MATCH (d)-[f:FEEDS]->(n:Job|Dataset)
         WHERE f.current AND n.urn <> urn AND n.deletedAt IS NULL

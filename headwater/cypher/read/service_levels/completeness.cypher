@@ -17,7 +17,7 @@ CALL () {
     count(CASE WHEN size(coalesce(j.owners, [])) > 0 THEN 1 END) AS jobOwners,
     count(coalesce(j.sourceCode, j.sql, j.codeUrl)) AS code
 }
-CALL () {
+CALL (jobs) {
   MATCH (d:Dataset)
   WHERE d.droppedAt IS NULL AND d.deletedAt IS NULL
     AND ($visible IS NULL OR any(p IN $visible WHERE d.namespace =~ p))

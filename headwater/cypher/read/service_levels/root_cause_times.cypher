@@ -1,6 +1,6 @@
 // Count the findings of tier P1 that began in a time window and whose root cause ended or is open
 // for longer than $within at $until, and those whose root cause ended within $within; and return
-// the mean time in seconds from their begin to that end.
+// the mean time in seconds from their begin to that end. This is a scan over all findings.
 // access: read
 // params: $since DATETIME, $until DATETIME, $within INTEGER = 3600
 // returns: total, good, mean

@@ -27,12 +27,14 @@ class UsedVersion:
 class AnswerHistory:
     """An answer, what it rests on, and the histories of those datasets.
 
+    generations: when it was generated, each time, earliest first.
     used: the versions behind its citations that follow the newest data; pinned ones are left out.
     datasets: the histories of the datasets in `used`.
     """
 
     urn: str
     generated_at: datetime | None = None
+    generations: tuple[datetime, ...] = ()
     owners: tuple[str, ...] = ()
     used: tuple[UsedVersion, ...] = ()
     datasets: tuple[DatasetHistory, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import chain
@@ -17,6 +18,7 @@ from headwater.lineage.traversal.layers import RUNS_UP
 from headwater.lineage.traversal.request import Bounds, TraversalRequest
 from headwater.lineage.traversal.traversal import Traversal
 from headwater.lineage.view import GraphView
+from headwater.schema.events import to_datetime
 
 # Answers whose upstream history is searched in one traversal.
 ANSWERS_MAX = 20
@@ -57,10 +59,16 @@ def _history(
     return AnswerHistory(
         urn=row["urn"],
         generated_at=row["generatedAt"],
+        generations=_generations(row["facts"]),
         owners=tuple(row["owners"] or ()),
         used=known,
         datasets=tuple(histories[one.dataset] for one in known),
     )
+
+
+def _generations(facts: str | None) -> tuple[datetime, ...]:
+    content = json.loads(facts) if facts else {}
+    return tuple(map(to_datetime, sorted(content.get("generated") or ())))
 
 
 def _read_used(view: GraphView, starts: Mapping[str, list[str]]) -> dict[str, list[UsedVersion]]:

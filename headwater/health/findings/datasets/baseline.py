@@ -33,6 +33,8 @@ from headwater.lineage.questions.outliers import EARLIER_MAX
 
 ROW_COUNT = "row count"
 EARLIER_MIN = 5
+# Earlier values that are looked at: ten weeks of days.
+LOOKBACK = 70
 WEEKDAY_MIN = 4
 # Two values of one weekday that differ by less are the same pattern.
 WEEKDAY_SHARE_MAX = 0.1

@@ -166,6 +166,7 @@ class DatasetHistory:
     reports: the newest ones about its versions, about it as a source, and by its own events.
     updates: the reported times of the last update of its data, each once.
     is_source: True if somebody registered it as a source, or tagged it as one.
+    is_linked: True if it comes from another dataset, or another from it, and no job is known.
     columns: the columns of its current schema.
     """
 
@@ -193,6 +194,7 @@ class DatasetHistory:
     upstream: tuple[Upstream, ...] = ()
     citations: tuple[Citation, ...] = ()
     is_source: bool = False
+    is_linked: bool = False
 
     @property
     def is_gone(self) -> bool:

@@ -48,10 +48,15 @@ _HASH = 6
 
 @dataclass(frozen=True)
 class _Facts:
-    """What events reported about a dataset under all its names: facets, and spans of schemas."""
+    """What events reported about a dataset under all its names.
+
+    spans: by the hash of a schema, its first and its newest observation.
+    captures: when its data was captured or updated.
+    """
 
     facets: Mapping[str, list[Any]] = field(default_factory=dict)
     spans: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    captures: frozenset[int] = frozenset()
 
     def text(self, name: str) -> str:
         """Return the newest facet of this name as JSON; "" without one."""
@@ -105,7 +110,7 @@ def _read_chunk(view: GraphView, urns: list[str]) -> Iterator[DatasetHistory]:
             versions=tuple(_version(entry, fields) for entry in versions[urn]),
             reports=all_reports,
             schemas=tuple(_schemas(schemas.get(urn, ()), one)),
-            updates=_updates(row["captured"], all_reports),
+            updates=_updates(row["captured"], one, all_reports),
             producers=tuple(_producer(entry, outcomes) for entry in jobs[urn]["producers"]),
             readers=tuple(_reader(entry, outcomes) for entry in jobs[urn]["readers"]),
             upstream=tuple(_upstream(entry) for entry in upstream[urn]),
@@ -125,6 +130,7 @@ def _by_urn(
 def _read_facts(view: GraphView, urns: list[str]) -> dict[str, _Facts]:
     facets: dict[str, dict[str, list[Any]]] = {urn: {} for urn in urns}
     spans: dict[str, dict[str, tuple[int, int]]] = {urn: {} for urn in urns}
+    captures: dict[str, set[int]] = {urn: set() for urn in urns}
     for row in view.read("read/nodes/alias_groups", urns=urns):
         content = json.loads(row["facts"]) if row["facts"] else {}
         found = facets.setdefault(row["canonical"], {})
@@ -134,7 +140,8 @@ def _read_facts(view: GraphView, urns: list[str]) -> dict[str, _Facts]:
         for digest, (first, last) in (content.get("schemas") or {}).items():
             earlier = seen.get(digest, (first, last))
             seen[digest] = (min(first, earlier[0]), max(last, earlier[1]))
-    return {urn: _Facts(facets[urn], spans[urn]) for urn in facets}
+        captures.setdefault(row["canonical"], set()).update(content.get("captures") or ())
+    return {urn: _Facts(facets[urn], spans[urn], frozenset(captures[urn])) for urn in facets}
 
 
 def _read_outcomes(view: GraphView, rows: Iterable[Row]) -> dict[str, Row]:
@@ -181,6 +188,7 @@ def _with_description(row: Row, facts: _Facts, **read: Any) -> DatasetHistory:
         columns=tuple(dataset["columns"] or ()),
         descriptions=tuple(_descriptions(dataset, facts)),
         is_source=is_source,
+        is_linked=row["linked"],
         **read,
     )
 
@@ -277,9 +285,11 @@ def _time(value: datetime | None) -> datetime:
     return value or datetime.min.replace(tzinfo=UTC)
 
 
-def _updates(captured: Iterable[datetime], reports: Iterable[Report]) -> tuple[datetime, ...]:
+def _updates(
+    captured: Iterable[datetime], facts: _Facts, reports: Iterable[Report]
+) -> tuple[datetime, ...]:
     reported = {report.last_updated for report in reports if report.last_updated is not None}
-    return tuple(sorted({*captured, *reported}))
+    return tuple(sorted({*captured, *map(to_datetime, facts.captures), *reported}))
 
 
 def _producer(entry: Row, outcomes: Mapping[str, Row]) -> Producer:

@@ -15,6 +15,7 @@ from itertools import chain
 from typing import Any
 
 from headwater.health.findings.datasets.baseline import (
+    LOOKBACK,
     ROW_COUNT,
     Point,
     find_baseline_shift,
@@ -106,7 +107,7 @@ def _spells(series: Series, column: str, measure: str) -> Iterator[Spell]:
         elif spell is not None:
             yield _ended(spell, one)
             spell = None
-        earlier.append(point)
+        earlier = [*earlier[-LOOKBACK + 1 :], point]
     if spell is not None:
         yield spell
 

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from datetime import datetime
 
+from headwater.health.findings.jobs.changed_code import detect_changed_code
+from headwater.health.findings.jobs.changed_input import detect_changed_inputs
+from headwater.health.findings.jobs.duration import detect_durations
+from headwater.health.findings.jobs.failed_run import detect_failed_runs
 from headwater.health.findings.jobs.history import JobHistory
+from headwater.health.findings.jobs.missing_run import detect_missing_runs
 from headwater.health.findings.models import Episode
-
-Detector = Callable[[JobHistory, datetime], Iterator[Episode]]
-
-DETECTORS: tuple[Detector, ...] = ()
 
 
 def detect_job(history: JobHistory, instant: datetime) -> list[Episode]:
-    """Return the episodes of all rules of jobs at an instant, by rule and beginning."""
-    found = [episode for detector in DETECTORS for episode in detector(history, instant)]
+    """Return the episodes of all rules of jobs at an instant, by rule and beginning.
+
+    A deleted job has none. Only runs that are due or under way depend on the instant.
+    """
+    if history.deleted_at is not None:
+        return []
+    found = [
+        *detect_failed_runs(history),
+        *detect_missing_runs(history, instant),
+        *detect_durations(history, instant),
+        *detect_changed_inputs(history),
+        *detect_changed_code(history),
+    ]
     return sorted(found, key=lambda episode: (episode.rule, episode.first_seen, episode.key))

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 # The newest runs of a job that are examined.
 RUNS_MAX = 200
+
+
+@dataclass(frozen=True)
+class ParentFact:
+    """The run that contains a run: its status, the hash of its code, and its own datasets."""
+
+    status: str
+    code_hash: str | None = None
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -21,7 +31,7 @@ class RunFact:
     code_version: the version of the code that the producer declares.
     code_hash: the hash of its source code, or else of its SQL.
     reads, writes: the urns of datasets, sorted. What a failed run wrote is incomplete.
-    failed_child_writes: the datasets that failed runs within this run wrote.
+    parent: the run that contains it, such as the task of a query.
     """
 
     urn: str
@@ -38,7 +48,7 @@ class RunFact:
     code_hash: str | None = None
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
-    failed_child_writes: tuple[str, ...] = ()
+    parent: ParentFact | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -63,6 +73,7 @@ class OutputFact:
     urn: str
     is_current: bool = True
     tags: tuple[str, ...] = ()
+    type: str | None = None
     readers: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
 
@@ -87,6 +98,8 @@ class JobHistory:
     containers: the jobs that contain it, nearest first, such as the DAG of a task.
     is_contained: True if one of them reports runs of its own.
     is_truncated: True if the job has older runs that were not read.
+    active_days: the days (in UTC) within four weeks before its newest run on which it ran, if runs
+      were not read.
     """
 
     urn: str
@@ -106,6 +119,7 @@ class JobHistory:
     deprecated_at: datetime | None = None
     deleted_at: datetime | None = None
     is_truncated: bool = False
+    active_days: tuple[date, ...] = ()
 
     @property
     def since(self) -> datetime | None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from datetime import date, datetime
 
 import msgspec
 
 from headwater.chunks import chunks
 from headwater.cypher.driver.database import Row
+from headwater.health.findings.jobs.cadence import WEEKDAYS_WITHIN
 from headwater.health.findings.jobs.history import (
     RUNS_MAX,
     JobHistory,
     OutputFact,
+    ParentFact,
     RunFact,
     Schedule,
 )
@@ -25,6 +28,7 @@ _JOBS_PER_QUERY_MAX = 25
 # Datasets of a job or a run, and users of a dataset.
 _DATASETS_MAX = 100
 _USERS_MAX = 20
+_ACTIVE_DAYS = WEEKDAYS_WITHIN.days
 _FACTS_PER_QUERY_MAX = 200
 _ERROR_CHARACTERS_MAX = 300
 _STREAMING = "STREAMING"
@@ -51,8 +55,10 @@ def read_job_histories(view: GraphView, urns: Iterable[str]) -> list[JobHistory]
             rows[row["job"]].append(row)
         runs = {urn: _runs(rows[urn]) for urn in states}
         schedules = _read_schedules(view, runs)
+        days = _read_active_days(view, runs)
         histories += [
-            _history(row, runs[urn], schedules.get(urn)) for urn, row in sorted(states.items())
+            _history(row, runs[urn], schedules.get(urn), days.get(urn, ()))
+            for urn, row in sorted(states.items())
         ]
     return histories
 
@@ -64,7 +70,10 @@ def _runs(rows: Iterable[Row]) -> tuple[RunFact, ...]:
 
 def _run(row: Row) -> RunFact:
     is_running = row["status"] == "RUNNING"
-    error = row["error"]
+    error, above = row["error"], row["parent"]
+    parent = above and ParentFact(
+        above["status"], above["codeHash"], tuple(above["reads"]), tuple(above["writes"])
+    )
     return RunFact(
         urn=row["urn"],
         status=row["status"],
@@ -80,7 +89,7 @@ def _run(row: Row) -> RunFact:
         code_hash=row["codeHash"],
         reads=tuple(row["reads"]),
         writes=tuple(row["writes"]),
-        failed_child_writes=tuple(row["failedChildWrites"]),
+        parent=parent,
     )
 
 
@@ -98,7 +107,28 @@ def _read_schedules(view: GraphView, runs: dict[str, tuple[RunFact, ...]]) -> di
     return schedules
 
 
-def _history(row: Row, runs: Sequence[RunFact], schedule: Schedule | None) -> JobHistory:
+def _read_active_days(
+    view: GraphView, runs: dict[str, tuple[RunFact, ...]]
+) -> dict[str, tuple[date, ...]]:
+    """Return the days of activity of the jobs with more runs than were read."""
+    rows = [
+        {"urn": urn, "until": some[-1].started}
+        for urn, some in sorted(runs.items())
+        if len(some) >= RUNS_MAX
+    ]
+    if not rows:
+        return {}
+    found = view.read("read/findings/job_days", rows=rows, days=_ACTIVE_DAYS)
+    return {row["urn"]: _dates(row["days"]) for row in found}
+
+
+def _dates(times: Iterable[datetime]) -> tuple[date, ...]:
+    return tuple(time.date() for time in times)
+
+
+def _history(
+    row: Row, runs: Sequence[RunFact], schedule: Schedule | None, days: tuple[date, ...]
+) -> JobHistory:
     return JobHistory(
         urn=row["urn"],
         namespace=row["namespace"] or "",
@@ -107,11 +137,12 @@ def _history(row: Row, runs: Sequence[RunFact], schedule: Schedule | None) -> Jo
         inputs=tuple(row["inputs"]),
         outputs=tuple(
             OutputFact(
-                one["urn"],
-                one["isCurrent"],
-                tuple(one["tags"]),
-                tuple(one["readers"]),
-                tuple(one["answers"]),
+                urn=one["urn"],
+                is_current=one["isCurrent"],
+                tags=tuple(one["tags"]),
+                type=one["type"],
+                readers=tuple(one["readers"]),
+                answers=tuple(one["answers"]),
             )
             for one in row["outputs"]
         ),
@@ -126,4 +157,5 @@ def _history(row: Row, runs: Sequence[RunFact], schedule: Schedule | None) -> Jo
         deprecated_at=row["deprecatedAt"],
         deleted_at=row["deletedAt"],
         is_truncated=len(runs) >= RUNS_MAX,
+        active_days=days,
     )

@@ -18,6 +18,8 @@ from headwater.health.findings.datasets.history import (
 )
 from headwater.health.findings.datasets.reader import read_dataset_histories
 from headwater.lineage.view import GraphView
+from headwater.schema.headwater_facets import source_event
+from tests.canonical import empty
 from tests.event_builders import columns, dataset, dataset_event, run_event, schema
 from tests.run_builders import Event, answer, at, ds, job, run, run_of, version, write_events
 
@@ -51,6 +53,7 @@ def measured(run_id: str, minute: int, nulls: int, *, ok: bool) -> Event:
 
 @pytest.fixture
 def story(database: Database) -> None:
+    empty(database)
     made = dataset("orders", schema(id="int", mail="string"))
     mail = [("orders", "mail")]
     write_events(
@@ -138,3 +141,14 @@ def test_descriptions_and_schemas(view: GraphView) -> None:
 @pytest.mark.usefixtures("story")
 def test_an_unknown_dataset_has_no_history(view: GraphView) -> None:
     assert read_dataset_histories(view, [ds("nothing")], time(600)) == []
+
+
+def test_every_capture_of_a_source_counts(database: Database, view: GraphView) -> None:
+    empty(database)
+    captures = [
+        source_event("orders", namespace="db", origin="shop", captured_at=at(minute))
+        for minute in (90, 10, 50)
+    ]
+    write_events(database, captures[:2], captures[1:])
+    history = read_one(view, "orders")
+    assert (history.updates, history.is_source) == ((time(10), time(50), time(90)), True)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.health.findings.jobs.history import OutputFact, RunFact, Schedule
+from headwater.health.findings.jobs.history import OutputFact, ParentFact, RunFact, Schedule
 from headwater.health.findings.jobs.reader import read_job_histories
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn
@@ -25,6 +25,8 @@ CODE = {
     "sql": {"query": "SELECT id FROM raw"},
     "sourceCodeLocation": {"type": "git", "url": "https://git.example/load.sql", "version": "1.4"},
 }
+# The first 16 digits of the SHA-256 of the query, by sha256sum.
+CODE_HASH = "d33542cd1f39bb78"
 
 
 @pytest.fixture(scope="module")
@@ -77,8 +79,6 @@ def moment(minute: int) -> datetime:
 
 def test_the_history_of_a_task(history: GraphView) -> None:
     [found] = read_job_histories(history, [job("load"), job("no such job")])
-    hashed = found.runs[0].code_hash
-    assert hashed is not None
     assert found.runs == (
         RunFact(
             urn=run_of("load-0"),
@@ -90,9 +90,10 @@ def test_the_history_of_a_task(history: GraphView) -> None:
             attempt=1,
             execution=run_of("dag-0"),
             code_version="1.4",
-            code_hash=hashed,
+            code_hash=CODE_HASH,
             reads=(ds("raw"),),
             writes=(ds("clean"),),
+            parent=ParentFact("COMPLETE"),
         ),
         RunFact(
             urn=run_of("load-1"),
@@ -105,10 +106,10 @@ def test_the_history_of_a_task(history: GraphView) -> None:
             execution=run_of("dag-1"),
             error="disk full",
             code_version="1.4",
-            code_hash=hashed,
+            code_hash=CODE_HASH,
             reads=(ds("raw"),),
             writes=(ds("clean"),),
-            failed_child_writes=(ds("clean"),),
+            parent=ParentFact("FAIL"),
         ),
     )
     assert found.inputs == (ds("raw"),)
@@ -121,6 +122,11 @@ def test_the_history_of_a_task(history: GraphView) -> None:
 
 
 def test_a_container_has_no_datasets_of_its_own(history: GraphView) -> None:
+    [query] = read_job_histories(history, [job("load.q")])
+    assert [one.parent for one in query.runs] == [
+        ParentFact(status, CODE_HASH, (ds("raw"),), (ds("clean"),))
+        for status in ("COMPLETE", "FAIL")
+    ]
     dag, publish = read_job_histories(history, [job("publish"), job("dag")])
     assert [one.status for one in dag.runs] == ["COMPLETE", "FAIL"]
     assert (dag.outputs, dag.containers, dag.is_contained) == ((), (), False)

@@ -370,8 +370,8 @@ def new_tag(plan: Plan) -> None:
 @innocent
 def new_check(plan: Plan) -> None:
     """A check is added to the revenue, and passes."""
-    for run in plan.each("build_revenue", 14):
-        run.outputs = [replace(run.output, checks={**run.output.checks, "fifty_branches": True})]
+    for run in plan.each("check_revenue", 14):
+        run.checks["fifty_branches"] = True
 
 
 @innocent

@@ -47,8 +47,6 @@ class Output:
     rows: int | None = None
     # Column -> measures, as in the facet dataQualityMetrics.
     measures: dict[str, dict[str, float]] = field(default_factory=dict)
-    # Check -> passed.
-    checks: dict[str, bool] = field(default_factory=dict)
     facets: Event = field(default_factory=dict)
 
     def as_dataset(self, *, is_complete: bool) -> Event:
@@ -68,12 +66,6 @@ class Output:
                     }
                     for column, pairs in self.sources.items()
                 }
-            }
-        if is_complete and self.checks:
-            facets["dataQualityAssertions"] = {
-                "assertions": [
-                    {"assertion": name, "success": passed} for name, passed in self.checks.items()
-                ]
             }
         if is_complete and self.measures:
             facets["dataQualityMetrics"] = {
@@ -106,6 +98,8 @@ class Run:
     job_facets: Event = field(default_factory=dict)
     run_facets: Event = field(default_factory=dict)
     producer: str = "https://example.com/p"
+    # What the run reports of its only input: check -> passed.
+    checks: dict[str, bool] = field(default_factory=dict)
     # How much later than its time each event arrives: START and the end.
     delays: tuple[timedelta, timedelta] = (timedelta(0), timedelta(0))
     copies: int = 1
@@ -158,12 +152,18 @@ class Run:
             "producer": self.producer,
             "run": {"runId": self.id, "facets": with_heads(run_facets)},
             "job": {"namespace": "etl", "name": self.job, "facets": with_heads(job_facets)},
-            "inputs": [
-                {"namespace": "db", "name": one} if isinstance(one, str) else one
-                for one in self.inputs
-            ],
+            "inputs": [self._input(one, is_complete=is_complete) for one in self.inputs],
             "outputs": [one.as_dataset(is_complete=is_complete) for one in self.outputs],
         }
+
+    def _input(self, name: str | Event, *, is_complete: bool) -> Event:
+        found: Event = {"namespace": "db", "name": name} if isinstance(name, str) else dict(name)
+        if is_complete and self.checks:
+            assertions = [
+                {"assertion": check, "success": passed} for check, passed in self.checks.items()
+            ]
+            found["inputFacets"] = with_heads({"dataQualityAssertions": {"assertions": assertions}})
+        return found
 
 
 def with_heads(facets: Event) -> Event:

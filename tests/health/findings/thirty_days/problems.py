@@ -113,8 +113,7 @@ def lost_rows(plan: Plan) -> None:
 @problem
 def failed_check(plan: Plan) -> None:
     """Day 21: the check revenue_is_positive fails; it passes again on day 22."""
-    revenue = plan.runs["build_revenue", 21].output
-    revenue.checks = {**revenue.checks, "revenue_is_positive": False}
+    plan.runs["check_revenue", 21].checks["revenue_is_positive"] = False
 
 
 @problem

@@ -1,0 +1,157 @@
+"""The rule `failed-run`: a run failed, and others use what it should have written.
+
+A failed run should have written the datasets that it names, and those that the newest successful
+execution before it wrote. A dataset is used if a job or a dataset currently takes data from it, if
+an answer cites it, or if it is certified or critical. A failure without a used dataset is none.
+
+A failure ends when later successful runs have written all of them again, except for what its own
+execution had already written before it. It also ends with the second successful execution after
+it: the job may no longer write the rest. Runs for an earlier period and other mapped instances of
+the same task do not count. Failures that overlap are one episode.
+
+A run that is part of another run is left to that run, if that one names the same datasets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain
+
+from headwater.health.findings.jobs.executions import Execution, execution_key, group_executions
+from headwater.health.findings.jobs.history import JobHistory, OutputFact, RunFact
+from headwater.health.findings.models import Episode
+from headwater.health.findings.severity import is_critical
+
+RULE = "failed-run"
+LISTED_MAX = 20
+# Successful executions after which a job is taken to write what it writes now.
+EXECUTIONS_TO_END = 2
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """A failed run, what it should have written, the used part of that, and the run that ended
+    it."""
+
+    run: RunFact
+    failed: datetime
+    used: tuple[OutputFact, ...]
+    ended_by: RunFact | None
+
+
+def detect_failed_runs(history: JobHistory) -> list[Episode]:
+    """Return the episodes of failed runs whose datasets others use."""
+    executions = group_executions(history.runs)
+    failures = [
+        failure
+        for run in history.runs
+        if run.status == "FAIL" and run.ended is not None and not _is_reported_by_parent(run)
+        if (failure := _failure(history, executions, run, run.ended)) is not None
+    ]
+    failures.sort(key=lambda one: (one.failed, one.run.urn))
+    episodes: list[list[_Failure]] = []
+    for failure in failures:
+        if episodes and _overlaps(episodes[-1], failure):
+            episodes[-1].append(failure)
+        else:
+            episodes.append([failure])
+    return [_episode(history, some) for some in episodes]
+
+
+def _is_reported_by_parent(run: RunFact) -> bool:
+    parent = run.parent
+    if parent is None or parent.status not in ("RUNNING", "COMPLETE", "FAIL"):
+        return False
+    return bool(run.writes) and set(run.writes) <= set(parent.writes)
+
+
+def _failure(
+    history: JobHistory, executions: Sequence[Execution], run: RunFact, failed: datetime
+) -> _Failure | None:
+    written_before: set[str] = set()
+    usual: set[str] = set()
+    for one in executions:
+        complete = [other for other in one.complete_runs if other.started < run.started]
+        if run in one.runs:
+            written_before = _writes(complete)
+        elif one.started < run.started and complete:
+            usual = _writes(complete)
+    expected = set(run.writes) | usual
+    if not expected:
+        expected = {one.urn for one in history.outputs if one.is_current}
+    missing = expected - written_before
+    used = tuple(one for one in history.outputs if one.urn in missing and _is_used(one))
+    if not used:
+        return None
+    return _Failure(run, failed, used, _end(executions, run, missing))
+
+
+def _writes(runs: Iterable[RunFact]) -> set[str]:
+    return set(chain.from_iterable(run.writes for run in runs))
+
+
+def _is_used(output: OutputFact) -> bool:
+    return bool(output.readers or output.answers) or is_critical(output.tags, output.type)
+
+
+def _end(executions: Sequence[Execution], failure: RunFact, missing: set[str]) -> RunFact | None:
+    """Return the run that ended a failure."""
+    rest = set(missing)
+    later = 0
+    for one in executions:
+        repairs = [run for run in one.complete_runs if _may_repair(run, failure)]
+        for run in repairs:
+            rest -= set(run.writes)
+            if not rest:
+                return run
+        if repairs and failure not in one.runs:
+            later += 1
+            if later == EXECUTIONS_TO_END:
+                return repairs[-1]
+    return None
+
+
+def _may_repair(run: RunFact, failure: RunFact) -> bool:
+    if run.started <= failure.started:
+        return False
+    is_sibling = execution_key(run) == execution_key(failure)
+    if is_sibling and "#" in (failure.slot or "") and run.slot != failure.slot:
+        return False
+    if run.nominal_start is None or failure.nominal_start is None:
+        return True
+    return run.nominal_start >= failure.nominal_start
+
+
+def _overlaps(episode: Sequence[_Failure], failure: _Failure) -> bool:
+    ends = [one.ended_by.ended if one.ended_by else None for one in episode]
+    return any(end is None or failure.failed < end for end in ends)
+
+
+def _episode(history: JobHistory, failures: Sequence[_Failure]) -> Episode:
+    first, newest = failures[0], failures[-1]
+    ends = [(one.ended_by.ended, one.ended_by) for one in failures if one.ended_by is not None]
+    resolved_at = resolved_by = None
+    if len(ends) == len(failures):
+        resolved_at, by = max(ends, key=lambda end: (end[0] or end[1].started, end[1].urn))
+        resolved_by = by.urn
+    run = newest.run
+    consumers = set(chain.from_iterable((*one.answers, *one.readers) for one in newest.used))
+    return Episode(
+        rule=RULE,
+        subject=history.urn,
+        key=first.run.urn,
+        first_seen=first.failed,
+        last_seen=newest.failed,
+        resolved_at=resolved_at,
+        resolved_by=resolved_by,
+        evidence={
+            "run": run.urn,
+            "error": run.error,
+            "attempt": run.attempt or 1,
+            "failures": len(failures),
+            "outputs": [one.urn for one in newest.used[:LISTED_MAX]],
+            "consumers": sorted(consumers)[:LISTED_MAX],
+        },
+    )
