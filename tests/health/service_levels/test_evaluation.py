@@ -132,6 +132,7 @@ def test_findings_count_for_root_causes_and_drifts(story: GraphView) -> None:
         {"urn": "d", "root": "d", "firstSeen": NOW - timedelta(minutes=30), "resolvedAt": None},
     ]
     for finding in findings:
+        finding["lastSeen"] = finding["firstSeen"]
         finding |= {"tier": "P1", "rule": "schema-drift", "affectedCritical": 1}
     cause = {"urn": "c", "tier": "P2", "rule": "failed-run", "firstSeen": began}
     cause["resolvedAt"] = began + timedelta(hours=2)
