@@ -114,6 +114,8 @@ _QUERIES = (
     "findings",
     "freshness",
     "impact",
+    "inventories",
+    "inventoryAssets",
     "job",
     "jobs",
     "lineage",

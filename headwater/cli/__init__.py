@@ -36,6 +36,7 @@ from headwater.cli import (
     graph_admin,
     impact,
     imports,
+    inventory,
     keys,
     lists,
     mcp,
@@ -92,6 +93,7 @@ for panel, modules in (
 for group, group_name, panel in (
     (aliases, "aliases", "Ask"),
     (imports, "import", "Send and check"),
+    (inventory, "inventory", "Send and check"),
     (keys, "keys", "Maintain"),
     (pipeline, "pipeline", "Maintain"),
 ):

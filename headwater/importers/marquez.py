@@ -90,7 +90,7 @@ class MarquezEvents:
         Raises UnavailableError for a database that does not answer, QueryError for one that
         refuses.
         """
-        with closing(_connect(self.database)) as connection:
+        with closing(connect(self.database)) as connection:
             page_begin: datetime | None = None
             for number, (time, text) in enumerate(_rows(connection, self.database, self.since), 1):
                 if number % PAGE_ROWS == 1:
@@ -108,7 +108,8 @@ def _event(text: str) -> Event | None:
     return event if isinstance(event, dict) else None
 
 
-def _connect(database: MarquezDatabase) -> Connection:
+def connect(database: MarquezDatabase) -> Connection:
+    """Return a connection to a PostgreSQL. Raises UnavailableError, QueryError."""
     try:
         from pg8000.exceptions import DatabaseError, InterfaceError
         from pg8000.native import Connection
@@ -131,7 +132,7 @@ def _connect(database: MarquezDatabase) -> Connection:
             password=database.password,
             timeout=CONNECT_SECONDS_MAX,
             ssl_context=context,
-            application_name="headwater import marquez",
+            application_name="headwater import",
         )
     except DatabaseError as error:
         raise _refused(error, database) from error

@@ -16,6 +16,7 @@ specification asks, so that any sender of OpenLineage events can send an answer.
 | `headwater_deletion` | dataset and job event | a deletion by hand, until a later event |
 | `headwater_edits` | dataset and job event | description, owners, deprecation; who edits |
 | `headwater_tag` | dataset event | the definition of a tag |
+| `headwater_inventory_NAME` | dataset event | the inventory NAME lists it |
 | `headwater_run` | run event | code version and trigger of a run |
 """
 
@@ -44,6 +45,8 @@ TAG_EDITS_FACET = "headwater_tags"
 DELETION_FACET = "headwater_deletion"
 EDITS_FACET = "headwater_edits"
 TAG_FACET = "headwater_tag"
+# With the name of the inventory behind it, so that each inventory has a register of its own.
+INVENTORY_FACET_PREFIX = "headwater_inventory_"
 EDIT_FACETS = frozenset({TAG_EDITS_FACET, DELETION_FACET, EDITS_FACET})
 TAG_NAMESPACE = "tags"
 CERTIFIED_TAG, DEPRECATED_TAG = "certified", "deprecated"

@@ -204,6 +204,10 @@ QUESTIONS = {
     ),
     "schemaDiff": "query ($v: ID!) { schemaDiff(before: $v, after: $v) }",
     "nodesByName": '{ nodesByName(name: "made", first: 100) { urn name } }',
+    "inventories": "{ inventories { name datasets gaps covered } }",
+    "inventoryAssets": (
+        "{ inventoryAssets(first: 100) { totalCount nodes { hasLineage dataset { owners } } } }"
+    ),
     "serviceLevels": "{ serviceLevels { id value budgetLeft burnRate history { value } } }",
     "search": '{ search(text: "made", first: 100) { edges { node { urn name } } totalCount } }',
     "aliases": "{ aliases(first: 100) { nodes { name { name } dataset { name } declaredBy } } }",

@@ -20,6 +20,7 @@ from headwater.graphql.queries.failures import FailureQueries
 from headwater.graphql.queries.figures import FigureQueries
 from headwater.graphql.queries.findings import FindingQueries
 from headwater.graphql.queries.impact import ImpactQueries
+from headwater.graphql.queries.inventories import InventoryQueries
 from headwater.graphql.queries.lineage import LineageQueries, Urn
 from headwater.graphql.queries.lineage_table import TableQueries
 from headwater.graphql.queries.on_call import OnCallQueries
@@ -53,6 +54,7 @@ class Query(
     FigureQueries,
     FindingQueries,
     ImpactQueries,
+    InventoryQueries,
     LineageQueries,
     OnCallQueries,
     PlatformQueries,

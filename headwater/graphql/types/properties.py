@@ -143,6 +143,10 @@ class DatasetDetails(AssetDetails):
     async def hierarchy(self, info: Info) -> list[str]:
         return await property_of(info, self.urn, "hierarchy", list) or []
 
+    @resolver("The inventories that list it, whether or not anybody sends lineage for it.")
+    async def inventories(self, info: Info) -> list[str]:
+        return await property_of(info, self.urn, "inventories", list) or []
+
     @resolver("The last change of the dataset: CREATE, ALTER, OVERWRITE, TRUNCATE, RENAME or DROP.")
     async def lifecycle(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "lifecycle", str)

@@ -363,11 +363,7 @@ class _DbtImporter:
 
     def _ownership(self, node: Node) -> dict[str, Any] | None:
         """Return the owners that `meta.owner` names, or else those of the node's group."""
-        owner = node.all_meta.get("owner")
-        names = [str(one) for one in (owner if isinstance(owner, list) else [owner]) if one]
-        group = node.group or node.option("group")
-        if not names and isinstance(group, str):
-            names = _owner_names(self._artifacts.groups.get(group)) or [group]
+        names = owners_of(self._artifacts, node)
         return {"owners": [{"name": name} for name in names]} if names else None
 
     def _skip_message(self, node: Node) -> str:
@@ -474,6 +470,16 @@ def _own_tags(
         if key not in _UNSHOWN_META and isinstance(value, str | bool | int | float):
             text = value if isinstance(value, str) else json.dumps(value)
             yield {"key": str(key), "value": text, "source": "DBT_META", **place}
+
+
+def owners_of(artifacts: Artifacts, node: Node) -> list[str]:
+    """Return the owners that `meta.owner` names, or else those of the node's group."""
+    owner = node.all_meta.get("owner")
+    names = [str(one) for one in (owner if isinstance(owner, list) else [owner]) if one]
+    group = node.group or node.option("group")
+    if not names and isinstance(group, str):
+        names = _owner_names(artifacts.groups.get(group)) or [group]
+    return names
 
 
 def _owner_names(owner: Any) -> list[str]:

@@ -36,7 +36,7 @@ from headwater.schema.facets.dataset import (
     Storage,
     flatten_fields,
 )
-from headwater.schema.facets.headwater import AssetFacet, SourceFacet
+from headwater.schema.facets.headwater import AssetFacet, InventoryFacet, SourceFacet
 from headwater.schema.facts import DatasetFacts, Name
 from headwater.schema.facts_codec import pack
 from headwater.schema.tags import edited_tags
@@ -141,7 +141,18 @@ def _described(facts: DatasetFacts) -> Properties:
         "fileFormat": storage.file_format if storage else None,
         "catalog": catalog.name if catalog else None,
         "hierarchy": [level.name for level in hierarchy.hierarchy] if hierarchy else None,
+        "inventories": _inventories(facts) or None,
     }
+
+
+def _inventories(facts: DatasetFacts) -> list[str]:
+    """Return the names of the inventories that list a dataset, in order."""
+    found = [
+        read_facet(InventoryFacet, facts.facets, name)
+        for name in facts.facets
+        if name.startswith(native.INVENTORY_FACET_PREFIX)
+    ]
+    return sorted(facet.inventory for facet in found if facet and facet.inventory)
 
 
 def _lifecycle(facts: DatasetFacts) -> Properties:

@@ -48,6 +48,12 @@ class AssetFacet(Facet, frozen=True):
     source_ref: str | None = None
 
 
+class InventoryFacet(Facet, frozen=True):
+    """`headwater_inventory_NAME`: the inventory that lists a dataset."""
+
+    inventory: str = ""
+
+
 class AliasedName(Part, frozen=True):
     """The name of a dataset in `headwater_symlinks`."""
 

@@ -135,6 +135,7 @@ def described() -> list[Event]:
         "ownership": owners,
         "tags": {"tags": [{"key": "gold"}, {"key": "pii", "field": "mail"}]},
         "headwater_asset": {"sourceRef": "models/t.sql"},
+        "headwater_inventory_shop": {"inventory": "shop", "namespace": "db", "name": "t"},
         "dataQualityAssertions": check,
         "lineage": {"inputs": [{**source_job("maker"), "type": "JOB"}]},
     }
