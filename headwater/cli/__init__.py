@@ -27,6 +27,7 @@ from headwater.cli import (
     aliases,
     checks,
     conformance,
+    detect,
     estate,
     evidence,
     failures,
@@ -83,7 +84,7 @@ for panel, modules in (
             conformance,
         ),
     ),
-    ("Run", (serve, status, watch, mcp, setup_commands)),
+    ("Run", (serve, detect, status, watch, mcp, setup_commands)),
     ("Send and check", (send, gate)),
     ("Maintain", (graph_admin, snapshot, tile)),
 ):

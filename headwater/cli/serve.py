@@ -32,7 +32,7 @@ BoltPort = Annotated[int, typer.Option(help="Port of Neo4j's Bolt; 0 takes a fre
 
 
 def up(home: Home = None, port: Port = None, bolt_port: BoltPort = 7687) -> None:
-    """Run a local Neo4j, the API and the worker on this machine. Ctrl-C ends all three."""
+    """Run a local Neo4j, the API, the worker and the detector on this machine. Ctrl-C ends all."""
     from headwater.cli.stack import Stack
 
     with Stack(settings_of(home, port=port), bolt_port=bolt_port) as stack:

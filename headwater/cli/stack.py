@@ -1,8 +1,8 @@
-"""The whole stack on one machine: the local Neo4j, the API and the worker, each a process of its
-own.
+"""The whole stack on one machine: the local Neo4j, the API, the worker and the detector, each a
+process of its own.
 
-A process that dies is restarted. On a signal they end in order (API, worker, Neo4j), and nothing is
-left behind. There is one stack per home; a second one is refused.
+A process that dies is restarted. On a signal they end in order (API, worker, detector, Neo4j), and
+nothing is left behind. There is one stack per home; a second one is refused.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def local_neo4j(
 
 
 class Stack:
-    """A context manager that runs all three processes and ends them on exit."""
+    """A context manager that runs all four processes and ends them on exit."""
 
     def __init__(
         self, settings: Settings, *, bolt_port: int, console: Console | None = None
@@ -128,11 +128,12 @@ class Stack:
         print_line(f"  send events   POST {self.url}/api/v1/lineage")
         print_line(f"  ask           {self.url}/graphql   (GraphiQL in a browser)")
         print_line(f"  Neo4j         {self._environment['HEADWATER_NEO4J_URI']}   user neo4j")
+        print_line("  findings      headwater findings   (detected beside ingest)")
         print_line(f"  health        {self.url}/readyz   {self.url}/metrics")
-        print_line("Ctrl-C ends all three; accepted events are kept.")
+        print_line("Ctrl-C ends all of them; accepted events are kept.")
 
     def watch(self) -> None:
-        """Keep the API and the worker running until interrupted."""
+        """Keep the API, the worker and the detector running until interrupted."""
         try:
             while True:
                 for name, process in list(self._processes.items()):
@@ -176,7 +177,7 @@ class Stack:
         )
         # A restart must use the same port, because other processes know it.
         self._neo4j.bolt_port = int(running.uri.rpartition(":")[2])
-        self._print_step("Neo4j is up; starting the API and the worker")
+        self._print_step("Neo4j is up; starting the API, the worker and the detector")
         port = settings.port or free_port()
         require_free_port(port, "--port")
         self.url = f"http://127.0.0.1:{port}"
@@ -189,7 +190,7 @@ class Stack:
             "HEADWATER_NEO4J_USER": running.user,
             "HEADWATER_NEO4J_PASSWORD": running.password,
         }
-        for name in ("serve", "worker"):
+        for name in ("serve", "worker", "detect"):
             self._spawn(name)
         self._wait_ready()
         write_private(home / API_FILE, self.url)

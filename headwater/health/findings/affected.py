@@ -131,6 +131,15 @@ def find_upstream(view: GraphView, starts: Iterable[str]) -> Reached:
     return _search_together(view, DATASETS_UP, [*wanted, *datasets])
 
 
+def find_cited(view: GraphView, datasets: Iterable[str]) -> set[str]:
+    """Return those of these datasets that have a version which an answer cites."""
+    found: set[str] = set()
+    for some in chunks(sorted(set(datasets)), _URNS_PER_QUERY_MAX):
+        rows = view.read("read/figures/answers_of_datasets", urns=some, limit=1)
+        found.update(row["dataset"] for row in rows if row["answers"])
+    return found
+
+
 def _search_together(view: GraphView, layer: Layer, starts: Iterable[str]) -> Reached:
     wanted = sorted({urn for urn in starts if urn.startswith(_LINEAGE)})
     if not wanted:

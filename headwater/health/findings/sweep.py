@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from itertools import chain
 
 from headwater.chunks import chunks
 from headwater.cypher.driver.database import Row, Transaction
@@ -52,9 +52,14 @@ class OvertakenError(HeadwaterError):
 
 @dataclass(frozen=True)
 class Swept:
-    """What a pass did: the nodes read, the findings changed, and when nodes must be read again."""
+    """What a pass did: the nodes read, the findings changed, and when nodes must be read again.
+
+    findings, open: how many findings the nodes have, and how many of them are open.
+    """
 
     subjects: int
+    findings: int
+    open: int
     changes: Changes
     due: Mapping[str, datetime]
 
@@ -75,6 +80,7 @@ def sweep(
     instant: datetime,
     *,
     relinked: Collection[str] = (),
+    evaluates_all: bool = False,
     on_write: WriteMore = id,
     on_chunk: Callable[[], object] = lambda: None,
 ) -> Swept:
@@ -85,6 +91,7 @@ def sweep(
         urns: The nodes whose history changed.
         instant: The now of the detectors.
         relinked: The nodes whose edges, tags or owners changed.
+        evaluates_all: Find out again who is affected by every finding, and its root.
         on_write: Called with the transaction before it ends.
         on_chunk: Called after each chunk of nodes, for a pause.
 
@@ -93,7 +100,7 @@ def sweep(
         UnavailableError: Neo4j is away.
     """
     passes = read_passes(view)
-    subjects = list(_all_subjects(view)) if urns is None else sorted(set(urns))
+    subjects = sorted(set(chain.from_iterable(subject_pages(view)) if urns is None else urns))
     derived = derive(view, subjects, instant, on_chunk=on_chunk)
     intervals, roots = _read_intervals(view)
     state = _State(passes, intervals, roots)
@@ -104,8 +111,9 @@ def sweep(
         for urn, row in state.stored.items()
         if urn not in derived.episodes and row["subject"] not in derived.failed
     }
-    if urns is None:
-        scope = {one.subject for one in derived.episodes.values()} | derived.failed
+    if urns is None or evaluates_all:
+        scope = {one.subject for one in intervals.values()}
+        scope.update(one.subject for one in derived.episodes.values())
     elif changed or gone or relinked:
         scope = _scope(view, state, derived, changed | gone, relinked)
     else:
@@ -113,7 +121,9 @@ def sweep(
     rows = _evaluate(view, state, derived, gone, scope) if scope else []
     found = _changes(state.stored, rows, gone)
     _write(view, passes, found, on_write)
-    return Swept(len(subjects), found, derived.due)
+    episodes = derived.episodes.values()
+    still_open = sum(one.resolved_at is None for one in episodes)
+    return Swept(len(subjects), len(episodes), still_open, found, derived.due)
 
 
 def read_passes(view: GraphView) -> int:
@@ -122,13 +132,14 @@ def read_passes(view: GraphView) -> int:
     return int(rows[0]["properties"].get("passes", 0)) if rows else 0
 
 
-def _all_subjects(view: GraphView) -> Iterator[str]:
+def subject_pages(view: GraphView) -> Iterator[list[str]]:
+    """Yield all nodes that may have findings or have some, page by page in order of their urns."""
     after = ""
     while True:
         rows = view.read("read/findings/subject_urns", after=after, limit=SUBJECTS_PER_CHUNK)
         if not rows:
             return
-        yield from (row["urn"] for row in rows)
+        yield [row["urn"] for row in rows]
         after = rows[-1]["urn"]
 
 
@@ -275,8 +286,8 @@ def _changes(stored: Mapping[str, Row], rows: Sequence[Row], gone: Collection[st
 
 def _write(view: GraphView, passes: int, found: Changes, on_write: WriteMore) -> None:
     with view.database.write() as transaction:
-        locked: dict[str, Any] = transaction.run("write/findings/lock_detector")[0]["properties"]
-        if locked.get("passes", 0) != passes:
+        [locked] = transaction.run("write/findings/lock_detector", changes=found.count)
+        if locked["passes"] != passes:
             raise OvertakenError("another detector wrote findings meanwhile")
         write_changes(transaction, found)
         on_write(transaction)
