@@ -33,6 +33,8 @@ _ROWS_MAX = 200_000
 _SECONDS_MAX = 60.0
 _SUBJECTS_PER_SEARCH = 100
 _CITATIONS_MAX = 20_000
+# Answers of one dataset.
+_ANSWERS_MAX = 1_000
 _URNS_PER_QUERY_MAX = 1_000
 _DATASET, _JOB, _ANSWER = "dataset:", "job:", "answer:"
 _LINEAGE = (_DATASET, _JOB)
@@ -118,7 +120,7 @@ def find_downstream(view: GraphView, starts: Iterable[str]) -> Reached:
     datasets = [urn for urn in found.hops if urn.startswith(_DATASET)]
     hops = dict(found.hops)
     for some in chunks(sorted(datasets), _URNS_PER_QUERY_MAX):
-        for row in view.read("read/figures/answers_of_datasets", urns=some):
+        for row in view.read("read/figures/answers_of_datasets", urns=some, limit=_ANSWERS_MAX):
             hops.update(dict.fromkeys(row["answers"], HOPS_MAX))
     return Reached(hops, found.truncated)
 

@@ -157,7 +157,9 @@ class ChangeReader:
         for _ in range(_HOPS):
             beside: set[str] = set()
             for urns in chunks(sorted(border), _URNS_PER_QUERY_MAX):
-                beside.update(_urns(self._view.read("read/findings/neighbours", urns=urns)))
+                beside.update(
+                    _urns(self._view.read("read/findings/neighbours", urns=urns, limit=NODES_MAX))
+                )
             border = beside - found
             found |= border
         return found

@@ -220,7 +220,7 @@ class Detector:
         """Confirm that the findings are in step, and write the alerts that are due by now."""
         instant = self._clock()
         with self._view.database.write() as transaction:
-            transaction.run("write/findings/lock_detector")
+            transaction.run("write/findings/lock_detector", changes=0)
             self._saving(state, instant)(transaction)
         self._note(None, state)
 

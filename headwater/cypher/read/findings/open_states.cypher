@@ -4,7 +4,7 @@
 // returns: urn, subject, tier
 // example: subscription { findingChanges { change finding { id } } }
 MATCH (f:Finding)
-WHERE f.isOpen = true
+WHERE f.isOpen = true AND f.lastSeen IS NOT NULL
 RETURN f.urn AS urn, f.subject AS subject, f.tier AS tier
 ORDER BY f.lastSeen DESC, f.urn
 LIMIT $limit
