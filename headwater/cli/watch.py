@@ -77,9 +77,14 @@ def watch(
     )
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _interrupt)
-    print(f"watching {address.url}; Ctrl-C ends it", file=sys.stderr, flush=True)
+
+    def on_ready(count: int) -> None:
+        findings = render.with_noun(count, "open finding")
+        line = f"watching {address.url}: {findings}; Ctrl-C ends it"
+        print(line, file=sys.stderr, flush=True)
+
     try:
-        for change in followed.changes():
+        for change in followed.changes(on_ready):
             if isinstance(change, UnavailableError):
                 render.warn(f"{change.message}; connecting again")
             elif action(_content(change, address.url)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -83,8 +83,12 @@ class FindingWatch:
         self._handled: dict[str, str] | None = {} if with_existing else None
         self._failures = 0
 
-    def changes(self) -> Iterator[FindingChange | UnavailableError]:
+    def changes(
+        self, on_ready: Callable[[int], None] = lambda _: None
+    ) -> Iterator[FindingChange | UnavailableError]:
         """Yield each change, and an error each time that the connection is lost.
+
+        `on_ready` takes the number of open findings when later changes are sure to be reported.
 
         Raises the errors that no later attempt helps against: a key that is refused, a filter
         that is wrong, a server that cannot be reached at first.
@@ -94,9 +98,12 @@ class FindingWatch:
             try:
                 with self._connected() as connection:
                     for change in self._followed(connection):
-                        is_first, self._failures = False, 0
                         if change is not None:
                             yield change
+                        elif is_first:
+                            on_ready(len(self._handled or ()))
+                        self._failures = 0
+                        is_first = is_first and change is not None
             except UnavailableError as error:
                 if is_first:
                     raise
