@@ -25,6 +25,11 @@ from headwater.graphql.finding_feed import FindingFeed
 from headwater.graphql.run_feed import RunFeed
 from headwater.health.findings.listing import findings_by_urn, findings_of
 from headwater.health.findings.models import Finding
+from headwater.health.findings.open_findings import (
+    NO_OPEN_FINDINGS,
+    OpenFindings,
+    open_findings_of,
+)
 from headwater.health.platform import PlatformState
 from headwater.lineage.history_pages import read_history_pages
 from headwater.lineage.node_names import NodeName
@@ -109,6 +114,7 @@ class Context:
         )
         self.names: DataLoader[str, NodeName] = self._loader(self._load_names)
         self.findings: DataLoader[str, list[Finding]] = self._loader(self._load_findings)
+        self.open_findings: DataLoader[str, OpenFindings] = self._loader(self._load_open_findings)
         self.finding: DataLoader[str, Finding | None] = self._loader(self._load_finding)
         self.edits: DataLoader[str, list[NamedEdit]] = self._loader(self._load_edits)
         self.citations: DataLoader[str, list[str]] = self._loader(self._load_citations)
@@ -192,6 +198,10 @@ class Context:
     def _load_findings(self, urns: list[str]) -> list[list[Finding]]:
         results = findings_of(self.view, urns)
         return [results.get(urn, []) for urn in urns]
+
+    def _load_open_findings(self, urns: list[str]) -> list[OpenFindings]:
+        results = open_findings_of(self.view, urns)
+        return [results.get(urn, NO_OPEN_FINDINGS) for urn in urns]
 
     def _load_finding(self, ids: list[str]) -> list[Finding | None]:
         results = findings_by_urn(self.view, ids)

@@ -10,6 +10,7 @@ from tests.canonical import empty
 from tests.run_builders import write_events
 from tests.ui.axe import findings
 from tests.ui.conftest import visit, wait_ready
+from tests.ui.finding_stories import save_findings
 from tests.ui.stories import history
 from tests.ui.views import EMPTY, FILLED, JOB
 
@@ -22,6 +23,7 @@ DESKTOP, PHONE = (1280, 800), (390, 844)
 def stories(database: Database) -> None:
     empty(database)
     write_events(database, *history())
+    save_findings(database)
 
 
 @pytest.mark.parametrize("path", [*FILLED.values(), *EMPTY.values()])

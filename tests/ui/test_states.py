@@ -19,6 +19,7 @@ from headwater.cypher.driver.database import Database
 from tests.canonical import empty
 from tests.run_builders import run, write_events
 from tests.ui.conftest import MILLISECONDS_MAX, serving_page, visit
+from tests.ui.finding_stories import save_findings
 from tests.ui.stories import history
 from tests.ui.views import DATASET, FILLED
 
@@ -53,6 +54,7 @@ def tab(browser: Browser) -> Iterator[Page]:
 def stories(database: Database) -> None:
     empty(database)
     write_events(database, *history())
+    save_findings(database)
 
 
 def test_a_slow_answer_shows_a_word_at_once_and_another_after_a_second(page: Page) -> None:

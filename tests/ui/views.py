@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tests.ui.finding_stories import FAILED, ROWS, path_of
+
 DATASET = "/datasets/dataset%3Adb%3Aorders"
 JOB = "/jobs/job%3Aetl%3Aload_orders"
 
@@ -14,6 +16,10 @@ FILLED = {
     "graph as a list": "/lineage?urn=dataset%3Adb%3Aorders&depth=3&view=list",
     "failures": "/failures?since=all",
     "failure": "/failures?since=all&open=run%3Abad",
+    "findings": "/findings?state=all",
+    "finding": path_of(FAILED),
+    "resolved finding": path_of(ROWS),
+    "graph with findings": "/lineage?urn=dataset%3Adb%3Aorders&depth=3&overlay=findings",
     "dataset": f"{DATASET}?days=3650",
     "job": JOB,
     "failed run": "/runs/bad",
@@ -33,6 +39,8 @@ EMPTY = {
     "search": "/search?text=nothing",
     "search without a text": "/search",
     "failures": "/failures?pipeline=nothing",
+    "findings": "/findings?owner=nobody",
+    "finding": "/finding?id=finding%3Amean%3Adataset%3Adb%3Anothing%401",
     "dataset": "/datasets/dataset%3Adb%3Anothing",
     "job": "/jobs/job%3Aetl%3Anothing",
     "run": "/runs/nothing",

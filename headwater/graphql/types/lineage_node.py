@@ -47,7 +47,8 @@ class LineageNode:
     @resolver("What a picture shows of the node; null for a hidden node.")
     async def overview(self, info: Info) -> NodeOverview | None:
         known = await info.context.overviews.load((self.urn, self.as_of))
-        return NodeOverview.of(self.urn, known) if known else None
+        is_past = self.as_of is not None
+        return NodeOverview.of(self.urn, known, is_past=is_past) if known else None
 
     @resolver("Its findings, open ones first; at most 20.")
     async def findings(self, info: Info, open: Open = None) -> list[Finding]:

@@ -7,7 +7,7 @@ from datetime import datetime
 import strawberry
 
 from headwater.graphql.context import Info
-from headwater.graphql.types.enums import NodeState
+from headwater.graphql.types.enums import NodeState, Tier
 from headwater.graphql.types.fields import resolver
 from headwater.graphql.types.scalars import ID, Long, long_or_none
 from headwater.lineage.questions.node_overviews import NodeOverview as KnownOverview
@@ -58,6 +58,7 @@ class NodeOverview:
     )
     downstream_count: int | None = strawberry.field(description="The same downstream.")
     urn: strawberry.Private[str]
+    is_past: strawberry.Private[bool]
 
     @resolver("The number of checks whose newest result is a failure; null for a job or a run.")
     async def failed_checks(self, info: Info) -> int | None:
@@ -65,11 +66,21 @@ class NodeOverview:
             return None
         return (await info.context.quality.load(self.urn)).failed
 
+    @resolver("The number of its open findings; null at an earlier instant.")
+    async def open_findings(self, info: Info) -> int | None:
+        return None if self.is_past else (await info.context.open_findings.load(self.urn)).count
+
+    @resolver("The severity of the most urgent of them; null without one.")
+    async def finding_tier(self, info: Info) -> Tier | None:
+        found = None if self.is_past else await info.context.open_findings.load(self.urn)
+        return Tier(found.tier) if found and found.tier else None
+
     @classmethod
-    def of(cls, urn: str, known: KnownOverview) -> NodeOverview:
+    def of(cls, urn: str, known: KnownOverview, *, is_past: bool = False) -> NodeOverview:
         state = known.state or KnownState("")
         return cls(
             urn=urn,
+            is_past=is_past,
             state=NodeState(state.state) if state.state else None,
             state_since=state.since,
             state_cause=state.cause,

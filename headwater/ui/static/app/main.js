@@ -18,6 +18,8 @@ const VIEWS = {
   jobs: () => import("./pages/job.js"),
   runs: () => import("./pages/run.js"),
   answers: () => import("./pages/answer.js"),
+  findings: () => import("./pages/findings.js"),
+  finding: () => import("./pages/finding.js"),
   failures: () => import("./pages/failures.js"),
   dashboards: () => import("./pages/dashboards.js"),
   "sign-in": () => import("./pages/sign_in.js"),
@@ -51,6 +53,7 @@ function Theme() {
 function Bar({ place, again }) {
   const links = [
     ["lineage", hrefOf("lineage")],
+    ["findings", hrefOf("findings")],
     ["failures", hrefOf("failures")],
     ["dashboards", hrefOf("dashboards")],
   ];

@@ -11,6 +11,8 @@ const VIEWS = new Set([
   "lineage",
   "search",
   "failures",
+  "findings",
+  "finding",
   "sign-in",
   "datasets",
   "jobs",

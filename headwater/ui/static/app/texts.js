@@ -5,6 +5,7 @@ import { DASHBOARD_TEXTS } from "./texts_dashboards.js";
 import { EDIT_TEXTS } from "./texts_edits.js";
 import { EXPLORER_TEXTS } from "./texts_explorer.js";
 import { FILE_TEXTS } from "./texts_files.js";
+import { FINDING_TEXTS } from "./texts_findings.js";
 import { ON_CALL_TEXTS } from "./texts_on_call.js";
 
 const TEXTS = {
@@ -12,6 +13,7 @@ const TEXTS = {
   ...EDIT_TEXTS,
   ...EXPLORER_TEXTS,
   ...FILE_TEXTS,
+  ...FINDING_TEXTS,
   ...ON_CALL_TEXTS,
   "app.name": "Headwater",
   "app.skip": "Skip to the content",

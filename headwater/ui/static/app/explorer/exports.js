@@ -157,6 +157,8 @@ export function toCsv(graph) {
     ["updated_at", (node) => node.updatedAt],
     ["row_count", (node) => node.rowCount],
     ["failed_checks", (node) => node.failedChecks],
+    ["open_findings", (node) => node.openFindings],
+    ["finding_tier", (node) => node.findingTier],
     ["owners", (node) => node.owners?.join(" ")],
     ["tags", (node) => node.tags?.join(" ")],
     ["distance", (node) => node.distance],

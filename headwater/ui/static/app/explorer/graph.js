@@ -17,6 +17,8 @@
  * @property {string[]} [tags]
  * @property {number | null} [rowCount]
  * @property {number | null} [failedChecks]
+ * @property {number | null} [openFindings]
+ * @property {"P1" | "P2" | "P3" | null} [findingTier] of the most urgent of them
  * @property {number | null} [columnCount]
  * @property {number | null} [upstreamCount]
  * @property {number | null} [downstreamCount]

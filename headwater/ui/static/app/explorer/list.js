@@ -94,7 +94,7 @@ function columnsOf(names, overlay, select) {
     { title: t("explorer.list.owners"), value: (row) => row.node.owners?.join(", ") },
     { title: t("explorer.list.tags"), value: (row) => row.node.tags?.join(" ") },
     { title: t("explorer.list.via"), value: (row) => (row.via ? via(row.via) : ""), cell: (row) => (row.via ? html`<bdi class="name">${via(row.via)}</bdi>` : "") },
-    ...(overlay === "quality" ? [{ title: t("explorer.overlay.quality"), value: (/** @type {Row} */ row) => lineOf(row.node, overlay) }] : []),
+    ...(overlay === "findings" ? [{ title: t("explorer.overlay.findings"), value: (/** @type {Row} */ row) => lineOf(row.node, overlay) }] : []),
   ];
 }
 

@@ -5,7 +5,9 @@ import { t } from "../texts.js";
 
 /** @typedef {import("./graph.js").GraphNode} GraphNode */
 
-export const OVERLAYS = ["freshness", "rows", "quality", "owners", "tags"];
+export const OVERLAYS = ["freshness", "rows", "findings", "owners", "tags"];
+/** A mark of each tier, as its shape elsewhere on the page. */
+const TIER_MARKS = /** @type {Record<string, string>} */ ({ P1: "▲", P2: "◆", P3: "●" });
 const MEASURED_LENGTH_MAX = 80;
 
 /** Path of each kind in a box of 16 by 16. */
@@ -68,8 +70,8 @@ export function lineOf(node, overlay) {
       return node.rowCount === null || node.rowCount === undefined
         ? t("explorer.unknown")
         : t("explorer.overlay.rows.line", { count: count(node.rowCount) });
-    case "quality":
-      return t("explorer.overlay.quality.line", { count: count(node.failedChecks ?? 0) });
+    case "findings":
+      return findingsOf(node);
     case "owners":
       return node.owners?.join(", ") || t("part.unowned");
     case "tags":
@@ -77,6 +79,19 @@ export function lineOf(node, overlay) {
     default:
       return node.namespace ?? "";
   }
+}
+
+/**
+ * Return the open findings of a node in words: "▲ P1 urgent, 2 findings".
+ * @param {GraphNode} node
+ */
+export function findingsOf({ openFindings, findingTier, failedChecks }) {
+  if (openFindings && findingTier) {
+    const tier = `${TIER_MARKS[findingTier]} ${t(`tier.${findingTier}`)}`;
+    return t("explorer.overlay.findings.line", { tier, count: count(openFindings) });
+  }
+  if (failedChecks) return t("explorer.overlay.findings.checks", { count: count(failedChecks) });
+  return t("explorer.overlay.findings.none");
 }
 
 /** @param {GraphNode} node */

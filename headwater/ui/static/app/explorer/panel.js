@@ -6,6 +6,7 @@ import { Facts, Owners, Time } from "../parts/facts.js";
 import { NameText } from "../parts/name.js";
 import { NodeLink, Tags } from "../parts/node.js";
 import { State } from "../parts/state.js";
+import { Tier } from "../parts/tier.js";
 import { hrefOf, hrefOfNode } from "../router.js";
 import { t } from "../texts.js";
 import { nodeOfUrn } from "../urns.js";
@@ -61,12 +62,19 @@ function NodeFacts({ node }) {
       [t("explorer.fact.rows"), known(node.rowCount)],
       [t("explorer.fact.columns"), known(node.columnCount)],
       [t("explorer.fact.checks"), known(node.failedChecks)],
+      [t("findings.title"), node.findingTier && html`<${OpenFindings} node=${node} />`],
       [t("explorer.fact.upstream"), known(node.upstreamCount)],
       [t("explorer.fact.downstream"), known(node.downstreamCount)],
       [t("part.owners"), node.owners && html`<${Owners} names=${node.owners} />`],
       [t("part.tags"), node.tags?.length ? html`<${Tags} names=${node.tags} />` : null],
     ]}
   />`;
+}
+
+/** @param {{node: GraphNode}} properties */
+function OpenFindings({ node }) {
+  const words = t("findings.open.number", { count: count(node.openFindings) });
+  return html`<${Tier} tier=${node.findingTier} /> <a href=${hrefOf("findings", "", { urn: node.urn })}>${words}</a>`;
 }
 
 /** @param {{at: string, id: string | null}} properties */

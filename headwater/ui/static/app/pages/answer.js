@@ -2,6 +2,7 @@
 import { count } from "../format.js";
 import { html } from "../html.js";
 import { Facts, NodeList, OutsideLink, Owners, Time } from "../parts/facts.js";
+import { NodeFindings } from "../parts/findings.js";
 import { Empty } from "../parts/messages.js";
 import { NodeLink } from "../parts/node.js";
 import { NodeHead, NodeOutcome } from "../parts/node_head.js";
@@ -52,6 +53,7 @@ function Whole({ answer, asked }) {
         ]}
       />
     <//>
+    <${NodeFindings} urn=${answer.urn} />
     <${Section} id="stale" title=${t("answer.stale")}>
       <${FieldOutcome} asked=${asked} field="trace" what=${t("answer.stale")}>
         ${(/** @type {any} */ trace) => html`<${Stale} inputs=${trace.stale} />`}

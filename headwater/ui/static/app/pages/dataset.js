@@ -3,6 +3,7 @@ import { moment } from "../format.js";
 import { html } from "../html.js";
 import { Deprecated, Edits } from "../parts/edits.js";
 import { FacetSection } from "../parts/facet_section.js";
+import { NodeFindings } from "../parts/findings.js";
 import { Facts, NodeList, OutsideLink, Owners, Time } from "../parts/facts.js";
 import { NodeLink, Tags } from "../parts/node.js";
 import { NodeHead, NodeOutcome } from "../parts/node_head.js";
@@ -56,6 +57,7 @@ function Whole({ dataset, asked, place }) {
         <${NodeList} nodes=${dataset.producedBy} kind="JOB" none=${t("dataset.producers.none")} after=${newestRun} />
       <//>
     </div>
+    <${NodeFindings} urn=${urn} />
     <${Columns} dataset=${dataset} tags=${tags.ofColumn} />
     <${Versions} urn=${urn} />
     <${SchemaHistory} urn=${urn} place=${place} />

@@ -1,9 +1,12 @@
 // The first view: search, and what happened last.
+import { count } from "../format.js";
 import { html } from "../html.js";
 import { Name, Time } from "../parts/facts.js";
+import { Subject, findingHref } from "../parts/findings.js";
 import { Empty, Outcome } from "../parts/messages.js";
 import { NodeLink } from "../parts/node.js";
 import { State } from "../parts/state.js";
+import { Tier } from "../parts/tier.js";
 import { hrefOf } from "../router.js";
 import { t } from "../texts.js";
 import { useAsk } from "../use_ask.js";
@@ -17,6 +20,7 @@ export default function Home() {
       <h1>${t("home.title")}</h1>
       <p>${t("home.lead")}</p>
     </div>
+    <${Problems} />
     <${Outcome} asked=${asked} what=${t("home.runs")}>
       ${(/** @type {any} */ data) => html`<div class="panels">
         <section class="panel" aria-labelledby="home-failures">
@@ -33,6 +37,26 @@ export default function Home() {
         </section>
       </div>`}
     <//>`;
+}
+
+/** The open findings; nothing while they are not known, for the page is of use without them. */
+function Problems() {
+  const { data } = useAsk("HomeFindings", {});
+  if (!data?.urgent || !data.soon) return null;
+  const { urgent, soon } = data;
+  return html`<section class="panel" aria-labelledby="home-findings">
+    <h2 id="home-findings"><a href=${hrefOf("findings")}>${t("home.findings")}</a></h2>
+    <p class="tier-counts">
+      <a href=${hrefOf("findings", "", { tier: "P1" })} data-count=${urgent.totalCount}><${Tier} tier="P1" number=${count(urgent.totalCount)} /></a>
+      <a href=${hrefOf("findings", "", { tier: "P2" })} data-count=${soon.totalCount}><${Tier} tier="P2" number=${count(soon.totalCount)} /></a>
+    </p>
+    ${
+      urgent.nodes.length > 0 &&
+      html`<ul class="rows">
+        ${urgent.nodes.map((/** @type {any} */ one) => html`<li key=${one.id}>${dated(html`<a href=${findingHref(one.id)}>${one.title}</a> <${Subject} urn=${one.urn} />`, one.firstSeen)}</li>`)}
+      </ul>`
+    }
+  </section>`;
 }
 
 /**

@@ -4,6 +4,7 @@ import { html } from "../html.js";
 import { Deprecated, Edits } from "../parts/edits.js";
 import { FacetSection } from "../parts/facet_section.js";
 import { Facts, Name, NodeList, OutsideLink, Owners, Time } from "../parts/facts.js";
+import { NodeFindings } from "../parts/findings.js";
 import { Code } from "../parts/folded.js";
 import { Cut, Empty } from "../parts/messages.js";
 import { NodeLink, Tags } from "../parts/node.js";
@@ -51,6 +52,7 @@ function Whole({ job, again }) {
       <${Deprecated} deprecation=${job.deprecation} />
       ${job.deletedAt && html`<div class="message cut">${t("job.deleted", { when: moment(job.deletedAt) })}</div>`}
     <//>
+    <${NodeFindings} urn=${job.urn} />
     <${Section} id="runs" title=${t("job.runs")} note=${html`<${JobNews} job=${job} shown=${job.runs.nodes} again=${again} />`}><${Runs} runs=${job.runs} /><//>
     <div class="panels spaced">
       <${Section} id="inputs" title=${t("job.inputs")}>

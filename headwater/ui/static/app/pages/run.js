@@ -4,6 +4,7 @@ import { ago, count, duration, moment } from "../format.js";
 import { html } from "../html.js";
 import { FacetSection } from "../parts/facet_section.js";
 import { Facts, Name, NodeList, OutsideLink, Time } from "../parts/facts.js";
+import { RunFindings } from "../parts/findings.js";
 import { Code, Folded } from "../parts/folded.js";
 import { NodeLink, Tags } from "../parts/node.js";
 import { NodeHead, NodeOutcome } from "../parts/node_head.js";
@@ -53,6 +54,7 @@ function Whole({ run, again }) {
       <${RunNews} run=${run} again=${again} />
     <//>
     ${run.error && html`<${Trouble} run=${run} />`}
+    <${RunFindings} run=${run} />
     <${Consequences} run=${run} />
     <div class="panels spaced broad">
       <${Section} id="inputs" title=${t("run.inputs")}><${Reads} run=${run} /><//>
