@@ -16,7 +16,7 @@ RETURN urn, COLLECT {
   WHERE e.current AND j.deletedAt IS NULL
   WITH j, min(e.firstSeen) AS firstSeen
   RETURN {job: j.urn, namespace: j.namespace, name: j.name, firstSeen: firstSeen,
-    processing: j.processing} ORDER BY j.urn LIMIT $limit
+    processing: j.processing, retired: j.deprecatedAt IS NOT NULL} ORDER BY j.urn LIMIT $limit
 } AS producers, COLLECT {
   MATCH (d)-[e:FEEDS]->(j:Job)
   WHERE j.deletedAt IS NULL

@@ -7,11 +7,12 @@ from datetime import datetime
 from itertools import chain
 
 from headwater.health.findings.answers.history import AnswerHistory
+from headwater.health.findings.answers.stale_answer import detect_stale_answer
 from headwater.health.findings.models import Episode
 
 Detector = Callable[[AnswerHistory, datetime], Iterator[Episode]]
 
-DETECTORS: tuple[Detector, ...] = ()
+DETECTORS: tuple[Detector, ...] = (detect_stale_answer,)
 
 
 def detect_answer(history: AnswerHistory, instant: datetime) -> list[Episode]:

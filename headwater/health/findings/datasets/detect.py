@@ -12,6 +12,7 @@ from headwater.health.findings.datasets.history import DatasetHistory
 from headwater.health.findings.datasets.measures import detect_column_measures, detect_row_count
 from headwater.health.findings.datasets.personal_data import detect_personal_data
 from headwater.health.findings.datasets.schema_drift import detect_schema_drift
+from headwater.health.findings.datasets.stale import detect_stale
 from headwater.health.findings.datasets.uncertified_input import detect_uncertified_input
 from headwater.health.findings.datasets.upkeep import detect_upkeep
 from headwater.health.findings.models import Episode
@@ -23,6 +24,7 @@ DETECTORS: tuple[Detector, ...] = (
     detect_row_count,
     detect_column_measures,
     detect_failed_check,
+    detect_stale,
     detect_deprecated_source,
     detect_uncertified_input,
     detect_upkeep,

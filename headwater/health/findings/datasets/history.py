@@ -11,6 +11,9 @@ from datetime import datetime
 
 from headwater.schema.drift import Fields
 
+# The newest complete, and the newest incomplete, versions of a dataset that are read.
+VERSIONS_MAX = 200
+
 # (column, measure) -> value. A measure is one of `datasets/measures.py`.
 Measures = Mapping[tuple[str, str], float]
 
@@ -117,11 +120,15 @@ class FailedRun:
 
 @dataclass(frozen=True)
 class Producer:
-    """A job that writes the dataset now, with its newest failed runs."""
+    """A job that writes the dataset now, with its newest failed runs.
+
+    is_retired: True if a person deprecated the job.
+    """
 
     job: str
     first_seen: datetime
     is_streaming: bool = False
+    is_retired: bool = False
     failures: tuple[FailedRun, ...] = ()
 
 
@@ -200,6 +207,12 @@ class DatasetHistory:
     def is_gone(self) -> bool:
         """Return True if it was dropped or deleted."""
         return self.dropped_at is not None or self.deleted_at is not None
+
+    @property
+    def is_kept_up(self) -> bool:
+        """Return True if jobs that run in batches still write it."""
+        kept = any(not producer.is_retired for producer in self.producers)
+        return kept and not any(producer.is_streaming for producer in self.producers)
 
     @property
     def complete_versions(self) -> tuple[Version, ...]:

@@ -12,6 +12,7 @@ from typing import Any
 from headwater.chunks import chunks
 from headwater.cypher.driver.database import Row
 from headwater.health.findings.datasets.history import (
+    VERSIONS_MAX,
     Citation,
     DatasetHistory,
     Described,
@@ -34,7 +35,6 @@ from headwater.schema.urns import job_urn, schema_urn
 
 # Datasets of one statement; the newest versions, reports and runs of each are read.
 DATASETS_MAX = 50
-VERSIONS_MAX = 200
 REPORTS_MAX = 200
 NEIGHBOURS_MAX = 200
 RUNS_MAX = 100
@@ -299,6 +299,7 @@ def _producer(entry: Row, outcomes: Mapping[str, Row]) -> Producer:
         job=job,
         first_seen=_time(entry["firstSeen"]),
         is_streaming=entry["processing"] == "STREAMING",
+        is_retired=entry["retired"],
         failures=tuple(
             FailedRun(run, job, at, status, error or "") for run, at, status, error in failed
         ),

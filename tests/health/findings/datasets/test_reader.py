@@ -99,7 +99,7 @@ def test_versions_with_their_runs(view: GraphView) -> None:
 def test_producers_readers_and_answers(view: GraphView) -> None:
     history = read_one(view, "orders")
     failed = FailedRun(run_of("load-3"), job("load"), time(41), "FAIL", "disk full")
-    assert history.producers == (Producer(job("load"), time(0), False, (failed,)),)
+    assert history.producers == (Producer(job("load"), time(0), failures=(failed,)),)
     check, mail = history.readers
     assert (check.job, check.is_current, check.columns) == (job("check"), True, None)
     assert (mail.job, mail.columns) == (job("mail"), frozenset({"mail"}))
