@@ -4,8 +4,10 @@ A dataset that the answer cites, without naming a version, should be newer in tw
 late (`datasets/staleness.py`), or a run that should have written it failed and for an hour no
 complete version followed. The answer is stale until that version comes.
 
-A dataset upstream of a cited one makes the answer stale if the cited one was written meanwhile, so
-from old data: from that version until the first one that was written after new data had come.
+A dataset upstream of a cited one makes the answer stale while its refresh has failed. If the cited
+one was written meanwhile, so from old data, the answer stays stale until the first version of it
+that was written after new data had come. Late data upstream counts only in that case, and from the
+version that was written from old data: until then the cited one has no use for newer data.
 
 The answer must exist before the end. An answer that is older than all this and cites a version that
 was replaced before means that older data. Windows that overlap are one finding.
@@ -70,7 +72,8 @@ def _windows(dataset: DatasetHistory, instant: datetime) -> Iterator[_Window]:
 
 
 def _through(window: _Window, cited: Sequence[DatasetHistory]) -> _Window | None:
-    """Return when old data of a dataset upstream was in the cited ones."""
+    """Return when old data of a dataset upstream was in the cited ones, or was on its way."""
+    has_failed = window.run is not None
     found: list[_Window] = []
     for dataset in cited:
         made = [(one.created_at, one.urn) for one in dataset.complete_versions]
@@ -78,8 +81,9 @@ def _through(window: _Window, cited: Sequence[DatasetHistory]) -> _Window | None
         if within:
             after = [one for one in made if window.end is not None and one[0] >= window.end]
             end, ended_by = min(after, default=(None, None))
-            found.append(replace(window, start=min(within), end=end, ended_by=ended_by))
-    return min(found, key=lambda one: one.start, default=None)
+            start = window.start if has_failed else min(within)
+            found.append(replace(window, start=start, end=end, ended_by=ended_by))
+    return min(found, key=lambda one: one.start, default=window if has_failed else None)
 
 
 def _is_within(at: datetime, window: _Window) -> bool:

@@ -75,15 +75,23 @@ def test_late_data_of_a_cited_dataset() -> None:
 def test_old_data_from_upstream_until_the_mart_is_written_from_new_data() -> None:
     raw = dataset("raw", 0, 1.5, failed=(1,))
     found = stale(dataset("mart", 0.2, 1.2, 2.2), raw)
-    assert found == [(f"{RAW}@2026-01-06T10:48:00Z", day(1.2), day(2.2), "artifact:db:mart:2.2")]
+    assert found == [(f"{RAW}@2026-01-06T06:00:00Z", day(1), day(2.2), "artifact:db:mart:2.2")]
     # The mart was not written meanwhile: it never had old data.
-    assert stale(dataset("mart", 0.2, 2.2), raw) == []
+    found = stale(dataset("mart", 0.2, 2.2), raw)
+    assert found == [(f"{RAW}@2026-01-06T06:00:00Z", day(1), day(1.5), "artifact:db:raw:1.5")]
+
+
+def test_late_data_upstream_counts_once_it_was_used() -> None:
+    raw = dataset("raw", 0, 3, tags=("freshness=24h",))
+    found = stale(dataset("mart", 0.2, 1.2, 3.2), raw)
+    assert found == [(f"{RAW}@2026-01-06T10:48:00Z", day(1.2), day(3.2), "artifact:db:mart:3.2")]
+    assert stale(dataset("mart", 0.2, 3.2), raw) == []
 
 
 def test_overlapping_causes_are_one_finding() -> None:
     raw = dataset("raw", 0, 3, failed=(1,))
     [(key, first, end, _)] = stale(dataset("mart", 0.2, 1.2, 4, failed=(2,)), raw)
-    assert (key, first, end) == (f"{RAW}@2026-01-06T10:48:00Z", day(1.2), day(4))
+    assert (key, first, end) == (f"{RAW}@2026-01-06T06:00:00Z", day(1), day(4))
 
 
 def test_an_old_report_means_the_old_data() -> None:
