@@ -14,8 +14,8 @@ from headwater.client.client import Client
 
 SCHEMA_DRIFT = "schema-drift"
 TIERS = ("P1", "P2", "P3")
-_PAGE = 500
-_PAGES_MAX = 20
+_PAGE = 200
+_PAGES_MAX = 50
 _FINDINGS = """query Findings(
   $open: Boolean, $rule: String, $urn: ID, $first: Int, $after: String
 ) {
