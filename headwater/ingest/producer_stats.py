@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from headwater.ingest.producer_days import Days, count_day, join_days
 from headwater.schema.conformance import Finding, findings
 from headwater.schema.events import Event
 from headwater.schema.urns import finding_urn, producer_urn
@@ -20,6 +21,7 @@ from headwater.schema.urns import finding_urn, producer_urn
 T = TypeVar("T")
 
 EXAMPLE_CHARACTERS_MAX = 300
+NAMESPACES_MAX = 20
 _EXAMPLE_LEAD = 60
 # Skews are counted in buckets of growing size: with four to a doubling, a median is at most a fifth
 # off.
@@ -40,7 +42,8 @@ class ProducerCounts(msgspec.Struct, frozen=True):
 
     `first` and `last` are times of receipt, in microseconds since 1970. `skews` are the delays from
     event time to receipt, for the events that have an event time. `future` counts the events dated
-    after their receipt.
+    after their receipt. The namespaces are those of the jobs and datasets that its events name: the
+    first 20 of each, by name.
     """
 
     producer: str
@@ -49,6 +52,9 @@ class ProducerCounts(msgspec.Struct, frozen=True):
     last: int
     future: int = 0
     skews: ClockSkews | None = None
+    days: Days = {}
+    job_namespaces: tuple[str, ...] = ()
+    dataset_namespaces: tuple[str, ...] = ()
 
 
 class Example(msgspec.Struct, frozen=True, order=True):
@@ -102,16 +108,21 @@ def count_event(
     else:
         producer = event.producer
         event_findings = findings(body, event, received=received, future_seconds=future_seconds)
-    skews = None
+    future = sum([finding.rule == "event-from-the-future" for finding in event_findings])
+    skews, days = None, Days()
     if event is not None and event.event_time.strip():
-        skews = _skews(received - event.instant)
+        delay = received - event.instant
+        skews, days = _skews(delay), count_day(received, delay, is_future=future > 0)
     counts = ProducerCounts(
         producer,
         events=1,
         first=received,
         last=received,
-        future=sum([finding.rule == "event-from-the-future" for finding in event_findings]),
+        future=future,
         skews=skews,
+        days=days,
+        job_namespaces=_job_namespaces(event),
+        dataset_namespaces=_dataset_namespaces(event),
     )
     _add(into.producers, producer_urn(producer), counts, join_producers)
     for finding in event_findings:
@@ -160,6 +171,9 @@ def join_producers(a: ProducerCounts, b: ProducerCounts) -> ProducerCounts:
         max(a.last, b.last),
         a.future + b.future,
         _join_skews(a.skews, b.skews),
+        join_days(a.days, b.days),
+        _join_names(a.job_namespaces, b.job_namespaces),
+        _join_names(a.dataset_namespaces, b.dataset_namespaces),
     )
 
 
@@ -175,6 +189,25 @@ def join_findings(a: FindingCounts, b: FindingCounts) -> FindingCounts:
         # The first example stays, so that it does not change under its reader.
         min(a.example, b.example),
     )
+
+
+def _job_namespaces(event: Event | None) -> tuple[str, ...]:
+    return (event.job.namespace,) if event is not None and event.job is not None else ()
+
+
+def _dataset_namespaces(event: Event | None) -> tuple[str, ...]:
+    if event is None:
+        return ()
+    names = {one.namespace for one in (*event.inputs, *event.outputs)}
+    if event.dataset is not None:
+        names.add(event.dataset.namespace)
+    return tuple(sorted(names)[:NAMESPACES_MAX])
+
+
+def _join_names(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
+    if all(name in a for name in b):
+        return a
+    return tuple(sorted({*a, *b})[:NAMESPACES_MAX])
 
 
 def _join_skews(a: ClockSkews | None, b: ClockSkews | None) -> ClockSkews | None:
