@@ -75,9 +75,17 @@ class Deliverer:
         *,
         public_url: str = "",
         read_facts: ReadFacts = no_facts,
+        lease_seconds: float = LEASE_SECONDS,
     ) -> None:
         self._workers = [
-            ReceiverWorker(database, receiver, views, public_url=public_url, read_facts=read_facts)
+            ReceiverWorker(
+                database,
+                receiver,
+                views,
+                public_url=public_url,
+                read_facts=read_facts,
+                lease_seconds=lease_seconds,
+            )
             for receiver in receivers
         ]
         self._database = database
@@ -136,12 +144,14 @@ class ReceiverWorker:
         *,
         public_url: str = "",
         read_facts: ReadFacts = no_facts,
+        lease_seconds: float = LEASE_SECONDS,
     ) -> None:
         self.receiver = receiver
         self._database = database
         self._views = views
         self._public_url = public_url
         self._read_facts = read_facts
+        self._lease_seconds = lease_seconds
         self._woken = threading.Event()
         self._failures = 0
         self._resend_at = 0.0
@@ -206,7 +216,7 @@ class ReceiverWorker:
                 "write/alerts/lease_deliveries",
                 urns=[row["urn"] for row in locked],
                 instant=instant,
-                until=instant + timedelta(seconds=LEASE_SECONDS),
+                until=instant + timedelta(seconds=self._lease_seconds),
                 lease=lease,
             )
         return rows, lease

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 from neo4j import Driver
@@ -12,8 +11,8 @@ from headwater.cypher.driver.database import Database
 from headwater.health.alerts.models import Status
 from headwater.health.alerts.outbox import alert_of, enqueue
 from headwater.health.alerts.receivers import Kind, Receiver
-from headwater.health.findings.models import Finding, Tier
-from headwater.health.findings.store import finding_row
+from headwater.health.findings.models import Tier
+from tests.health.alerts.alert_stores import change, deliveries, enqueue_at, store
 from tests.health.alerts.finding_builders import finding, minutes
 
 pytestmark = pytest.mark.neo4j
@@ -27,28 +26,8 @@ def _clean(clean_graph: Driver) -> None:
     del clean_graph
 
 
-def store(database: Database, *findings: Finding) -> None:
-    """Make these the findings of the graph."""
-    with database._transaction("WRITE", 60.0) as transaction:
-        transaction.run("MATCH (f:Finding) DELETE f").consume()
-    with database.write() as transaction:
-        transaction.run(
-            "write/findings/findings", rows=[finding_row(one, ["etl"]) for one in findings]
-        )
-
-
 def tick(database: Database, at: float, *receivers: Receiver) -> int:
-    with database.write() as transaction:
-        return enqueue(transaction, minutes(at), receivers or (HOOK,))
-
-
-def deliveries(database: Database) -> list[dict[str, Any]]:
-    return [
-        dict(row["d"])
-        for row in database.ask(
-            "MATCH (d:Delivery) RETURN properties(d) AS d ORDER BY d.createdAt, d.urn", {}
-        )
-    ]
+    return enqueue_at(database, minutes(at), *(receivers or (HOOK,)))
 
 
 def sent(database: Database) -> list[tuple[str, str, int, datetime]]:
@@ -188,8 +167,7 @@ def test_deliveries_are_kept_for_thirty_days(database: Database) -> None:
     tick(database, 5)
     store(database, lasting, finding(subject="job:etl:b", ended=10))
     tick(database, 11)
-    with database._transaction("WRITE", 60.0) as transaction:
-        transaction.run("MATCH (d:Delivery) SET d.state = 'delivered'").consume()
+    change(database, state="delivered")
     month = timedelta(days=31) / timedelta(minutes=1)
     store(database, lasting, finding(key="new", began=month, tier=Tier.P1))
     tick(database, month + 5)
