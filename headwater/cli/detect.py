@@ -32,6 +32,7 @@ def detect(
     import logging
 
     from headwater.cypher.migrate import migrate
+    from headwater.health.alerts.service import alert_service
     from headwater.health.findings.detector import Detector
     from headwater.ingest.spool.spool import Spool
 
@@ -40,14 +41,15 @@ def detect(
     )
     database = connect(settings)
     spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
-    detector = Detector(database, spool=spool)
     try:
-        if once:
-            migrate(database)
-            _print_full_pass(detector, as_json=as_json)
-        else:
-            set_on_signal(detector.stop)
-            detector.run()
+        with alert_service(database, settings, delivers=not once) as alerts:
+            detector = Detector(database, spool=spool, enqueue=alerts.enqueue)
+            if once:
+                migrate(database)
+                _print_full_pass(detector, as_json=as_json)
+            else:
+                set_on_signal(detector.stop)
+                detector.run()
     finally:
         spool.close()
         database.close()

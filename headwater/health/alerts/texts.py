@@ -15,11 +15,14 @@ from headwater.health.alerts.headlines import headline, short_name
 from headwater.health.alerts.links import links_of
 from headwater.health.alerts.models import Alert, Status
 from headwater.health.findings.models import Consumer, Finding
+from headwater.schema.urns import KINDS
 
 CONSUMERS_SHOWN = 5
 FINDINGS_SHOWN = 5
 STEPS_SHOWN = 6
 _URGENCY = {"P1": "now", "P2": "today", "P3": "when there is time"}
+# Texts that only a program reads.
+_URNS = tuple(f"{kind}:" for kind in (*KINDS, "finding", "hidden"))
 _LINK_NAMES = {
     "page": "Page",
     "lineage": "Lineage",
@@ -136,9 +139,15 @@ def _evidence_text(finding: Finding) -> str:
     found = [
         f"{_words(name)} {_value(value)}"
         for name, value in finding.episode.evidence.items()
-        if isinstance(value, int | float | str) and not isinstance(value, bool) and value != ""
+        if _is_plain(value)
     ]
     return "; ".join(found[:FINDINGS_SHOWN])
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, str):
+        return bool(value) and not value.startswith(_URNS)
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _value(value: float | str) -> str:

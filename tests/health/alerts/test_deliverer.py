@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from neo4j import Driver
@@ -241,7 +242,7 @@ def test_no_message_is_lost_or_doubled_when_the_process_is_killed(
     processes = [subprocess.Popen(command) for _ in range(3)]
     for number, process in enumerate(processes, start=1):
         # Each is killed while it, or another one, is sending.
-        until(lambda count=8 * number: len(set(peer.keys)) >= count)
+        until(partial(_has_keys, peer, 8 * number))
         process.kill()
         process.wait()
     assert len(set(peer.keys)) < len(expected)
@@ -252,6 +253,10 @@ def test_no_message_is_lost_or_doubled_when_the_process_is_killed(
     # A receiver that honours the key applies each message once: repeats are the same.
     texts = {one.key: one.text for one in peer.received}
     assert all(one.text == texts[one.key] for one in peer.received)
+
+
+def _has_keys(peer: HttpReceiver, count: int) -> bool:
+    return len(set(peer.keys)) >= count
 
 
 def _are_delivered(database: Database) -> bool:
