@@ -96,6 +96,7 @@ ROUTES: dict[str, dict[str, Rule]] = {
 }
 
 _QUERIES = (
+    "alerts",
     "aliases",
     "answer",
     "answers",

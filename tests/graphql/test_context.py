@@ -145,6 +145,10 @@ ROWS = {
 }
 # The other queries.
 QUESTIONS = {
+    "alerts": (
+        "{ alerts(first: 100) { totalCount nodes { title findings { node { name } } "
+        "consumers { node { name } } } } }"
+    ),
     "answers": "{ answers(first: 100) { totalCount nodes { urn type citations { urn } } } }",
     "datasets": "{ datasets(first: 100) { totalCount nodes { urn type producedBy { type } } } }",
     "columns": '{ columns(tag: "pii", first: 100) { totalCount nodes { urn tags } } }',

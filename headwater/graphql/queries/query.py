@@ -13,6 +13,7 @@ import strawberry
 
 from headwater.errors import QueryError
 from headwater.graphql.context import Info
+from headwater.graphql.queries.alerts import AlertQueries
 from headwater.graphql.queries.catalog import CatalogQueries
 from headwater.graphql.queries.conformance import Conformance, Producer
 from headwater.graphql.queries.estate import EstateQueries
@@ -48,6 +49,7 @@ from headwater.schema.urns import answer_urn, dataset_urn, job_urn, parse_urn, r
 
 @strawberry.type
 class Query(
+    AlertQueries,
     CatalogQueries,
     EstateQueries,
     FailureQueries,

@@ -176,3 +176,10 @@ class FindingChangeKind(Enum):
     CHANGED = described("CHANGED", "Its severity changed.")
     RESOLVED = described("RESOLVED", "The history shows its end.")
     WITHDRAWN = described("WITHDRAWN", "A late event shows that there was no problem.")
+
+
+@strawberry.enum(description="The state of an alert.")
+class AlertStatus(Enum):
+    WAITING = described("WAITING", "It is open, but too short to disturb anybody.")
+    FIRING = described("FIRING", "Receivers are told of it.")
+    RESOLVED = described("RESOLVED", "None of its findings is open.")

@@ -19,12 +19,12 @@ from typing import Any
 import msgspec
 
 from headwater.cypher.driver.database import Transaction
+from headwater.health.alerts.current import read_findings
 from headwater.health.alerts.grouping import FLAPPING_SECONDS, alerts_of
 from headwater.health.alerts.headlines import subject_name
 from headwater.health.alerts.models import Alert, Status
 from headwater.health.alerts.receivers import Receiver
-from headwater.health.findings.models import Finding, Tier
-from headwater.health.findings.store import finding_of
+from headwater.health.findings.models import Tier
 
 # A group grows while its cause lasts; receivers that are people hear of it so often at most.
 UPDATE_SECONDS = 300
@@ -79,7 +79,8 @@ def enqueue(transaction: Transaction, instant: datetime, receivers: Sequence[Rec
     if not receivers:
         return 0
     last = {(one.receiver, one.dedup_key): one for one in _read_firing(transaction)}
-    alerts = alerts_of(_read_findings(transaction, instant, last.values()), instant)
+    keys_fired = [one.dedup_key for one in last.values()]
+    alerts = alerts_of(read_findings(transaction.run, instant, keys_fired), instant)
     keys = [alert.dedup_key for alert in alerts if alert.status is Status.FIRING]
     for row in transaction.run("read/alerts/newest_deliveries", keys=keys):
         one = _last_delivery(row)
@@ -154,22 +155,6 @@ def _open_findings(alert: Alert) -> list[str]:
 
 def _read_firing(transaction: Transaction) -> list[LastDelivery]:
     return [_last_delivery(row) for row in transaction.run("read/alerts/firing_deliveries")]
-
-
-def _read_findings(
-    transaction: Transaction, instant: datetime, firing: Iterable[LastDelivery]
-) -> list[Finding]:
-    """Return the open findings, the others of their groups, and what ended just before."""
-    found = [finding_of(row["properties"]) for row in transaction.run("read/alerts/open_findings")]
-    roots = {finding.root for finding in found} | {one.dedup_key for one in firing}
-    since = instant - timedelta(seconds=2 * FLAPPING_SECONDS)
-    subjects = {one.episode.subject for one in found if one.episode.first_seen >= since}
-    ended = transaction.run(
-        "read/alerts/recently_ended_roots", subjects=sorted(subjects), since=since
-    )
-    roots.update(row["root"] for row in ended)
-    rows = transaction.run("read/alerts/resolved_findings", roots=sorted(roots))
-    return found + [finding_of(row["properties"]) for row in rows]
 
 
 def _read_vanished(

@@ -78,4 +78,12 @@ export const FINDING_TEXTS = {
   "evidence.yes": "yes",
   "evidence.no": "no",
   "home.findings": "Open findings",
+  "oncall.alerts": "Findings by cause",
+  "oncall.alerts.all": "All open findings",
+  "oncall.alerts.caption": "{count} {count|cause|causes} with open findings, the most urgent first: each is one alert",
+  "oncall.alerts.none": "No finding is open.",
+  "oncall.alerts.others": "and {count} further {count|consequence|consequences}",
+  "oncall.alerts.more": "and {count} more",
+  "oncall.alerts.waiting": "waits: too short to disturb anybody",
+  "oncall.alerts.do": "what to do",
 };

@@ -18,6 +18,7 @@ import { go, hrefOf } from "../router.js";
 import { t } from "../texts.js";
 import { useAsk } from "../use_ask.js";
 import { useSince } from "./failures.js";
+import { Alerts } from "./on_call_alerts.js";
 import { Consumers } from "./on_call_consumers.js";
 import { FailingPipelines, SchemaChanges } from "./on_call_lists.js";
 import { NoNews, Overdue } from "./on_call_runs.js";
@@ -45,6 +46,7 @@ export default function OnCallPage({ place }) {
     <${Outcome} asked=${failures} what=${t("oncall.failures")}>
       ${(/** @type {any} */ { failedRuns }) => html`<${Attention} failedRuns=${failedRuns} runs=${runs} since=${since} place=${place} />`}
     <//>
+    <${Alerts} namespace=${namespace} />
     <${Consumers} place=${place} />
     <div class="panels broad spaced">
       <${Section} id="overdue" title=${t("oncall.overdue")}><${Overdue} asked=${runs} /><//>

@@ -1,0 +1,46 @@
+"""The alerts of a graph now, as one caller may see them: those that fire, and those that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from headwater.cypher.driver.database import Row
+from headwater.health.alerts.grouping import FLAPPING_SECONDS, alerts_of
+from headwater.health.alerts.models import Alert, Status
+from headwater.health.alerts.visible import visible_alert
+from headwater.health.findings.models import Finding
+from headwater.health.findings.store import finding_of
+from headwater.lineage.view import GraphView
+
+# Reads the rows of a catalog query: of a view, or of a transaction.
+Read = Callable[..., list[Row]]
+
+
+def current_alerts(view: GraphView, instant: datetime) -> list[Alert]:
+    """Return the alerts with an open finding that the caller may see, the most urgent first."""
+    alerts = alerts_of(read_findings(view.read, instant), instant)
+    unresolved = (alert for alert in alerts if alert.status is not Status.RESOLVED)
+    shown = (visible_alert(view, alert) for alert in unresolved)
+    return [alert for alert in shown if alert is not None and _is_open(alert)]
+
+
+def read_findings(read: Read, instant: datetime, keys: Iterable[str] = ()) -> list[Finding]:
+    """Return the open findings, the others of their groups, and what ended just before.
+
+    `keys` are the roots of further groups.
+    """
+    found = [finding_of(row["properties"]) for row in read("read/alerts/open_findings")]
+    roots = {finding.root for finding in found} | {*keys}
+    since = instant - timedelta(seconds=2 * FLAPPING_SECONDS)
+    subjects = {one.episode.subject for one in found if one.episode.first_seen >= since}
+    ended = read("read/alerts/recently_ended_roots", subjects=sorted(subjects), since=since)
+    roots.update(row["root"] for row in ended)
+    rows: list[dict[str, Any]] = read("read/alerts/resolved_findings", roots=sorted(roots))
+    return found + [finding_of(row["properties"]) for row in rows]
+
+
+def _is_open(alert: Alert) -> bool:
+    """Return True if one of the findings that are left is open."""
+    return any(finding.is_open for finding in alert.findings)
