@@ -14,9 +14,17 @@ from playwright.sync_api import Page, expect
 from headwater.cypher.driver.database import Database
 from headwater.health.figures.definitions import FIGURES
 from headwater.health.figures.snapshots import backfill, take_snapshot
+from headwater.importers.inventory.assets import (
+    Asset,
+    ListedAsset,
+    inventory_events,
+    withdrawal_events,
+)
+from headwater.importers.report import ImportReport
 from headwater.lineage.view import GraphView
 from tests.canonical import empty
 from tests.health.figures.story import recent_start, write_story
+from tests.run_builders import at, write_events
 from tests.ui.conftest import visit
 from tests.ui.test_pages import cells, documents_asked, section
 
@@ -53,7 +61,12 @@ def test_the_executive_dashboard_has_the_right_figures(page: Page) -> None:
         "failing-runs": "12.5 %",
         "unknown-downstreams": "50 %",
     }
-    assert sorted(asked) == ["page.CostFidelity", "page.Figures", "page.TopDatasets"]
+    assert sorted(asked) == [
+        "page.CostFidelity",
+        "page.Figures",
+        "page.ServiceLevels",
+        "page.TopDatasets",
+    ]
     incidents = page.get_by_label("Compliance incidents", exact=True)
     expect(incidents).to_contain_text("of 8 datasets")
     expect(incidents).to_contain_text("above 0")
@@ -131,6 +144,34 @@ def test_the_trust_dashboard_has_the_right_figures(page: Page) -> None:
     radius = page.locator("section.tile").filter(has_text="Median blast radius")
     expect(radius).to_contain_text("of 8 changes, last 30 days")
     expect(radius).to_contain_text("good, bound 20")
+
+
+def test_service_levels_have_a_word_for_their_state(page: Page) -> None:
+    visit(page, "/dashboards/executive")
+    levels = section(page, "Service levels")
+    rows = {row[0]: row[1:] for row in cells(levels)}
+    assert len(rows) == 13
+    # Two of 14 parts are bad, of 20 % that may be.
+    assert rows["Lineage coverage"] == ["85.7 %", "at least 80 %", "28.5 %", "0.7", "ok"]
+    assert rows["Query success"] == ["–", "at least 99 %", "–", "–", "no data"]
+    # 14 of 48 required fields have a value.
+    assert rows["Completeness"][0] == "29.1 %"
+    assert rows["Completeness"][-1] == "missed"
+    visit(page, "/dashboards/trust")
+    assert len(cells(section(page, "Service levels"))) == 6
+
+
+def test_the_coverage_lists_the_gaps_of_inventories(page: Page, database: Database) -> None:
+    assets = [Asset("db", "ledger", "TABLE", ("ann", "bob")), Asset("db", "orders")]
+    events = list(inventory_events("warehouse", at(0), assets, ImportReport()))
+    write_events(database, events)
+    try:
+        visit(page, "/dashboards/coverage")
+        gaps = section(page, "Listed by an inventory, without lineage")
+        assert cells(gaps) == [["ledger db", "TABLE", "ann, bob", "warehouse"]]
+    finally:
+        gone = [ListedAsset("db", "ledger", False), ListedAsset("db", "orders", True)]
+        write_events(database, list(withdrawal_events("warehouse", at(1), gone, ImportReport())))
 
 
 def test_each_model_version_has_its_completeness_as_a_bar(page: Page) -> None:

@@ -7,6 +7,7 @@ import { EXPLORER_TEXTS } from "./texts_explorer.js";
 import { FILE_TEXTS } from "./texts_files.js";
 import { FINDING_TEXTS } from "./texts_findings.js";
 import { ON_CALL_TEXTS } from "./texts_on_call.js";
+import { SERVICE_LEVEL_TEXTS } from "./texts_service_levels.js";
 
 const TEXTS = {
   ...DASHBOARD_TEXTS,
@@ -15,6 +16,7 @@ const TEXTS = {
   ...FILE_TEXTS,
   ...FINDING_TEXTS,
   ...ON_CALL_TEXTS,
+  ...SERVICE_LEVEL_TEXTS,
   "app.name": "Headwater",
   "app.skip": "Skip to the content",
   "app.navigation": "Main",

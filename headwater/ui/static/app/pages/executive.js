@@ -7,6 +7,7 @@ import { Empty } from "../parts/messages.js";
 import { NodeLink } from "../parts/node.js";
 import { useTitle } from "../parts/node_head.js";
 import { FieldOutcome, Section } from "../parts/section.js";
+import { ServiceLevels } from "../parts/service_levels.js";
 import { DataTable } from "../parts/table.js";
 import { t } from "../texts.js";
 import { useAsk } from "../use_ask.js";
@@ -27,6 +28,7 @@ export default function ExecutivePage() {
   return html`<h1>${t("executive.title")}</h1>
     <p>${t("executive.lead")}</p>
     <${FigureTiles} names=${TILES} />
+    <${ServiceLevels} ids=${null} />
     <${TopDatasets} />
     <${Costs} />`;
 }

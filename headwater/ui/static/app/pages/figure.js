@@ -7,6 +7,7 @@ import { HISTORY_DAYS } from "../parts/figure_tiles.js";
 import { Cut, Empty } from "../parts/messages.js";
 import { useTitle } from "../parts/node_head.js";
 import { FieldFailure, FieldOutcome, Section } from "../parts/section.js";
+import { InventoryGaps } from "../parts/service_levels.js";
 import { Tile, figureText } from "../parts/tile.js";
 import { TimeChart } from "../parts/time_chart.js";
 import { t } from "../texts.js";
@@ -42,6 +43,7 @@ function Whole({ figure }) {
         ]}
       />
     <//>
+    ${figure.name === "coverage" && html`<${InventoryGaps} />`}
     ${figure.nodes && html`<${Nodes} figure=${figure} />`}`;
 }
 

@@ -7,6 +7,7 @@ import { Empty } from "../parts/messages.js";
 import { NodeLink } from "../parts/node.js";
 import { useTitle } from "../parts/node_head.js";
 import { FieldOutcome, Section } from "../parts/section.js";
+import { ServiceLevels } from "../parts/service_levels.js";
 import { DataTable } from "../parts/table.js";
 import { t } from "../texts.js";
 import { useAsk } from "../use_ask.js";
@@ -18,6 +19,14 @@ const TILES = [
   "certified-path-integrity",
   "model-completeness",
 ];
+const LEVELS = [
+  "M1",
+  "M6",
+  "M8",
+  "unknown-downstreams",
+  "median-blast-radius",
+  "certified-path-integrity",
+];
 const VERSIONS = 20;
 const BAR_WIDTH = 160;
 const BAR_HEIGHT = 14;
@@ -27,6 +36,7 @@ export default function TrustPage() {
   return html`<h1>${t("trust.title")}</h1>
     <p>${t("trust.lead")}</p>
     <${FigureTiles} names=${TILES} />
+    <${ServiceLevels} ids=${LEVELS} />
     <${Models} />`;
 }
 
