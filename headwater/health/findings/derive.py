@@ -24,6 +24,8 @@ from headwater.health.findings.datasets.reader import read_dataset_histories
 from headwater.health.findings.jobs.detect import detect_job
 from headwater.health.findings.jobs.reader import read_job_histories
 from headwater.health.findings.models import Episode
+from headwater.health.findings.producers.detect import detect_producer
+from headwater.health.findings.producers.reader import read_producer_histories
 from headwater.lineage.view import GraphView
 
 H = TypeVar("H")
@@ -114,6 +116,10 @@ def _detectors(
         yield dataset.urn, _bound(detect_dataset, dataset)
     for answer in read_answer_histories(view, of_kind.get("answer", []), instant):
         yield answer.urn, _bound(detect_answer, answer)
+    # Their history has no events of their own, so only full passes name them.
+    if producers := of_kind.get("producer"):
+        for producer in read_producer_histories(view, producers):
+            yield producer.urn, _bound(detect_producer, producer)
 
 
 def _bound(

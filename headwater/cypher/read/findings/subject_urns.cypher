@@ -11,6 +11,8 @@ CALL () {
   UNION
   MATCH (n:Answer) WHERE n.urn > $after RETURN n.urn AS urn ORDER BY n.urn LIMIT $limit
   UNION
+  MATCH (n:Producer) WHERE n.urn > $after RETURN n.urn AS urn ORDER BY n.urn LIMIT $limit
+  UNION
   MATCH (f:Finding) WHERE f.subject > $after
   RETURN DISTINCT f.subject AS urn ORDER BY f.subject LIMIT $limit
 }

@@ -8,9 +8,11 @@ from datetime import UTC, date, datetime
 import pytest
 
 from headwater.cypher.driver.database import Database
+from headwater.health.findings.listing import findings_of
 from headwater.health.findings.producers.detect import detect_producer
 from headwater.health.findings.producers.history import Growth, NewNames, ParentRuns
 from headwater.health.findings.producers.reader import read_producer_histories
+from headwater.health.findings.sweep import sweep
 from headwater.ingest.fold import fold
 from headwater.ingest.producer_days import DayCounts
 from headwater.ingest.producer_stats import ProducerStats, count_event
@@ -102,6 +104,18 @@ def test_an_import_of_a_history_is_no_skew(database: Database, view: GraphView) 
     [found] = read_producer_histories(view)
     [episode] = detect_producer(found, datetime(2026, 1, 1, 12, tzinfo=UTC))
     assert (episode.rule, episode.evidence["behindShare"]) == ("clock-skew", 1.0)
+
+
+def test_a_pass_writes_the_findings_of_producers(database: Database, view: GraphView) -> None:
+    empty(database)
+    events = [run_event(f"r{number}", "COMPLETE", number, job="load") for number in range(30)]
+    receive(database, events, delay_seconds=600)
+    instant = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    sweep(view, None, instant)
+    producer = producer_urn(FACET["_producer"])
+    [found] = findings_of(view, [producer])[producer]
+    assert (found.id, found.tier) == (f"finding:clock-skew:{producer}@2026-01-01", "P3")
+    assert (found.root, found.is_open) == (found.id, True)
 
 
 def test_a_graph_without_producers(database: Database, view: GraphView) -> None:
