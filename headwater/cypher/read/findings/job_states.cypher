@@ -1,16 +1,18 @@
 // Return what detectors compare the runs of the given jobs with: their properties, the datasets
 // that they read, the datasets that they write with the users of each, and the jobs that contain
-// them. A container is reporting if it has runs of its own.
+// them. A container is reporting if it has runs of its own. `isContainer`: it contains other jobs,
+// or passes data to or from one without a dataset.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 100, $users INTEGER = 20
 // returns: urn, namespace, name, owners, tags, type, processing, firstSeen, deprecatedAt,
-//   deletedAt, inputs, outputs, containers
+//   deletedAt, isContainer, inputs, outputs, containers
 // example: headwater cypher read/findings/job_states --param urns=job:spark:flights.clean
 UNWIND $urns AS urn
 MATCH (j:Job {urn: urn})
 RETURN urn, j.namespace AS namespace, j.name AS name, j.owners AS owners, j.tags AS tags,
   j.type AS type, j.processing AS processing, j.firstSeen AS firstSeen,
-  j.deprecatedAt AS deprecatedAt, j.deletedAt AS deletedAt, COLLECT {
+  j.deprecatedAt AS deprecatedAt, j.deletedAt AS deletedAt,
+  EXISTS { (:Job)-[:PART_OF]->(j) } OR EXISTS { (j)-[:FEEDS]-(:Job) } AS isContainer, COLLECT {
     MATCH (d:Dataset)-[e:FEEDS]->(j) WHERE e.current
     RETURN DISTINCT d.urn ORDER BY d.urn LIMIT $limit
   } AS inputs, COLLECT {

@@ -46,7 +46,7 @@ class Measured:
 
 @dataclass
 class Series:
-    """Numbers of the same meaning, earliest first."""
+    """Numbers of the same meaning."""
 
     job: str
     points: list[Measured] = field(default_factory=list)
@@ -92,10 +92,7 @@ def spells_outside(series: Series, kind: str) -> Iterator[Spell]:
 def _spells(series: Series, column: str, measure: str) -> Iterator[Spell]:
     earlier: list[Point] = []
     spell: Spell | None = None
-    for one in series.points:
-        value = one.values.get((column, measure))
-        if value is None:
-            continue
+    for one, value in _newest(series, (column, measure)):
         point = Point(one.at, value)
         shift = find_baseline_shift(column, measure, point, earlier)
         if shift is not None and spell is None:
@@ -170,14 +167,17 @@ def _add(found: dict[tuple[str, ...], Series], key: tuple[str, ...], one: Measur
 
 
 def _ordered(found: Mapping[tuple[str, ...], Series]) -> list[Series]:
-    """Return the series by key; of several reports on one version the newest counts."""
-    ordered = []
-    for _, series in sorted(found.items()):
-        newest: dict[str, Measured] = {}
-        for one in sorted(series.points, key=lambda point: (point.seen_at, point.run)):
-            newest[one.urn] = one
-        ordered.append(Series(series.job, sorted(newest.values(), key=_order)))
-    return ordered
+    return [series for _, series in sorted(found.items())]
+
+
+def _newest(series: Series, key: tuple[str, str]) -> list[tuple[Measured, float]]:
+    """Return the values of a measure; of several reports on one version the newest counts."""
+    newest = {
+        one.urn: one
+        for one in sorted(series.points, key=lambda point: (point.seen_at, point.run))
+        if key in one.values
+    }
+    return [(one, one.values[key]) for one in sorted(newest.values(), key=_order)]
 
 
 def _order(one: Measured) -> tuple[datetime, str]:

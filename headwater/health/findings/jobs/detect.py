@@ -10,13 +10,14 @@ from headwater.health.findings.jobs.duration import detect_durations
 from headwater.health.findings.jobs.failed_run import detect_failed_runs
 from headwater.health.findings.jobs.history import JobHistory
 from headwater.health.findings.jobs.missing_run import detect_missing_runs
+from headwater.health.findings.jobs.uninstrumented import detect_uninstrumented
 from headwater.health.findings.models import Episode
 
 
 def detect_job(history: JobHistory, instant: datetime) -> list[Episode]:
     """Return the episodes of all rules of jobs at an instant, by rule and beginning.
 
-    A deleted job has none. Only runs that are due or under way depend on the instant.
+    A deleted job has none. Only what is due or under way depends on the instant.
     """
     if history.deleted_at is not None:
         return []
@@ -26,5 +27,6 @@ def detect_job(history: JobHistory, instant: datetime) -> list[Episode]:
         *detect_durations(history, instant),
         *detect_changed_inputs(history),
         *detect_changed_code(history),
+        *detect_uninstrumented(history, instant),
     ]
     return sorted(found, key=lambda episode: (episode.rule, episode.first_seen, episode.key))

@@ -97,6 +97,7 @@ class JobHistory:
     inputs: the urns of the datasets that it currently reads.
     containers: the jobs that contain it, nearest first, such as the DAG of a task.
     is_contained: True if one of them reports runs of its own.
+    is_container: True if it contains other jobs, or passes data to or from one without a dataset.
     is_truncated: True if the job has older runs that were not read.
     active_days: the days (in UTC) within four weeks before its newest run on which it ran, if runs
       were not read.
@@ -115,6 +116,7 @@ class JobHistory:
     schedule: Schedule | None = None
     containers: tuple[str, ...] = ()
     is_contained: bool = False
+    is_container: bool = False
     first_seen: datetime | None = None
     deprecated_at: datetime | None = None
     deleted_at: datetime | None = None

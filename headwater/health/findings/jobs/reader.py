@@ -153,6 +153,7 @@ def _history(
         schedule=schedule,
         containers=tuple(one["urn"] for one in row["containers"]),
         is_contained=any(one["isReporting"] for one in row["containers"]),
+        is_container=row["isContainer"],
         first_seen=row["firstSeen"],
         deprecated_at=row["deprecatedAt"],
         deleted_at=row["deletedAt"],
