@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest
@@ -24,6 +25,7 @@ from prometheus_client.multiprocess import MultiProcessCollector, mark_process_d
 from prometheus_client.registry import Collector
 
 from headwater.errors import HeadwaterError
+from headwater.health.findings.metrics import FindingCounts
 from headwater.health.multiprocess_metrics import VARIABLE
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import CommitReport
@@ -69,7 +71,7 @@ def observe_query(name: str, seconds: float) -> None:
 
 
 class EventCounts(Collector):
-    """The event counts, and the state of the lineage cache.
+    """The event counts, the state of the lineage cache, and the findings.
 
     While Neo4j does not answer, the counts come from the last checkpoint that was read.
     """
@@ -80,6 +82,7 @@ class EventCounts(Collector):
         self._checkpoint = Checkpoint()
         self._up = False
         self._revision = 0
+        self._findings = FindingCounts(view)
 
     def refresh(self) -> None:
         """Read the checkpoint from Neo4j. The caller bounds the time, then calls `collect`."""
@@ -94,6 +97,8 @@ class EventCounts(Collector):
         self._revision = revisions[0]["revision"] if revisions else 0
         self._checkpoint = Checkpoint(**rows[0]) if rows else Checkpoint()
         self._up = True
+        with suppress(HeadwaterError):
+            self._findings.refresh(seconds=SCRAPE_SECONDS_MAX)
 
     def collect(self) -> Iterator[Metric]:
         # Read after the checkpoint: an event that arrives in between counts as waiting, not as
@@ -120,6 +125,7 @@ class EventCounts(Collector):
             max(age, 0.0),
         )
         yield _gauge("headwater_neo4j_up", "1 if Neo4j answered this scrape, else 0.", int(up))
+        yield from self._findings.collect()
         if (cache := self._view.cache) is not None:
             lag = max(self._revision - cache.revision, 0)
             yield _gauge(

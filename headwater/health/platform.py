@@ -38,7 +38,10 @@ class Latency:
 
 @dataclass(frozen=True)
 class PlatformState:
-    """The counts of events, the waiting ones, and the latencies since the start."""
+    """The counts of events, the waiting ones, and the latencies since the start.
+
+    `findings_lag_seconds` is None without a detector.
+    """
 
     received: int
     folded: int
@@ -47,6 +50,8 @@ class PlatformState:
     waiting: int
     oldest_waiting_seconds: float
     is_neo4j_up: bool
+    open_findings: int
+    findings_lag_seconds: float | None
     lag: Latency
     queries: list[Latency]
     requests: list[Latency]
@@ -95,6 +100,12 @@ def platform_state(families: Iterable[Metric]) -> PlatformState:
         waiting=int(value("headwater_spool_depth")),
         oldest_waiting_seconds=value("headwater_spool_oldest_seconds"),
         is_neo4j_up=value("headwater_neo4j_up") > 0,
+        open_findings=int(value("headwater_findings_open")),
+        findings_lag_seconds=(
+            value("headwater_findings_lag_seconds")
+            if "headwater_findings_lag_seconds" in metrics
+            else None
+        ),
         lag=lag[0] if lag else Latency("", 0, None, None),
         queries=_slowest(_latencies(metrics.get("headwater_query_seconds"), "query")),
         requests=_slowest(_latencies(metrics.get("headwater_request_seconds"), "route")),

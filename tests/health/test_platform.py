@@ -31,6 +31,11 @@ headwater_spool_depth 3.0
 headwater_spool_oldest_seconds 1.5
 # TYPE headwater_neo4j_up gauge
 headwater_neo4j_up 1.0
+# TYPE headwater_findings_lag_seconds gauge
+headwater_findings_lag_seconds 2.5
+# TYPE headwater_findings_open gauge
+headwater_findings_open{rule="failed-run",tier="P1"} 1.0
+headwater_findings_open{rule="failed-run",tier="P2"} 3.0
 # TYPE headwater_ingest_lag_seconds histogram
 headwater_ingest_lag_seconds_bucket{le="1.0"} 2.0
 headwater_ingest_lag_seconds_bucket{le="2.0"} 4.0
@@ -64,6 +69,8 @@ def test_the_state_of_known_metrics() -> None:
     assert (state.received, state.folded, state.dead, state.refused) == (10, 6, 1, 2)
     assert (state.waiting, state.oldest_waiting_seconds, state.is_neo4j_up) == (3, 1.5, True)
     assert state.lag == Latency("", 4, 1.0, pytest.approx(1.9))  # type: ignore[arg-type]
+    assert (state.open_findings, state.findings_lag_seconds) == (4, 2.5)
+    assert platform_state([]).findings_lag_seconds is None
     assert state.queries == []
     # The statuses of a route are one; three requests to /b took longer than the last bound.
     assert [(one.name, one.count, one.median) for one in state.requests] == [

@@ -46,6 +46,11 @@ class Platform:
         description="The waiting time of the oldest of them."
     )
     neo4j_up: bool = strawberry.field(description="True if Neo4j answered within two seconds.")
+    open_findings: Long = strawberry.field(description="The number of open findings.")
+    findings_lag_seconds: float | None = strawberry.field(
+        description="The time since the findings were in step with the graph; null without a"
+        " detector."
+    )
     lag: Latency = strawberry.field(description="From accepted to visible in the graph, per event.")
     queries: list[Latency] = strawberry.field(
         description="The queries of the library, the slowest 20 by their 95th percentile."
@@ -65,6 +70,8 @@ class Platform:
             waiting=Long(state.waiting),
             oldest_waiting_seconds=state.oldest_waiting_seconds,
             neo4j_up=state.is_neo4j_up,
+            open_findings=Long(state.open_findings),
+            findings_lag_seconds=state.findings_lag_seconds,
             lag=Latency.of(state.lag),
             queries=[Latency.of(one) for one in state.queries],
             requests=[Latency.of(one) for one in state.requests],

@@ -6,8 +6,8 @@ answers bear the revision that last wrote their facts (`factsRevision`) or chang
 end of the last one; a change that was read already is left out.
 
 A changed run matters to its jobs, to the jobs that contain it, and to the datasets that it read or
-wrote. A changed dataset or job matters to its neighbours within two hops: whoever reads the output
-of a job, and whatever its input is made from. All of these matter to the answers downstream.
+wrote. A changed dataset or job matters to its neighbours within two hops, such as the readers of an
+output and the origins of an input. All of these matter to the answers downstream.
 """
 
 from __future__ import annotations
@@ -82,8 +82,7 @@ class ChangeReader:
         self._observed: deque[tuple[float, int]] = deque()
 
     def skip(self, state: GraphState) -> Cursor:
-        """Return a cursor at the present. Whoever reads nodes after this call reads them as they
-        are at the cursor or later."""
+        """Return a cursor at the present: nodes read after this call are as new or newer."""
         rows = self._view.read("read/findings/newest_change")
         time.sleep(_COMMIT_VISIBLE_SECONDS)
         return Cursor(state.graph, state.revision, rows[0]["at"] if rows else _EARLIEST)

@@ -192,7 +192,7 @@ class Detector:
         return swept
 
     def _page(self, state: DetectorState) -> Swept | None:
-        """Go on with the full pass by a page, if one is due."""
+        """Continue the full pass by a page, if one is due."""
         instant = self._clock()
         if self._pages is None:
             last = state.full_pass_at
