@@ -63,14 +63,20 @@ GROUPS = (
         None,
         (Expected("failed-run", job("load_returns"), at(6, "02:31"), at(6, "02:31:25"), "P1"),),
     ),
-    # The orders reach the critical revenue and its report.
+    # The orders reach the critical revenue and its report. The revenue of 03:35 is made from old
+    # orders, so the report is stale until the next revenue, on day 10.
     Group(
         "late_retry",
         at(9, "02:02"),
-        (Expected("failed-run", job("load_orders"), at(9, "02:01"), at(9, "04:05"), "P1"),),
+        (
+            Expected("failed-run", job("load_orders"), at(9, "02:01"), at(9, "04:05"), "P1"),
+            Expected(
+                "stale-answer", answer("revenue-report"), at(9, "02:01"), at(10, "03:35"), "P1"
+            ),
+        ),
     ),
-    # All of it reaches the dashboard. Each is due a day after the one before: the run at 03:15, the
-    # versions at 02:45 and 03:20. They come a day later.
+    # All of it reaches the dashboard, which is stale from the failure on. Each is due a day after
+    # the one before: the run at 03:15, the versions at 02:45 and 03:20. They come a day later.
     Group(
         "failed_load",
         at(11, "02:42"),
@@ -80,7 +86,7 @@ GROUPS = (
             Expected("missing-run", job("report_stock"), at(11, "03:15"), at(12, "03:15"), "P1"),
             Expected("stale-dataset", ds("stock_report"), at(11, "03:20"), at(12, "03:20"), "P1"),
             Expected(
-                "stale-answer", answer("stock-dashboard"), at(11, "03:20"), at(12, "03:20"), "P1"
+                "stale-answer", answer("stock-dashboard"), at(11, "02:41"), at(12, "03:20"), "P1"
             ),
         ),
     ),
@@ -91,6 +97,9 @@ GROUPS = (
         (
             Expected("schema-drift", ds("order_lines"), at(12, "03:05"), at(12, "09:05"), "P1"),
             Expected("failed-run", job("build_revenue"), at(12, "03:31"), at(12, "09:35"), "P1"),
+            Expected(
+                "stale-answer", answer("revenue-report"), at(12, "03:31"), at(12, "09:35"), "P1"
+            ),
         ),
     ),
     # The run is due at 02:20, with half a day of grace. The model is downstream.
@@ -112,7 +121,8 @@ GROUPS = (
             Expected("schema-drift", ds("returns"), at(15, "02:35"), at(15, "03:35"), "P1"),
         ),
     ),
-    # The delivery is due at 01:10, with half a day of grace; the next one comes on day 19.
+    # The delivery is due at 01:10, with half a day of grace; the next one comes on day 19. The
+    # revenue of 03:35 is made from old prices, until that of day 19.
     Group(
         "stale_source",
         at(17, "13:10"),
@@ -120,6 +130,9 @@ GROUPS = (
             Expected("stale-source", ds("raw.prices"), at(17, "01:10"), at(19, "01:10"), "P1"),
             Expected("missing-run", job("load_prices"), at(17, "02:10"), at(19, "02:10"), "P1"),
             Expected("stale-dataset", ds("prices"), at(17, "02:15"), at(19, "02:15"), "P1"),
+            Expected(
+                "stale-answer", answer("revenue-report"), at(17, "03:35"), at(19, "03:35"), "P1"
+            ),
         ),
     ),
     # A drift is a ticket, also if it reaches the report.
