@@ -131,7 +131,8 @@ def _episode(urn: str, windows: Sequence[_Window]) -> Episode:
     return Episode(
         rule=RULE,
         subject=urn,
-        key=f"{windows[0].dataset}@{iso(windows[0].start)}",
+        # Not the dataset: another may be found late for the same time.
+        key=iso(windows[0].start),
         first_seen=windows[0].start,
         last_seen=max(one.start for one in windows),
         resolved_at=end,

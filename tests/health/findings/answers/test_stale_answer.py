@@ -15,8 +15,6 @@ from headwater.health.findings.datasets.history import (
 )
 from tests.health.findings.datasets.histories import day
 
-MART, RAW = "dataset:db:mart", "dataset:db:raw"
-
 
 def made(name: str, *days: float) -> tuple[Version, ...]:
     return tuple(
@@ -56,7 +54,7 @@ def stale(
 
 def test_a_failed_refresh_until_the_next_version() -> None:
     found = stale(dataset("mart", 0, 2, failed=(1,)))
-    assert found == [(f"{MART}@2026-01-06T06:00:00Z", day(1), day(2), "artifact:db:mart:2")]
+    assert found == [("2026-01-06T06:00:00Z", day(1), day(2), "artifact:db:mart:2")]
     [(_, first, end, _)] = stale(dataset("mart", 0, failed=(1,)))
     assert (first, end) == (day(1), None)
 
@@ -67,31 +65,41 @@ def test_a_quick_retry_and_a_first_failure_are_no_findings() -> None:
     assert stale(dataset("mart", 2, failed=(1,)), generated=(3,)) == []
 
 
+def test_the_key_does_not_depend_on_which_dataset_is_found_first() -> None:
+    mart = dataset("mart", 0.2)
+    raw, other = dataset("raw", 0, failed=(1,)), dataset("also_raw", 0, failed=(1,))
+    assert (
+        stale(mart, raw)
+        == stale(mart, raw, other)
+        == [("2026-01-06T06:00:00Z", day(1), None, None)]
+    )
+
+
 def test_late_data_of_a_cited_dataset() -> None:
     found = stale(dataset("mart", 0, 3, tags=("freshness=24h",)), now=3.5)
-    assert found == [(f"{MART}@2026-01-06T06:00:00Z", day(1), day(3), "artifact:db:mart:3")]
+    assert found == [("2026-01-06T06:00:00Z", day(1), day(3), "artifact:db:mart:3")]
 
 
 def test_old_data_from_upstream_until_the_mart_is_written_from_new_data() -> None:
     raw = dataset("raw", 0, 1.5, failed=(1,))
     found = stale(dataset("mart", 0.2, 1.2, 2.2), raw)
-    assert found == [(f"{RAW}@2026-01-06T06:00:00Z", day(1), day(2.2), "artifact:db:mart:2.2")]
+    assert found == [("2026-01-06T06:00:00Z", day(1), day(2.2), "artifact:db:mart:2.2")]
     # The mart was not written meanwhile: it never had old data.
     found = stale(dataset("mart", 0.2, 2.2), raw)
-    assert found == [(f"{RAW}@2026-01-06T06:00:00Z", day(1), day(1.5), "artifact:db:raw:1.5")]
+    assert found == [("2026-01-06T06:00:00Z", day(1), day(1.5), "artifact:db:raw:1.5")]
 
 
 def test_late_data_upstream_counts_once_it_was_used() -> None:
     raw = dataset("raw", 0, 3, tags=("freshness=24h",))
     found = stale(dataset("mart", 0.2, 1.2, 3.2), raw)
-    assert found == [(f"{RAW}@2026-01-06T10:48:00Z", day(1.2), day(3.2), "artifact:db:mart:3.2")]
+    assert found == [("2026-01-06T10:48:00Z", day(1.2), day(3.2), "artifact:db:mart:3.2")]
     assert stale(dataset("mart", 0.2, 3.2), raw) == []
 
 
 def test_overlapping_causes_are_one_finding() -> None:
     raw = dataset("raw", 0, 3, failed=(1,))
     [(key, first, end, _)] = stale(dataset("mart", 0.2, 1.2, 4, failed=(2,)), raw)
-    assert (key, first, end) == (f"{RAW}@2026-01-06T06:00:00Z", day(1), day(4))
+    assert (key, first, end) == ("2026-01-06T06:00:00Z", day(1), day(4))
 
 
 def test_an_old_report_means_the_old_data() -> None:
