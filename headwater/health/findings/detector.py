@@ -27,7 +27,7 @@ from typing import Any
 
 from headwater.backoff import Backoff
 from headwater.cypher.driver.database import Database, Transaction
-from headwater.cypher.migrate import migrate
+from headwater.cypher.migrate import pending
 from headwater.errors import HeadwaterError
 from headwater.health.findings.changed_nodes import (
     Changed,
@@ -130,9 +130,10 @@ class Detector:
             OvertakenError: Another detector wrote meanwhile.
             UnavailableError: Neo4j is away.
         """
+        # The worker applies the migrations; two processes that do so at once hinder each other.
+        self._is_migrated = self._is_migrated or not pending(self._view.database)
         if not self._is_migrated:
-            migrate(self._view.database)
-            self._is_migrated = True
+            return None
         present = read_graph_state(self._view)
         if present.is_erasing or not self._is_complete(present):
             return None
