@@ -44,6 +44,7 @@ from headwater.graphql.persisted_queries import PersistedQueries, read_trusted_q
 from headwater.graphql.transport.http import graphql_routes
 from headwater.health import http as health
 from headwater.health import metrics
+from headwater.health.alerts.delivery_metrics import DeliveryMetrics
 from headwater.health.figures.daily import run_daily_snapshots
 from headwater.health.platform import PlatformReader
 from headwater.health.request_timer import RequestTimer
@@ -209,7 +210,12 @@ def _routes(components: Components) -> list[BaseRoute]:
             batch_bytes_max=settings.batch_bytes_max,
             on_refused=metrics.refused.inc,
         ),
-        *health.routes(components.view, components.health_spool, components.service_levels),
+        *health.routes(
+            components.view,
+            components.health_spool,
+            components.service_levels,
+            DeliveryMetrics(components.view),
+        ),
         *access.routes(components.guard.keys, components.guard.log),
         *session_http.routes(components.guard),
         *graphql_routes(

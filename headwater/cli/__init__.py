@@ -24,6 +24,7 @@ import sys
 import typer
 
 from headwater.cli import (
+    alerts,
     aliases,
     checks,
     conformance,
@@ -95,6 +96,7 @@ for group, group_name, panel in (
     (aliases, "aliases", "Ask"),
     (imports, "import", "Send and check"),
     (inventory, "inventory", "Send and check"),
+    (alerts, "alerts", "Maintain"),
     (keys, "keys", "Maintain"),
     (pipeline, "pipeline", "Maintain"),
 ):

@@ -1,0 +1,131 @@
+"""The receivers of the settings, and one attempt to send."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from headwater.errors import NotFoundError, SettingsError
+from headwater.health.alerts.receivers import Kind, Receiver, find_receiver, load_receivers
+from headwater.health.alerts.senders import retry_after_seconds, send
+from headwater.health.alerts.trial import TITLE, send_trial
+from headwater.health.findings.models import Tier
+from headwater.settings import Settings, load
+from tests.health.alerts.http_receivers import http_receiver
+
+FILE = """
+[[receiver]]
+name = "on-call"
+kind = "pagerduty"
+routing_key = "r0uting"
+
+[[receiver]]
+name = "team"
+kind = "slack"
+url = "https://hooks.example.com/services/t0ken"
+tiers = ["P1"]
+owners = ["etl"]
+namespaces = ["etl", "db*"]
+"""
+
+
+def test_receivers_come_from_three_settings(tmp_path: Path) -> None:
+    file = tmp_path / "receivers.toml"
+    file.write_text(FILE, encoding="utf-8")
+    settings = Settings(
+        alert_webhooks="https://a.example.com/x, http://127.0.0.1:9/y",
+        alertmanager="http://127.0.0.1:9093/",
+        alert_receivers=str(file),
+    )
+    found = load_receivers(settings)
+    assert [one.kind.value for one in found] == [
+        "webhook", "webhook", "alertmanager", "pagerduty", "slack",
+    ]  # fmt: skip
+    assert found[0].name.startswith("webhook-a.example.com-")
+    assert [one.wanted_tiers for one in found[2:]] == [tuple(Tier), (Tier.P1,), (Tier.P1,)]
+    swapped = load_receivers(
+        Settings(alert_webhooks="http://127.0.0.1:9/y https://a.example.com/x")
+    )
+    assert {one.name for one in swapped} == {one.name for one in found[:2]}
+    team = find_receiver(found, "team")
+    assert (team.wants(Tier.P1, ["etl"]), team.wants(Tier.P1, ["b"])) == (True, False)
+    assert team.visibility.includes("db-2")
+    for secret in ("t0ken", "r0uting", "hooks"):
+        assert secret not in repr(found) + repr(settings)
+    with pytest.raises(NotFoundError, match="'nobody'"):
+        find_receiver(found, "nobody")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[receiver]]\nname = 'a'\nkind = 'fax'\n", "Invalid enum value 'fax'"),
+        ("[[receiver]]\nname = 'a b'\nkind = 'slack'\n", "matching regex"),
+        ("[[receiver]]\nname = 'a'\nkind = 'slack'\nurl = 'ftp://x'\n", "malformed address"),
+        ("[[receiver]]\nname = 'a'\nkind = 'pagerduty'\n", "needs a `routing_key`"),
+        ("[[receiver]]\nname = 'a'\nkind = 'slack'\nurl = 'http://x'\n" * 2, "the name 'a'"),
+        ("[[receiver]]\nname = 'a'\nkind = 'slack'\ncolour = 1\n", "unknown field `colour`"),
+        ("[receiver", "receivers.toml"),
+    ],
+)
+def test_a_malformed_receiver_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "receivers.toml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(SettingsError, match=message):
+        load_receivers(Settings(alert_receivers=str(file)))
+
+
+def test_the_address_of_the_page_must_be_one() -> None:
+    with pytest.raises(SettingsError, match="HEADWATER_PUBLIC_URL"):
+        load({"HEADWATER_PUBLIC_URL": "headwater.example.com"})
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("", 0),
+        ("120", 120),
+        ("99999", 3600),
+        ("Thu, 01 Jan 1970 00:01:00 GMT", 50),
+        ("Thu, 01 Jan 1970 00:00:01 GMT", 0),
+        ("soon", 0),
+    ],
+)
+def test_retry_after(value: str, seconds: float) -> None:
+    assert retry_after_seconds(value, now=10.0) == seconds
+
+
+def test_a_trial_is_marked_and_resolved() -> None:
+    with http_receiver() as peer:
+        attempt = send_trial(Receiver("hook", Kind.WEBHOOK, peer.url))
+    assert attempt.is_delivered
+    assert [one.body["status"] for one in peer.received] == ["firing", "resolved"]
+    assert {one.body["title"] for one in peer.received} == {TITLE}
+    assert len({one.body["dedupKey"] for one in peer.received}) == 1
+    assert len(set(peer.keys)) == 2
+
+
+def test_pagerduty_gets_its_routing_key() -> None:
+    with http_receiver() as peer:
+        receiver = Receiver("pager", Kind.PAGERDUTY, peer.url, routing_key="r0uting")
+        assert send_trial(receiver).is_delivered
+    assert [one.body["routing_key"] for one in peer.received] == ["r0uting"] * 2
+
+
+@pytest.mark.filterwarnings("ignore:'imghdr':DeprecationWarning")
+def test_apprise_sends_to_a_real_receiver() -> None:
+    with http_receiver() as peer:
+        url = peer.url.replace("http://", "json://")
+        assert send_trial(Receiver("mail", Kind.APPRISE, url)).is_delivered
+    first = peer.received[0].body
+    assert first["title"] == f"P3: {TITLE}"
+    assert "Act when there is time." in first["message"]
+
+
+@pytest.mark.filterwarnings("ignore:'imghdr':DeprecationWarning")
+def test_an_unknown_address_of_apprise_is_a_failure() -> None:
+    receiver = Receiver("mail", Kind.APPRISE, "nosuchscheme://x")
+    assert send(receiver, '{"title": "a", "body": "b"}', "k").error == (
+        "apprise does not know the address"
+    )
