@@ -1,9 +1,9 @@
 """The contents of an evidence pack.
 
-A pack holds the lineage of a node with its runs, versions, code, freshness, quality, violations
-and owners. All values are read from the current graph; ages are counted to the instant `at`. Lists
-are sorted, so the same graph and instant give the same pack, byte for byte. The pack names every
-bound that cut a list short.
+A pack holds the lineage of a node with its runs, versions, code, freshness, quality, violations,
+findings and owners. All values are read from the current graph; ages are counted to the instant
+`at`. Lists are sorted, so the same graph and instant give the same pack, byte for byte. The pack
+names every bound that cut a list short.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from typing import Any
 import headwater
 from headwater.cypher.driver.database import Row
 from headwater.evidence.digest import Data, to_json_value
+from headwater.evidence.findings import list_findings
 from headwater.evidence.violations import find_violations
+from headwater.lineage.hidden_nodes import HIDDEN
 from headwater.lineage.history_pages import read_history_pages
 from headwater.lineage.node_names import kind_of
 from headwater.lineage.nodes import name_nodes, read_nodes, require_node
@@ -118,10 +120,15 @@ def build_pack(view: GraphView, urn: str, *, at: datetime, depth: int = DEPTH_DE
         "measures": _measures(qualities),
         "freshness": _freshness(ages, at),
         "violations": find_violations(context.runs.values(), context.versions.values(), checks),
+        "findings": list_findings(view, urn, _upstream(lineages["UPSTREAM"])),
         "owners": _list_property(context, "owners"),
         "tags": _list_property(context, "tags"),
     }
     return dict(to_json_value(pack))
+
+
+def _upstream(result: Lineage) -> list[str]:
+    return [node.urn for node in result.nodes if not node.urn.startswith(HIDDEN)]
 
 
 def _read_context(view: GraphView, urn: str, lineages: Iterable[Lineage]) -> _Context:

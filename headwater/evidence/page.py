@@ -35,6 +35,11 @@ class _Table(NamedTuple):
 _TABLES = (
     _Table("Violations", "violations", ("kind", "at", "urn", "detail")),
     _Table(
+        "Findings of the node and upstream",
+        "findings",
+        ("tier", "rule", "urn", "firstSeen", "resolvedAt", "root", "evidence"),
+    ),
+    _Table(
         "Quality checks",
         "quality",
         ("success", "name", "column", "expected", "actual", "reportedAt", "urn", "run"),

@@ -45,6 +45,7 @@ def pack(name: str = "orders") -> dict[str, Any]:
         },
         "freshness": [{"dataset": name, "updatedAt": None, "ageSeconds": 5}],
         "violations": [{"kind": name, "at": None, "urn": name, "detail": name}],
+        "findings": [{"urn": name, "rule": name, "root": name, "evidence": {name: [name]}}],
         "owners": [{"urn": name, "owners": [name]}],
         "tags": [{"urn": name, "tags": [name]}],
     }

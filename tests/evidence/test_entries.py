@@ -10,7 +10,7 @@ def test_every_section_has_its_entries() -> None:
     found = entries(pack())
     assert [entry["section"] for entry in found] == [
         "subject", "nodes", "nodes", "edges", "runs", "codeVersions", "versions", "freshness",
-        "violations", "owners", "tags",
+        "violations", "findings", "owners", "tags",
     ]  # fmt: skip
     assert found[3] == {
         "section": "edges",
