@@ -2,6 +2,7 @@
 
     python -m bench.ingest                         as fast as possible, for a minute
     python -m bench.ingest --rate 2800 --minutes 10
+    python -m bench.ingest --detect                with the detector of findings beside it
 
 The API, the worker, Neo4j and the posting client share the machine, each a process of its own.
 START and COMPLETE of a run are `--apart` runs apart, so most runs are spread over two transactions.
@@ -153,6 +154,9 @@ def measure(options: argparse.Namespace, home: Path) -> dict[str, Any]:
             "neo4j": running.pid,
             "client": os.getpid(),
         }
+        if options.detect:
+            detector = stack.enter_context(process("headwater", "detect", environment=settings))
+            pids["detector"] = detector.pid
         events = interleaved(options.jobs, options.apart)
         print_progress("warming up: every job runs once")
         warm = Poster(port, events, options.batch, None)
@@ -221,6 +225,7 @@ def main() -> None:
         default=12_000,
         help="without a rate: events posted and not yet visible",
     )
+    parser.add_argument("--detect", action="store_true", help="run the detector of findings too")
     options = parser.parse_args()
     report = Report("ingest")
     with tempfile.TemporaryDirectory() as folder:

@@ -15,6 +15,8 @@ from headwater.errors import HeadwaterError
 from headwater.settings import Settings
 
 DISK_BYTES_MIN = 2 * 2**30
+# A detector writes at least every few seconds; under load its passes take longer.
+DETECTOR_SECONDS_MAX = 900.0
 # Server settings that keep a read-only query from more than reading (see docs/reference/cypher.md).
 NEO4J_SETTINGS = {
     "dbms.security.allow_csv_import_from_file_urls": "false",
@@ -44,6 +46,7 @@ def examine(settings: Settings) -> list[Check]:
         ("neo4j", lambda: _neo4j(reached)),
         ("neo4j settings", lambda: _neo4j_settings(reached)),
         ("migrations", lambda: _migrations(reached)),
+        ("findings", lambda: _findings(reached)),
     ]
     return [_checked(name, look) for name, look in checks]
 
@@ -212,3 +215,21 @@ def _migrations(settings: Settings) -> Check:
         database.close()
     found = f"not applied: {', '.join(missing)}" if missing else "all applied"
     return Check("migrations", not missing, found, "Start a worker to apply them.")
+
+
+def _findings(settings: Settings) -> Check:
+    from headwater.health.findings.detector import read_state
+    from headwater.lineage.view import GraphView
+
+    database = connect(settings)
+    try:
+        state = read_state(GraphView(database))
+        clock = database.read("read/state/clock")[0]["now"]
+    finally:
+        database.close()
+    hint = "Run `headwater detect` beside the worker, and read its log."
+    if state.passed_at is None:
+        return Check("findings", True, "no detector has run on this graph")
+    seconds = (clock - state.passed_at).total_seconds()
+    found = f"in step with the graph {seconds:.0f} s ago"
+    return Check("findings", seconds < DETECTOR_SECONDS_MAX, found, hint)

@@ -28,12 +28,13 @@ def test_without_neo4j_its_checks_fail_with_a_hint(tmp_path: Path) -> None:
         "neo4j",
         "neo4j settings",
         "migrations",
+        "findings",
     ]
     assert found["versions"].ok
     assert found["java"].ok
     assert found["spool"].ok
     assert "none yet" in found["spool"].found
-    for name in ("neo4j", "neo4j settings", "migrations"):
+    for name in ("neo4j", "neo4j settings", "migrations", "findings"):
         assert not found[name].ok
         assert "headwater up" in found[name].hint
         assert "doctor" not in found[name].hint

@@ -70,6 +70,7 @@ class DetectorState:
     cursor: Cursor
     version: str = ""
     full_pass_at: datetime | None = None
+    passed_at: datetime | None = None
 
 
 class Detector:
@@ -101,6 +102,7 @@ class Detector:
         self._pages: Iterator[list[str]] | None = None
         self._full_pass_due = True
         self._ticked_at = self._rechecked_at = float("-inf")
+        self._worked_since = time.monotonic()
         self._rebuilt_at: int | None = None
         self._is_migrated = False
         self.stop = threading.Event()
@@ -109,7 +111,7 @@ class Detector:
         """Keep the findings in step until `stop` is set."""
         failures = 0
         while not self.stop.is_set():
-            began = time.monotonic()
+            self._worked_since = time.monotonic()
             try:
                 self.step()
                 failures = 0
@@ -121,7 +123,7 @@ class Detector:
                 log.warning("detector_waits reason=%r", error.message)
                 self._reset()
             pause = _BACKOFF.pause_seconds(failures) if failures else POLL_SECONDS
-            self.stop.wait(max(pause, self._rest_seconds(time.monotonic() - began)))
+            self.stop.wait(max(pause, self._rest_seconds()))
 
     def step(self) -> Swept | None:
         """Make the pass that is due, and return what it did; None if nothing was to be done.
@@ -186,6 +188,7 @@ class Detector:
             instant,
             relinked=changed.relinked,
             on_write=self._saving(state, instant),
+            on_chunk=self._rest,
         )
         for urn in urns:
             self._due.pop(urn, None)
@@ -270,8 +273,15 @@ class Detector:
         checkpoint = read_checkpoint(self._view.database, self._spool.id)
         return checkpoint.position >= self._rebuilt_at
 
-    def _rest_seconds(self, worked: float) -> float:
-        """Return how long to rest after some seconds of work."""
+    def _rest(self) -> None:
+        """Rest within a pass, if events wait to be folded."""
+        if self._events_wait():
+            self.stop.wait(self._rest_seconds())
+            self._worked_since = time.monotonic()
+
+    def _rest_seconds(self) -> float:
+        """Return how long to rest after the work since the last rest."""
+        worked = time.monotonic() - self._worked_since
         if not self._events_wait():
             return worked
         return min(worked * _REST_WHILE_BUSY, _REST_SECONDS_MAX)
@@ -302,7 +312,7 @@ def read_state(view: GraphView) -> DetectorState:
     cursor = Cursor("")
     if "graph" in row:
         cursor = Cursor(row["graph"], row["revision"], row["changedAt"])
-    return DetectorState(cursor, row.get("version", ""), row.get("fullPassAt"))
+    return DetectorState(cursor, row.get("version", ""), row.get("fullPassAt"), row.get("passedAt"))
 
 
 def _version() -> str:
