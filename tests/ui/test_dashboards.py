@@ -150,7 +150,7 @@ def test_service_levels_have_a_word_for_their_state(page: Page) -> None:
     visit(page, "/dashboards/executive")
     levels = section(page, "Service levels")
     rows = {row[0]: row[1:] for row in cells(levels)}
-    assert len(rows) == 13
+    assert len(rows) == 16
     # Two of 14 parts are bad now, of 20 % that may be; on the days before the history none was.
     value, target, left, rate, state = rows["Lineage coverage"]
     assert (value, target, rate, state) == ("85.7 %", "at least 80 %", "0.7", "ok")

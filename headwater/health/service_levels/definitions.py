@@ -16,6 +16,8 @@ WINDOW_DAYS = 30
 # The fields that M6 requires: of each job with a run, and of each dataset that a job writes.
 JOB_FIELDS = ("inputs", "outputs", "owner", "code")
 DATASET_FIELDS = ("schema", "column lineage", "owner", "description")
+# The rules whose P1 findings break a promise of days, by the id of the level.
+PROBLEM_RULES: dict[str, tuple[str, ...]] = {}
 IMPACT_SECONDS = 900
 ROOT_CAUSE_SECONDS = 3_600
 LAG_SECONDS = 60
@@ -99,10 +101,30 @@ def _of_figure(
     )
 
 
+def _of_problems(id: str, title: str, rules: tuple[str, ...]) -> ServiceLevel:
+    """Return the level of days on which no P1 finding of some rules was open."""
+    PROBLEM_RULES[id] = rules
+    return ServiceLevel(
+        id=id,
+        name=id,
+        title=title,
+        value="the share of good days",
+        numerator=f"days on which no finding of tier P1 and rule {', '.join(rules)} was open",
+        denominator="days of the window",
+        origin="the findings",
+        source=Source.HISTORY,
+        unit=Unit.SHARE,
+        good=Direction.UP,
+        target=0.9,
+        objective=0.9,
+        budget=Budget.DAYS,
+    )
+
+
 _SNAPSHOTS = "the graph, and the daily snapshots of the figure"
 _RUNS = "the runs in the graph that started in the window"
 
-SERVICE_LEVELS = {
+SERVICE_LEVELS: dict[str, ServiceLevel] = {
     one.id: one
     for one in (
         _of_figure("M1", "coverage", _SNAPSHOTS, objective=0.8),
@@ -248,6 +270,27 @@ SERVICE_LEVELS = {
             objective=0.9,
             budget=Budget.DAYS,
         ),
+        ServiceLevel(
+            id="run-success",
+            name="run-success",
+            title="Successful end-to-end runs",
+            value="the share",
+            numerator="of these, runs that completed",
+            denominator="runs that started in the window, ended, belong to no other run, and were "
+            "not retried: the last attempt of each execution",
+            origin=_RUNS,
+            source=Source.HISTORY,
+            unit=Unit.SHARE,
+            good=Direction.UP,
+            target=0.95,
+            objective=0.95,
+        ),
+        _of_problems(
+            "data-freshness",
+            "Fresh data for consumers",
+            ("stale-source", "stale-dataset", "stale-answer", "missing-run"),
+        ),
+        _of_problems("data-correctness", "Correct data for consumers", ("failed-check",)),
         _of_figure(
             "median-blast-radius",
             "median-blast-radius",

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from headwater.health.service_levels.definitions import (
     DATASET_FIELDS,
     IMPACT_SECONDS,
     JOB_FIELDS,
+    PROBLEM_RULES,
     ROOT_CAUSE_SECONDS,
 )
 from headwater.health.service_levels.samples import SECONDS_MAX, Counts
 from headwater.lineage.questions.coverage import share
 from headwater.lineage.view import GraphView
+
+FINDINGS_MAX = 10_000
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,45 @@ def critical_drifts(view: GraphView, window: Window) -> Measure:
     return Measure(value, Counts(max(days - len(bad), 0), days), bad)
 
 
+def run_success(view: GraphView, window: Window) -> Measure:
+    return _share(_read_runs(view, "ended_executions", window))
+
+
+def days_without_problems(id: str) -> Callable[[GraphView, Window], Measure]:
+    """Return the measure of the days without a P1 finding of the rules of a level."""
+
+    def measure(view: GraphView, window: Window) -> Measure:
+        since, until = window
+        days = max((until - since).days, 1)
+        if not view.visibility.is_unrestricted:
+            return Measure(None, Counts())
+        rows = view.read(
+            "read/service_levels/urgent_findings",
+            seconds=SECONDS_MAX,
+            since=since,
+            until=until,
+            rules=list(PROBLEM_RULES[id]),
+            limit=FINDINGS_MAX,
+        )
+        bad = days_of([(row["began"], row["end"]) for row in rows], window)
+        good = max(days - len(bad), 0)
+        return Measure(good / days, Counts(good, days), bad)
+
+    return measure
+
+
+def days_of(spans: Iterable[tuple[datetime, datetime | None]], window: Window) -> frozenset[date]:
+    """Return the days in UTC that spans touch within a window; a span without an end lasts."""
+    since, until = window
+    found: set[date] = set()
+    for began, end in spans:
+        day, last = max(began, since).date(), min(end or until, until).date()
+        while day <= last:
+            found.add(day)
+            day += timedelta(days=1)
+    return frozenset(found)
+
+
 def completeness(view: GraphView, _: Window) -> Measure:
     [row] = view.read(
         "read/service_levels/completeness", seconds=SECONDS_MAX, visible=view.visibility.regexes
@@ -96,6 +138,8 @@ MEASURES: dict[str, Callable[[GraphView, Window], Measure]] = {
     "M6": completeness,
     "M7": critical_drifts,
     "M8": correlated_flows,
+    "run-success": run_success,
+    **{id: days_without_problems(id) for id in PROBLEM_RULES},
 }
 
 

@@ -50,6 +50,9 @@ def test_all_levels_in_order(ask: Ask) -> None:
     ids = [level["id"] for level in levels]
     assert ids == [
         *(f"M{number}" for number in range(1, 11)),
+        "run-success",
+        "data-freshness",
+        "data-correctness",
         "median-blast-radius",
         "unknown-downstreams",
         "certified-path-integrity",

@@ -86,6 +86,10 @@ def test_levels_of_the_story(story: GraphView) -> None:
         "M8": (8 / 9, Counts(8, 9)),
         "M9": (None, Counts(0, 0)),
         "M10": (None, Counts(30, 30)),
+        # Of the nine runs, bad failed.
+        "run-success": (8 / 9, Counts(8, 9)),
+        "data-freshness": (1.0, Counts(30, 30)),
+        "data-correctness": (1.0, Counts(30, 30)),
         "median-blast-radius": (2.0, Counts(30, 30)),
         # Nobody reads archive, model, oracle and out, of eight datasets.
         "unknown-downstreams": (4 / 8, Counts(4, 8)),
@@ -104,6 +108,9 @@ def test_levels_of_the_story(story: GraphView) -> None:
         "M8": Verdict.MISSED,
         "M9": Verdict.UNKNOWN,
         "M10": Verdict.UNKNOWN,
+        "run-success": Verdict.MISSED,
+        "data-freshness": Verdict.OK,
+        "data-correctness": Verdict.OK,
         "median-blast-radius": Verdict.OK,
         "unknown-downstreams": Verdict.MISSED,
         "certified-path-integrity": Verdict.OK,
@@ -145,6 +152,29 @@ def test_findings_count_for_root_causes_and_drifts(story: GraphView) -> None:
     # Three findings on one day, the second of January, of 30 days.
     assert (drift.value, drift.counts) == (3 / 30, Counts(29, 30))
     assert drift.budget_left == pytest.approx(0)
+
+
+@pytest.mark.neo4j
+def test_days_with_stale_data_spend_the_budget_of_freshness(story: GraphView) -> None:
+    """Stale for three days three weeks ago, and since yesterday; a P2 does not count."""
+    rows: list[dict[str, Any]] = [
+        {"urn": "a", "tier": "P1", "began": 21, "end": 19},
+        {"urn": "b", "tier": "P1", "began": 1, "end": None},
+        {"urn": "c", "tier": "P2", "began": 9, "end": 8},
+    ]
+    for row in rows:
+        began, end = row.pop("began"), row.pop("end")
+        row |= {"rule": "stale-answer", "firstSeen": NOW - timedelta(days=began)}
+        row["resolvedAt"] = None if end is None else NOW - timedelta(days=end)
+        row["lastSeen"] = row["firstSeen"]
+    write(story.database, _FINDINGS, rows=rows)
+    state = evaluate(story, SERVICE_LEVELS["data-freshness"], NOW)
+    # 13, 14 and 15 December, 2 and 3 January: five of 30 days, three may be.
+    assert (state.value, state.counts) == (25 / 30, Counts(25, 30))
+    assert state.budget_left == pytest.approx(1 - 5 / 3)
+    # Two of the last seven days, of 10 % that may be.
+    assert state.burn_rate == pytest.approx(2 / 7 / 0.1)
+    assert evaluate(story, SERVICE_LEVELS["data-correctness"], NOW).value == 1.0
 
 
 @pytest.mark.neo4j

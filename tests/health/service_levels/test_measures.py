@@ -63,3 +63,8 @@ def test_a_window_is_exact(estate: GraphView) -> None:
 def test_hidden_runs_do_not_count(estate: GraphView) -> None:
     hidden = estate.visible_to(Visibility(("elsewhere",)))
     assert measured(hidden, "M2") == measured(hidden, "M6") == Counts(0, 0)
+
+
+def test_an_execution_counts_by_its_last_attempt(estate: GraphView) -> None:
+    """dag, t2 (its parent is a run, though unknown) and quiet: dag and quiet are end to end."""
+    assert measured(estate, "run-success") == Counts(2, 2)
