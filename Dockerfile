@@ -1,4 +1,4 @@
-# The API and the worker: `serve` (the default) or `worker`. A lock file names every installed file by hash.
+# The API, the worker and the detector: `serve` (the default), `worker` or `detect`. A lock file names every installed file by hash.
 # The build tools stay behind in the first stage.
 FROM python:3.12-slim AS build
 WORKDIR /build

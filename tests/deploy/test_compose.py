@@ -18,8 +18,8 @@ import pytest
 import yaml
 from neo4j import Driver
 
+from headwater.cli import detect, send, serve
 from headwater.cli import query as ask
-from headwater.cli import send, serve
 from headwater.cli import setup_commands as set_up
 from headwater.cli.doctor import NEO4J_SETTINGS
 from headwater.local.neo4j_settings import Sizes, neo4j_settings
@@ -28,7 +28,13 @@ from headwater.settings import Settings, load
 ROOT = Path(__file__).parents[2]
 COMPOSE = ROOT / "docker-compose.yml"
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
-COMMANDS = {**serve.COMMANDS, **send.COMMANDS, **ask.COMMANDS, **set_up.COMMANDS}
+COMMANDS = {
+    **serve.COMMANDS,
+    **detect.COMMANDS,
+    **send.COMMANDS,
+    **ask.COMMANDS,
+    **set_up.COMMANDS,
+}
 PASSWORD = "HEADWATER_NEO4J_PASSWORD"
 # The image's start script reads these, so they are no settings of the server.
 NOT_SETTINGS = {"NEO4J_AUTH"}
@@ -62,7 +68,7 @@ def test_the_client_accepts_it() -> None:
     config = configured(HEADWATER_NEO4J_PASSWORD="correct-horse")
     assert config.returncode == 0, config.stderr
     read = yaml.safe_load(config.stdout)["services"]
-    assert set(read) == {"neo4j", "api", "worker"}
+    assert set(read) == {"neo4j", "api", "worker", "detector"}
     assert read["neo4j"]["environment"]["NEO4J_AUTH"] == "neo4j/correct-horse"
     assert read["worker"]["depends_on"] == {"neo4j": {"condition": "service_healthy"}}
 
@@ -77,17 +83,19 @@ def test_there_is_no_default_password() -> None:
 
 def test_nothing_is_published_but_the_api_on_loopback() -> None:
     published = {name: service.get("ports", []) for name, service in services().items()}
-    assert published == {"neo4j": [], "api": ["127.0.0.1:8000:8000"], "worker": []}
+    published_ports = {"api": ["127.0.0.1:8000:8000"]}
+    assert published == {name: published_ports.get(name, []) for name in services()}
 
 
 def test_every_service_restarts_and_keeps_its_data_on_a_volume() -> None:
     found = services()
     assert {service["restart"] for service in found.values()} == {"unless-stopped"}
     assert found["neo4j"]["volumes"] == ["neo4j:/data"]
-    assert found["api"]["volumes"] == found["worker"]["volumes"] == ["headwater:/var/lib/headwater"]
+    for name in ("api", "worker", "detector"):
+        assert found[name]["volumes"] == ["headwater:/var/lib/headwater"]
 
 
-@pytest.mark.parametrize("name", ["api", "worker"])
+@pytest.mark.parametrize("name", ["api", "worker", "detector"])
 def test_the_program_accepts_the_settings_of_the_file(name: str) -> None:
     environment = {**services()[name]["environment"], PASSWORD: "correct-horse"}
     settings = load(environment)

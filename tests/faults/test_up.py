@@ -87,7 +87,7 @@ class Up:
         wait_for("up", up, UP_SECONDS_MAX)
 
     def child(self, name: str) -> int:
-        """Return the pid of the `serve` or `worker` of this process, or 0."""
+        """Return the pid of the `serve`, `worker` or `detect` of this process, or 0."""
         for folder in Path("/proc").glob("[0-9]*"):
             try:
                 words = (folder / "cmdline").read_bytes().split(b"\0")
@@ -114,7 +114,7 @@ class Up:
         return self._process.wait(seconds_max)
 
     def close(self) -> None:
-        for name in ("serve", "worker"):
+        for name in ("serve", "worker", "detect"):
             self.child(name)
         if self._process.poll() is None:
             self._process.kill()
@@ -143,7 +143,7 @@ def post(up: Up, body: bytes) -> int:
 def test_dead_processes_are_restarted_and_ctrl_c_ends_all(up: Up) -> None:
     up.wait_up()
     url = up.url
-    assert all([up.child("serve"), up.child("worker"), up.neo4j()])
+    assert all([up.child("serve"), up.child("worker"), up.child("detect"), up.neo4j()])
     assert post(up, events_of(1)[0]) == 201
 
     second = Up(up.home)
@@ -151,7 +151,7 @@ def test_dead_processes_are_restarted_and_ctrl_c_ends_all(up: Up) -> None:
     assert f"another `headwater up` runs in {up.home}" in up.output_text
     assert up.ready(), "the first goes on"
 
-    for name in ("serve", "worker"):
+    for name in ("serve", "worker", "detect"):
         first = up.child(name)
         os.kill(first, signal.SIGKILL)
         seconds = wait_for(
@@ -173,7 +173,7 @@ def test_dead_processes_are_restarted_and_ctrl_c_ends_all(up: Up) -> None:
     print(f"Neo4j was back after {seconds:.1f} s")
     assert up.url == url
     assert post(up, events_of(1)[1]) == 201
-    current = [up.child("serve"), up.child("worker"), up.neo4j()]
+    current = [up.child("serve"), up.child("worker"), up.child("detect"), up.neo4j()]
     assert all(current)
 
     code, seconds = up.end(signal.SIGINT)
@@ -186,7 +186,7 @@ def test_dead_processes_are_restarted_and_ctrl_c_ends_all(up: Up) -> None:
 
 def test_sigterm_ends_all_processes_while_neo4j_restarts(up: Up) -> None:
     up.wait_up()
-    pids = [up.child("serve"), up.child("worker"), up.neo4j()]
+    pids = [up.child("serve"), up.child("worker"), up.child("detect"), up.neo4j()]
     os.kill(pids[-1], signal.SIGKILL)
     wait_for("it was noticed", lambda: "Neo4j ended; restarting it" in up.output_text, 10)
     os.kill(up.pid, signal.SIGTERM)
@@ -211,7 +211,7 @@ def test_ctrl_c_during_the_start_leaves_no_process(up: Up) -> None:
 
 def test_the_api_and_the_worker_end_when_up_is_killed(up: Up) -> None:
     up.wait_up()
-    children = [up.child("serve"), up.child("worker")]
+    children = [up.child("serve"), up.child("worker"), up.child("detect")]
     neo4j = up.neo4j()
     up.end(signal.SIGKILL)
     wait_for("they are gone", lambda: not any(map(alive, children)), END_SECONDS_MAX)
