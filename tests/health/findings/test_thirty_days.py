@@ -1,6 +1,7 @@
 """Thirty days of a shop: each planted problem is found and alerted, and nothing else.
 
-live: events come hour by hour, and the detector makes a pass several times a day.
+live: events come hour by hour, and the detector looks several times a day at what changed. It makes
+  a full pass in the afternoon.
 shuffled: all events in random order, many of them twice, with one pass at the end.
 rebuilt: the graph is erased and made again from all events, with one pass at the end.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from headwater.health.alerts.alertmanager import alertmanager_body, with_ends
 from headwater.health.alerts.grouping import alerts_of
 from headwater.health.alerts.models import Alert, Status
 from headwater.health.alerts.texts import alert_text
+from headwater.health.findings.detector import Detector
 from headwater.health.findings.models import Finding
 from headwater.health.findings.store import finding_of
 from headwater.health.findings.sweep import sweep
@@ -123,14 +125,34 @@ def passes() -> Iterator[tuple[datetime, list[Event]]]:
     assert len(waiting) == 0
 
 
+@dataclass
+class Clock:
+    """The clock of the detector."""
+
+    now: datetime
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
 @pytest.fixture(scope="module")
 def life(database: Database, view: GraphView) -> Life:
     empty(database)
     found, cache = Life(), WriteCache()
+    clock = Clock(at(1, "00:00"))
+    detector = Detector(database, clock=clock)
+    detector.full_pass()
     for instant, events in passes():
+        clock.now = instant
         if events:
             write_batch(database, events, cache)
-        sweep(view, None, instant)
+            with pytest.MonkeyPatch.context() as patch:
+                # Only what changed: else a full pass would be due at each of these instants.
+                patch.setattr("headwater.health.findings.detector.FULL_PASS_EVERY", timedelta.max)
+                while detector.step() is not None:
+                    pass
+        else:
+            sweep(view, None, instant)
         found.findings = read_findings(database)
         found.seen.update(
             (one.episode.rule, one.episode.subject, one.episode.first_seen)
