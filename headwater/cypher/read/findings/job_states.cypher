@@ -44,6 +44,7 @@ RETURN urn, j.namespace AS namespace, j.name AS name, j.owners AS owners, j.tags
     WITH p, min(length(path)) AS up
     RETURN {
       urn: p.urn,
+      hasLineage: EXISTS { MATCH (p)-[e:FEEDS|PRODUCED]-(:Dataset) WHERE e.current },
       isReporting: EXISTS {
         MATCH (r:PipelineRun)
         USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)

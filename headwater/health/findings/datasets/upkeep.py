@@ -6,8 +6,9 @@ All three look at the clock, and none at a young graph:
   another dataset is known. Sources that are still captured are none.
 - `unused-dataset`: it has a writer, and for 90 days nothing read it or cited it. Models and exports
   are used elsewhere, so they are none; nor is a dataset from which another comes without a job.
-- `uninstrumented`: jobs read it, for 30 days no writer is known, and nobody declared it a source:
-  by a capture, or by the tag `source` or `external`.
+- `uninstrumented`: jobs read it, in three runs at least and after 30 days too. No writer is known,
+  and nobody declared it a source: by a capture, or by the tag `source` or `external`. It ends when
+  nothing has read it for 30 days.
 
 Dropped, deleted and deprecated datasets are none of them.
 """
@@ -15,6 +16,7 @@ Dropped, deleted and deprecated datasets are none of them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -26,6 +28,7 @@ UNUSED_AFTER = timedelta(days=90)
 UNINSTRUMENTED_AFTER = timedelta(days=30)
 _USED_ELSEWHERE = frozenset({"model", "report", "dashboard"})
 _EXPORT_TAGS = frozenset({"export", "export=true", "external-consumer"})
+READS_MIN = 3
 LISTED_MAX = 20
 
 
@@ -36,9 +39,7 @@ def detect_upkeep(history: DatasetHistory, instant: datetime) -> Iterator[Episod
         return
     is_read, is_written = bool(history.current_readers), bool(history.producers)
     if is_read and not is_written and not history.is_source and not history.versions:
-        yield from _overdue(
-            history, "uninstrumented", first, UNINSTRUMENTED_AFTER, instant, _readers(history)
-        )
+        yield from _uninstrumented(history, first, instant)
     if is_read or any(one.generated_at is None for one in history.citations):
         return
     cited = [one.generated_at for one in history.citations if one.generated_at is not None]
@@ -48,6 +49,28 @@ def detect_upkeep(history: DatasetHistory, instant: datetime) -> Iterator[Episod
     elif is_written and not _is_used_elsewhere(history):
         since = max([first, *cited, *(reader.last_seen for reader in history.readers)])
         yield from _overdue(history, "unused-dataset", since, UNUSED_AFTER, instant, _size(history))
+
+
+def _uninstrumented(
+    history: DatasetHistory, first: datetime, instant: datetime
+) -> Iterator[Episode]:
+    readers = history.current_readers
+    last = max(reader.last_seen for reader in readers)
+    is_used = sum(len(reader.runs) for reader in readers) >= READS_MIN
+    if not is_used or last < first + UNINSTRUMENTED_AFTER:
+        return
+    until = last + UNINSTRUMENTED_AFTER
+    jobs = [reader.job for reader in readers]
+    evidence = {"readers": jobs[:LISTED_MAX], "count": len(jobs)}
+    for found in _overdue(
+        history, "uninstrumented", first, UNINSTRUMENTED_AFTER, instant, evidence
+    ):
+        is_over = instant >= until
+        yield replace(
+            found,
+            resolved_at=until if is_over else None,
+            resolved_by="not read any longer" if is_over else None,
+        )
 
 
 def _last_uses(history: DatasetHistory) -> list[datetime]:
@@ -80,11 +103,6 @@ def _overdue(
 def _is_used_elsewhere(history: DatasetHistory) -> bool:
     is_export = any(tag.casefold() in _EXPORT_TAGS for tag in history.tags)
     return is_export or history.type.casefold() in _USED_ELSEWHERE
-
-
-def _readers(history: DatasetHistory) -> dict[str, Any]:
-    jobs = [reader.job for reader in history.current_readers]
-    return {"readers": jobs[:LISTED_MAX], "count": len(jobs)}
 
 
 def _size(history: DatasetHistory) -> dict[str, Any]:

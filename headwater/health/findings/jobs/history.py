@@ -98,6 +98,7 @@ class JobHistory:
     containers: the jobs that contain it, nearest first, such as the DAG of a task.
     is_contained: True if one of them reports runs of its own.
     is_container: True if it contains other jobs, or passes data to or from one without a dataset.
+    is_covered: True if a job that contains it reads or writes datasets.
     is_truncated: True if the job has older runs that were not read.
     active_days: the days (in UTC) within four weeks before its newest run on which it ran, if runs
       were not read.
@@ -117,6 +118,7 @@ class JobHistory:
     containers: tuple[str, ...] = ()
     is_contained: bool = False
     is_container: bool = False
+    is_covered: bool = False
     first_seen: datetime | None = None
     deprecated_at: datetime | None = None
     deleted_at: datetime | None = None

@@ -154,6 +154,7 @@ def _history(
         containers=tuple(one["urn"] for one in row["containers"]),
         is_contained=any(one["isReporting"] for one in row["containers"]),
         is_container=row["isContainer"],
+        is_covered=any(one["hasLineage"] for one in row["containers"]),
         first_seen=row["firstSeen"],
         deprecated_at=row["deprecatedAt"],
         deleted_at=row["deletedAt"],

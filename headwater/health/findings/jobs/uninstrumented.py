@@ -1,8 +1,8 @@
 """The rule `uninstrumented`, of jobs: a job runs, and nothing reports what it reads and writes.
 
 The job succeeded three times, is known for seven days, and no run of it named a dataset. A job that
-contains others, streams, or passes data to another job is none, nor is one that only actions of
-Spark's RDDs name.
+contains others, streams, or passes data to another job is none. Nor is the query of a task whose
+lineage is known, or a job that only actions of Spark's RDDs name.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ _RDD_JOB = "RDD_JOB"
 
 def detect_uninstrumented(history: JobHistory, instant: datetime) -> list[Episode]:
     """Return the episode of a job without inputs and outputs, if it has any."""
-    if history.inputs or history.outputs or history.is_container or history.is_streaming:
+    if history.inputs or history.outputs or history.is_streaming:
+        return []
+    if history.is_container or history.is_covered:
         return []
     if history.deprecated_at is not None or history.type == _RDD_JOB or history.first_seen is None:
         return []

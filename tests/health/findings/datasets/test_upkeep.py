@@ -64,6 +64,8 @@ def test_unused_datasets(
     [
         (30, {}, [("uninstrumented", 30)]),
         (29.9, {}, []),
+        (31, {"readers": (reader("load", 0, 15, 29),)}, []),
+        (31, {"readers": (reader("load", 0, 30),)}, []),
         (400, {"is_source": True}, []),
         (400, {"producers": LOAD}, []),
         (400, {"versions": daily([1])}, []),
@@ -72,4 +74,11 @@ def test_unused_datasets(
 def test_uninstrumented_datasets(
     number: float, more: dict[str, Any], expected: list[tuple[str, float]]
 ) -> None:
-    assert rules(number, readers=(reader("load", 0, 1),), **more) == expected
+    content: dict[str, Any] = {"readers": (reader("load", *range(31)),), **more}
+    assert rules(number, **content) == expected
+
+
+def test_a_dataset_that_is_not_read_any_longer_was_uninstrumented() -> None:
+    given = history(readers=(reader("load", *range(31)),))
+    [found] = detect_upkeep(given, day(60.1))
+    assert (found.resolved_at, found.resolved_by) == (day(60), "not read any longer")

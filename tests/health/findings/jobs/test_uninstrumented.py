@@ -38,6 +38,7 @@ def test_a_job_that_names_no_dataset_for_a_week() -> None:
         {"count": 2},
         {"inputs": ("dataset:db:raw",)},
         {"is_container": True},
+        {"is_covered": True},
         {"is_streaming": True},
         {"type": "RDD_JOB"},
         {"deprecated_at": moment(DAY)},
