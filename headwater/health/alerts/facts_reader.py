@@ -32,6 +32,7 @@ from headwater.lineage.view import GraphView
 
 SECONDS_MAX = 2.0
 CAUSES_MAX, VIOLATIONS_MAX, SUCCESSES_MAX, STEPS_MAX = 3, 5, 5, 20
+DATASETS_MAX = 5
 RECENT = timedelta(days=7)
 _CHECK = "failed-check"
 
@@ -64,7 +65,7 @@ def _or_empty(read: Callable[[], T], empty: T) -> T:
 
 
 def _upstream(view: GraphView, subject: str) -> list[str]:
-    rows = view.read("read/alerts/upstream_datasets", urn=subject)
+    rows = view.read("read/alerts/upstream_datasets", urn=subject, limit=DATASETS_MAX)
     return select_visible(view, [row["urn"] for row in rows])
 
 
