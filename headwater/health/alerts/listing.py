@@ -36,7 +36,7 @@ def sent_alerts(
 
 
 def group_deliveries(rows: Iterable[Mapping[str, Any]]) -> list[SentAlert]:
-    """Return the alerts of their newest deliveries, of which the newest comes first."""
+    """Return the alerts of deliveries; `rows` holds the newest delivery first."""
     newest: dict[str, Mapping[str, Any]] = {}
     states: dict[str, dict[str, str]] = {}
     for row in rows:
