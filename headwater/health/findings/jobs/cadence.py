@@ -133,10 +133,9 @@ def _on_active_days(start: datetime, end: datetime, weekdays: frozenset[int]) ->
 
 def _times(executions: Sequence[Execution]) -> tuple[list[datetime], timedelta]:
     """Return the times that may have a rhythm, and how much later than these the starts are."""
-    newest = executions[-GAPS_MAX - 1 :]
-    nominals = [(one.nominal, one.started) for one in executions if one.nominal is not None]
-    if len([one for one in newest if one.nominal is not None]) < len(newest):
+    if any(one.nominal is None for one in executions[-GAPS_MAX - 1 :]):
         return [one.started for one in executions], timedelta()
+    nominals = [(one.nominal, one.started) for one in executions if one.nominal is not None]
     lags = [(start - nominal).total_seconds() for nominal, start in nominals[-EXECUTIONS_MIN:]]
     return [nominal for nominal, _ in nominals], timedelta(seconds=median(lags))
 

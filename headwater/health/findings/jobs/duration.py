@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from statistics import fmean, stdev
+from statistics import stdev
 
 from headwater.health.findings.jobs.executions import execution_key
 from headwater.health.findings.jobs.history import JobHistory, RunFact
@@ -121,13 +121,14 @@ def _seconds(run: RunFact, runs: Sequence[RunFact], instant: datetime) -> float 
 
 def _timing(run: RunFact, seconds: float, earlier: Sequence[RunFact]) -> _Timing:
     baseline = [one.seconds or 0.0 for one in earlier[-BASELINE_MAX:]]
-    mean, deviation = fmean(baseline), stdev(baseline)
-    limit = max(
-        mean + DEVIATIONS * deviation,
-        mean * (1 + SHARE),
-        mean + SECONDS_MIN,
-        *(one.seconds or 0.0 for one in earlier if _is_same_weekday(one, run)),
-    )
+    mean = sum(baseline) / len(baseline)
+    limit = max(mean * (1 + SHARE), mean + SECONDS_MIN)
+    if seconds <= limit:
+        # The other bounds only raise the limit.
+        return _Timing(run, seconds, mean, 0.0, limit)
+    deviation = stdev(baseline)
+    weekdays = (one.seconds or 0.0 for one in earlier if _is_same_weekday(one, run))
+    limit = max(limit, mean + DEVIATIONS * deviation, *weekdays)
     return _Timing(run, seconds, mean, deviation, limit)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from itertools import chain
 
 from headwater.health.findings.jobs.history import RunFact
@@ -31,12 +32,12 @@ class Execution:
         """Return the first start."""
         return self.runs[0].started
 
-    @property
+    @cached_property
     def nominal(self) -> datetime | None:
         """Return the nominal start; None if no run has one."""
         return min((run.nominal_start for run in self.runs if run.nominal_start), default=None)
 
-    @property
+    @cached_property
     def complete_runs(self) -> tuple[RunFact, ...]:
         """Return the runs that succeeded."""
         return tuple(run for run in self.runs if run.is_complete)

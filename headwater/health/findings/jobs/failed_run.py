@@ -7,7 +7,8 @@ an answer cites it, or if it is certified or critical. A failure without a used 
 A failure ends when later successful runs have written all of them again, except for what its own
 execution had already written before it. It also ends with the second successful execution after
 it: the job may no longer write the rest. Runs for an earlier period and other mapped instances of
-the same task do not count. Failures that overlap are one episode.
+the same task do not count. Failures that overlap are one episode. If the oldest runs that were read
+failed, the episode began with the first failure since the success before them.
 
 A run that is part of another run is left to that run, if that one names the same datasets.
 """
@@ -15,7 +16,7 @@ A run that is part of another run is left to that run, if that one names the sam
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 
@@ -44,12 +45,12 @@ class _Failure:
 def detect_failed_runs(history: JobHistory) -> list[Episode]:
     """Return the episodes of failed runs whose datasets others use."""
     executions = group_executions(history.runs)
-    failures = [
-        failure
-        for run in history.runs
-        if run.status == "FAIL" and run.ended is not None and not _is_reported_by_parent(run)
-        if (failure := _failure(history, executions, run, run.ended)) is not None
-    ]
+    failures = []
+    for number, execution in enumerate(executions):
+        for run in execution.runs:
+            if run.status == "FAIL" and not _is_reported_by_parent(run):
+                failure = _failure(history, executions, number, run)
+                failures += [failure] if failure is not None else []
     failures.sort(key=lambda one: (one.failed, one.run.urn))
     episodes: list[list[_Failure]] = []
     for failure in failures:
@@ -57,7 +58,23 @@ def detect_failed_runs(history: JobHistory) -> list[Episode]:
             episodes[-1].append(failure)
         else:
             episodes.append([failure])
-    return [_episode(history, some) for some in episodes]
+    found = [_episode(history, some) for some in episodes]
+    if found and _began_earlier(history, found[0]):
+        # The beginning must not move with the window of runs that were read.
+        found[0] = replace(
+            found[0],
+            key=history.failing_run or found[0].key,
+            first_seen=history.failing_since or found[0].first_seen,
+        )
+    return found
+
+
+def _began_earlier(history: JobHistory, episode: Episode) -> bool:
+    """Return True if the runs before the first of an episode were left out, or failed too."""
+    for run in history.runs:
+        if run.is_complete or run.urn == episode.key:
+            return not run.is_complete
+    return False
 
 
 def _is_reported_by_parent(run: RunFact) -> bool:
@@ -68,24 +85,26 @@ def _is_reported_by_parent(run: RunFact) -> bool:
 
 
 def _failure(
-    history: JobHistory, executions: Sequence[Execution], run: RunFact, failed: datetime
+    history: JobHistory, executions: Sequence[Execution], number: int, run: RunFact
 ) -> _Failure | None:
-    written_before: set[str] = set()
-    usual: set[str] = set()
-    for one in executions:
-        complete = [other for other in one.complete_runs if other.started < run.started]
-        if run in one.runs:
-            written_before = _writes(complete)
-        elif one.started < run.started and complete:
-            usual = _writes(complete)
-    expected = set(run.writes) | usual
+    """Return the failure of a run in the execution of this number; None if nobody feels it."""
+    expected = set(run.writes) | _usual_writes(executions[:number], run.started)
     if not expected:
         expected = {one.urn for one in history.outputs if one.is_current}
-    missing = expected - written_before
+    own = executions[number].complete_runs
+    missing = expected - _writes(one for one in own if one.started < run.started)
     used = tuple(one for one in history.outputs if one.urn in missing and _is_used(one))
-    if not used:
+    if not used or run.ended is None:
         return None
-    return _Failure(run, failed, used, _end(executions, run, missing))
+    return _Failure(run, run.ended, used, _end(executions, run, missing))
+
+
+def _usual_writes(earlier: Sequence[Execution], before: datetime) -> set[str]:
+    """Return what the newest successful execution before an instant wrote."""
+    for one in reversed(earlier):
+        if complete := [run for run in one.complete_runs if run.started < before]:
+            return _writes(complete)
+    return set()
 
 
 def _writes(runs: Iterable[RunFact]) -> set[str]:
@@ -101,6 +120,8 @@ def _end(executions: Sequence[Execution], failure: RunFact, missing: set[str]) -
     rest = set(missing)
     later = 0
     for one in executions:
+        if not one.complete_runs:
+            continue
         repairs = [run for run in one.complete_runs if _may_repair(run, failure)]
         for run in repairs:
             rest -= set(run.writes)

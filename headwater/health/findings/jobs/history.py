@@ -102,6 +102,8 @@ class JobHistory:
     is_truncated: True if the job has older runs that were not read.
     active_days: the days (in UTC) within four weeks before its newest run on which it ran, if runs
       were not read.
+    failing_run, failing_since: the first failed run since the success before these runs, and when
+      it failed; None if all runs were read or the first of them did not fail.
     """
 
     urn: str
@@ -124,6 +126,8 @@ class JobHistory:
     deleted_at: datetime | None = None
     is_truncated: bool = False
     active_days: tuple[date, ...] = ()
+    failing_run: str | None = None
+    failing_since: datetime | None = None
 
     @property
     def since(self) -> datetime | None:

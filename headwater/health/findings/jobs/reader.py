@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 
 import msgspec
@@ -56,10 +57,10 @@ def read_job_histories(view: GraphView, urns: Iterable[str]) -> list[JobHistory]
         runs = {urn: _runs(rows[urn]) for urn in states}
         schedules = _read_schedules(view, runs)
         days = _read_active_days(view, runs)
-        histories += [
-            _history(row, runs[urn], schedules.get(urn), days.get(urn, ()))
-            for urn, row in sorted(states.items())
-        ]
+        failing = _read_failing(view, runs)
+        for urn, row in sorted(states.items()):
+            history = _history(row, runs[urn], schedules.get(urn), days.get(urn, ()))
+            histories.append(replace(history, **failing.get(urn, {})))
     return histories
 
 
@@ -120,6 +121,25 @@ def _read_active_days(
         return {}
     found = view.read("read/findings/job_days", rows=rows, days=_ACTIVE_DAYS)
     return {row["urn"]: _dates(row["days"]) for row in found}
+
+
+def _read_failing(view: GraphView, runs: dict[str, tuple[RunFact, ...]]) -> dict[str, Row]:
+    """Return since when the jobs fail whose runs were not all read, and failed at first."""
+    rows = [
+        {"urn": urn, "before": some[0].started}
+        for urn, some in sorted(runs.items())
+        if len(some) >= RUNS_MAX and _failed_first(some)
+    ]
+    if not rows:
+        return {}
+    return {
+        row["urn"]: {"failing_run": row["run"], "failing_since": row["failedAt"]}
+        for row in view.read("read/findings/failing_since", rows=rows)
+    }
+
+
+def _failed_first(runs: Iterable[RunFact]) -> bool:
+    return next((run.status for run in runs if run.status in ("COMPLETE", "FAIL")), "") == "FAIL"
 
 
 def _dates(times: Iterable[datetime]) -> tuple[date, ...]:

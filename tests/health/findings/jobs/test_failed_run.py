@@ -148,6 +148,15 @@ def test_no_failures(history: JobHistory) -> None:
     assert episodes(history) == []
 
 
+def test_a_cut_history_keeps_the_beginning_of_its_first_failure() -> None:
+    began = {"failing_run": "run:first", "failing_since": moment(-600), "is_truncated": True}
+    assert episodes(job([FAILED], **began)) == [("run:first", -600, None, None)]
+    aborted = job([run("a", 0, "ABORT"), FAILED, run("c", 20)], **began)
+    assert episodes(aborted) == [("run:first", -600, 25, "run:c")]
+    since = job([run("a", 0), FAILED], is_truncated=True)
+    assert episodes(since) == [("run:b", 15, None, None)]
+
+
 def test_the_evidence() -> None:
     failures = [FAILED, run("c", 20, "FAIL", error="disk full", attempt=2)]
     [found] = detect_failed_runs(job(failures))

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from headwater.cypher.driver.database import Database
+from headwater.health.findings.jobs.failed_run import detect_failed_runs
 from headwater.health.findings.jobs.history import OutputFact, ParentFact, RunFact, Schedule
 from headwater.health.findings.jobs.reader import read_job_histories
 from headwater.lineage.view import GraphView
@@ -149,3 +150,20 @@ def test_the_newest_runs_are_read(database: Database, view: GraphView) -> None:
     assert [found.runs[0].urn, found.runs[-1].urn] == [run_of("r001"), run_of("r200")]
     assert (found.is_truncated, found.since) == (True, moment(1))
     assert found.runs[-1].ended is None
+
+
+def test_a_long_failure_keeps_its_beginning(database: Database, view: GraphView) -> None:
+    """The job succeeded once, and failed 250 times since: the first failure is long ago."""
+    empty(database)
+    events = [run_event("ok", "COMPLETE", 0, job="often", outputs=["t"])]
+    events += [
+        run_event(f"r{number:03}", "FAIL", number, job="often", outputs=["t"])
+        for number in range(1, 251)
+    ]
+    events += [run_event("reader", "COMPLETE", 0, job="reader", inputs=["t"])]
+    write_events(database, events)
+    [found] = read_job_histories(view, [job("often")])
+    assert (found.failing_run, found.failing_since) == (run_of("r001"), moment(1))
+    [episode] = detect_failed_runs(found)
+    assert (episode.key, episode.first_seen) == (run_of("r001"), moment(1))
+    assert (episode.last_seen, episode.resolved_at) == (moment(250), None)
