@@ -274,7 +274,7 @@ class Detector:
         return checkpoint.position >= self._rebuilt_at
 
     def _rest(self) -> None:
-        """Rest within a pass, if events wait to be folded."""
+        """Pause within a pass, if events wait to be folded."""
         if self._events_wait():
             self.stop.wait(self._rest_seconds())
             self._worked_since = time.monotonic()
