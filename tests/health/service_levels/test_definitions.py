@@ -6,7 +6,7 @@ import pytest
 
 from headwater.errors import QueryError
 from headwater.health.figures.definitions import FIGURES
-from headwater.health.service_levels.definitions import SERVICE_LEVELS, levels_of
+from headwater.health.service_levels.definitions import SERVICE_LEVELS, ServiceLevel, levels_of
 from headwater.health.service_levels.measures import MEASURES
 
 
@@ -32,7 +32,7 @@ def test_the_targets_that_the_platform_promises() -> None:
 
 
 @pytest.mark.parametrize("level", SERVICE_LEVELS.values(), ids=lambda level: level.id)
-def test_each_level_has_a_budget_and_a_way_to_be_measured(level) -> None:  # type: ignore[no-untyped-def]
+def test_each_level_has_a_budget_and_a_way_to_be_measured(level: ServiceLevel) -> None:
     assert 0 < level.objective < 1
     if level.figure:
         assert level.target == FIGURES[level.figure].threshold
