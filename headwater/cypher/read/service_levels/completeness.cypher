@@ -1,5 +1,5 @@
-// Count the visible jobs with runs, the visible datasets that a job writes, and of each the required
-// fields that have a value. This is a scan over all jobs and datasets, to count them.
+// Count the visible jobs with runs, the visible datasets that a job writes, and of each the
+// required fields that have a value. This is a scan over all jobs and datasets, to count them.
 // access: read
 // params: $visible LIST<STRING> = null
 // returns: jobs, inputs, outputs, jobOwners, code, datasets, schemas, columns, datasetOwners,

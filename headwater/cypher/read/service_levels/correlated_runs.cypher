@@ -1,6 +1,6 @@
-// Count the visible runs that started in a time window, ended and contain no others, and those whose
-// identifiers match: the parent run that they name sent events itself, and their job shares a
-// dataset with another job or an answer.
+// Count the visible runs that started in a time window, ended and contain no others, and those
+// whose identifiers match: the parent run that they name sent events itself, and their job shares
+// a dataset with another job or an answer.
 // access: read
 // params: $since DATETIME, $until DATETIME, $visible LIST<STRING> = null
 // returns: total, good

@@ -9,7 +9,8 @@ MATCH (f:Finding)
 WHERE f.tier = 'P1' AND f.firstSeen >= $since AND f.firstSeen < $until
 OPTIONAL MATCH (root:Finding {urn: f.root})
 WITH f.firstSeen AS began, CASE WHEN root IS NULL THEN f.resolvedAt ELSE root.resolvedAt END AS end
-WITH CASE WHEN end < began THEN 0.0 ELSE (end.epochMillis - began.epochMillis) / 1000.0 END AS taken,
+WITH
+  CASE WHEN end < began THEN 0.0 ELSE (end.epochMillis - began.epochMillis) / 1000.0 END AS taken,
   ($until.epochMillis - began.epochMillis) / 1000.0 AS open
 WHERE taken IS NOT NULL OR open >= $within
 RETURN count(*) AS total, count(CASE WHEN taken <= $within THEN 1 END) AS good, avg(taken) AS mean

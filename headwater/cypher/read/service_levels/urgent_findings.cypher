@@ -1,5 +1,5 @@
-// Return the begin and the end of the findings of tier P1 and of the given rules that were open in a
-// time window; the end of an open one is null.
+// Return the begin and the end of the findings of tier P1 and of the given rules that were open in
+// a time window; the end of an open one is null.
 // access: read
 // params: $rules LIST<STRING>, $since DATETIME, $until DATETIME, $limit INTEGER = 10000
 // returns: began, end
