@@ -119,8 +119,10 @@ def _fold_answer(accumulator: DeltaAccumulator, dataset: Dataset, facet: msgspec
     text = canonical_texts({native.ANSWER_FACET: facet}).get(native.ANSWER_FACET)
     if text is None:
         return
-    generated = parse_instant_or_none(read_answer(text).generated_at) if text else None
-    instants = {accumulator.last if generated is None else generated} if text else set()
+    instants: set[int] = set()
+    if text:
+        generated = parse_instant_or_none(read_answer(text).generated_at)
+        instants.add(accumulator.last if generated is None else generated)
     answers = [AnswerFacts(dataset.name, accumulator.register(text), instants)]
     for citation in read_citations(text):
         if citation.answer_id:
