@@ -8,6 +8,7 @@ from headwater.client.records import (
     AnswerDetails,
     DatasetDetails,
     FailedRun,
+    Finding,
     JobDetails,
     Node,
     RunDetails,
@@ -25,6 +26,13 @@ class FailedRuns(msgspec.Struct, frozen=True, rename="camel"):
     """Failed runs, newest first; `more` is True if there are others."""
 
     failed_runs: tuple[FailedRun, ...]
+    more: bool
+
+
+class Findings(msgspec.Struct, frozen=True, rename="camel"):
+    """Detected problems, newest evidence first; `more` is True if there are others."""
+
+    findings: tuple[Finding, ...]
     more: bool
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from headwater.cells import one_line, text_of
 from headwater.client.records import Affected, Node, Ref, Stale
-from headwater.mcp_server.answers import Description, FailedRuns, Found
+from headwater.mcp_server.answers import Description, FailedRuns, Findings, Found
 
 if TYPE_CHECKING:
     from headwater.client.results import Impact, Lineage, RootCause, Trace
@@ -68,6 +68,24 @@ def failed_runs(answer: FailedRuns) -> list[str]:
         owners = sorted({*run.owners, *run.partial.owners, *run.stale.owners})
         if owners:
             lines.append(f"  notify {', '.join(owners)}")
+    return _listed(lines, lines_max=4 * _LINES_MAX)
+
+
+def findings(answer: Findings) -> list[str]:
+    """Summarise findings: what is wrong where, since when, who is affected, and what caused it."""
+    lines = [f"findings: {len(answer.findings)}{', more exist' if answer.more else ''}"]
+    for one in answer.findings:
+        state = f"resolved {_time(one.resolved_at)}" if one.resolved_at else "open"
+        lines.append(f"{one.severity} {one.rule} {one.urn} {state} since {_time(one.first_seen)}")
+        affected = one.affected
+        lines.append(
+            f"  affected: {affected.answers} answers, {affected.datasets} datasets, "
+            f"{affected.jobs} jobs, {affected.critical} critical"
+        )
+        if one.root != one.id:
+            lines.append(f"  caused by {one.root}")
+        if one.owners:
+            lines.append(f"  notify {', '.join(one.owners)}")
     return _listed(lines, lines_max=4 * _LINES_MAX)
 
 

@@ -11,12 +11,12 @@ from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 
-from headwater.client.arguments import Direction, Kind
+from headwater.client.arguments import Direction, Kind, Tier
 from headwater.client.client import Client
 from headwater.client.results import Impact, Lineage, RootCause, Trace
 from headwater.errors import QueryError
 from headwater.mcp_server import summaries
-from headwater.mcp_server.answers import Description, FailedRuns, Found
+from headwater.mcp_server.answers import Description, FailedRuns, Findings, Found
 from headwater.schema.urns import parse_urn
 
 NODES_MAX = 300
@@ -107,6 +107,23 @@ class FailedRunsArguments(_Arguments, frozen=True, kw_only=True):
     limit: Limit = 10
 
 
+class FindingsArguments(_Arguments, frozen=True, kw_only=True):
+    tier: Annotated[
+        Tier | None, msgspec.Meta(description="Only this severity; P1 is the most urgent.")
+    ] = None
+    rule: Annotated[
+        str | None, msgspec.Meta(description="Only this rule, for example `failed-run`.")
+    ] = None
+    node: NodeText | None = None
+    namespace: Annotated[
+        str | None, msgspec.Meta(description="Only findings on nodes of this namespace.")
+    ] = None
+    include_resolved: Annotated[bool, msgspec.Meta(description="Return resolved findings too.")] = (
+        False
+    )
+    limit: Limit = 10
+
+
 class RootCauseArguments(_Arguments, frozen=True, kw_only=True):
     node: NodeText
     since: Since = None
@@ -191,6 +208,20 @@ def _failed_runs(client: Client, given: FailedRunsArguments) -> FailedRuns:
         )
     )
     return FailedRuns(runs[: given.limit], len(runs) > given.limit)
+
+
+def _findings(client: Client, given: FindingsArguments) -> Findings:
+    found = tuple(
+        client.findings(
+            open=None if given.include_resolved else True,
+            tier=given.tier,
+            rule=given.rule,
+            node=given.node,
+            namespace=given.namespace,
+            limit=given.limit + 1,
+        )
+    )
+    return Findings(found[: given.limit], len(found) > given.limit)
 
 
 def _root_cause(client: Client, given: RootCauseArguments) -> RootCause:
@@ -288,6 +319,17 @@ TOOLS: dict[str, Tool[Any, Any]] = {
             FailedRuns,
             _failed_runs,
             summaries.failed_runs,
+        ),
+        Tool(
+            "findings",
+            "List detected problems",
+            "List the problems that Headwater detected: failed and missing runs, stale data, "
+            "changed schemas, drifted measures, failed checks. Each has its severity, evidence, "
+            "everybody affected downstream, its cause and its owners.",
+            FindingsArguments,
+            Findings,
+            _findings,
+            summaries.findings,
         ),
         Tool(
             "root_cause",

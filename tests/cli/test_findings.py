@@ -9,7 +9,6 @@ import pytest
 from typer.testing import CliRunner
 
 from headwater.cli import app
-from headwater.cli.show_findings import affected_words
 from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
 from headwater.health.findings.models import Consumer, Tier
@@ -128,10 +127,3 @@ def test_errors() -> None:
         shown("show", "finding:mean:dataset:db:none@1")
     with pytest.raises(QueryError, match="there is no rule 'fialed-run'"):
         shown("--rule", "fialed-run")
-
-
-def test_affected_words() -> None:
-    nobody = {"answers": 0, "critical": 0, "datasets": 0, "jobs": 0}
-    assert affected_words(nobody) == "nobody"
-    assert affected_words({**nobody, "jobs": 2, "critical": 3}) == "3 critical, 2 jobs"
-    assert affected_words({**nobody, "jobs": 2, "truncated": True}) == "over 2 jobs"

@@ -31,6 +31,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "trace": {"answer": "kpi"},
     "lineage": {"node": "d", "direction": "upstream"},
     "failed_runs": {"since": at(1), "namespace": "etl"},
+    "findings": {"tier": "P1", "node": "load"},
     "root_cause": {"node": "kpi"},
     "impact": {"node": "a", "change": "column_drop", "column": "total"},
 }
@@ -119,6 +120,7 @@ def check_answers(tools: list[Tool], results: dict[str, CallToolResult]) -> None
     assert [one["runId"] for one in content["failed_runs"]["failedRuns"]] == ["load-2"]
     assert "=disk full" in text_of(results["failed_runs"])
     assert content["root_cause"]["starts"]
+    assert content["findings"] == {"findings": [], "more": False}
     assert content["impact"]["risk_level"] == "high"
     assert "breaking JOB mart (total)" in text_of(results["impact"])
 
