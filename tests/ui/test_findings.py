@@ -94,7 +94,7 @@ def test_nodes_show_their_findings(page: Page) -> None:
 
 def test_the_explorer_and_the_start_show_the_urgency(page: Page) -> None:
     visit(page, "/lineage?urn=dataset%3Adb%3Aorders&depth=3&view=list&overlay=findings")
-    expect(page.get_by_role("row").filter(has_text="load_orders")).to_contain_text("P1 urgent")
+    expect(page.get_by_role("row", name="job load_orders")).to_contain_text("P1 urgent")
     visit(page, "/")
     expect(page.locator("[aria-labelledby=home-findings]")).to_contain_text("P1 urgent 1")
     expect(page.locator("[aria-labelledby=home-findings]")).to_contain_text("P2 soon 1")
