@@ -2,7 +2,7 @@
 // contains each of them. A run without a start is left out.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 200, $datasets INTEGER = 100
-// returns: job, urn, status, startedAt, endedAt, lastSeen, nominalStart, nominalEnd, slot, attempt,
+// returns: job, urn, status, startedAt, endedAt, lastSeen, nominalStart, slot, attempt,
 //   execution, error, version, codeHash, reads, writes, parent
 // example: headwater cypher read/findings/job_runs --param urns=job:spark:flights.clean
 UNWIND $urns AS job
@@ -25,7 +25,7 @@ CALL (j) {
 }
 RETURN job, r.urn AS urn, r.status AS status, r.startedAt AS startedAt,
   coalesce(r.finishedAt, r.failedAt) AS endedAt, r.lastSeen AS lastSeen,
-  r.nominalStart AS nominalStart, r.nominalEnd AS nominalEnd, r.slot AS slot,
+  r.nominalStart AS nominalStart, r.slot AS slot,
   r.attempt AS attempt, coalesce(r.execution, COLLECT {
     MATCH (r)-[:PART_OF]->(p:PipelineRun) RETURN p.urn ORDER BY p.urn LIMIT 1
   }[0]) AS execution, r.error AS error, r.version AS version, r.codeHash AS codeHash, COLLECT {

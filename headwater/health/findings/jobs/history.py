@@ -39,7 +39,6 @@ class RunFact:
     started: datetime
     ended: datetime | None = None
     nominal_start: datetime | None = None
-    nominal_end: datetime | None = None
     slot: str | None = None
     attempt: int | None = None
     execution: str | None = None

@@ -81,7 +81,6 @@ def _run(row: Row) -> RunFact:
         started=row["startedAt"],
         ended=None if is_running else row["endedAt"] or row["lastSeen"],
         nominal_start=row["nominalStart"],
-        nominal_end=row["nominalEnd"],
         slot=row["slot"],
         attempt=row["attempt"],
         execution=row["execution"],
