@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 
 from headwater.chunks import chunks
 from headwater.cypher.driver.database import Row
@@ -106,7 +107,7 @@ def _read_affected(view: GraphView, episodes: Sequence[Episode]) -> dict[str, Af
     reached = _search(view, DATASETS_DOWN, {urn: [urn] for urn in sorted(subjects)}, NODES_MAX)
     citations = _read_citations(view, reached, episodes)
     answers = {one.id: _citing(one, reached.get(one.subject), citations) for one in episodes}
-    nodes = {urn for one in reached.values() for urn in one.hops}
+    nodes = _all_nodes(reached)
     known = read_subjects(view, nodes.union(*answers.values()))
     return {
         one.id: _affected(one.subject, reached.get(one.subject), answers[one.id], known)
@@ -129,7 +130,7 @@ def find_upstream(view: GraphView, starts: Iterable[str]) -> Reached:
     """Return all nodes upstream of these."""
     wanted = sorted(set(starts))
     cited = _cited_datasets(view, [urn for urn in wanted if urn.startswith(_ANSWER)])
-    datasets = [urn for urns in cited.values() for urn in urns]
+    datasets = chain.from_iterable(cited.values())
     return _search_together(view, DATASETS_UP, [*wanted, *datasets])
 
 
@@ -180,7 +181,7 @@ def _read_citations(
 ) -> dict[str, list[Row]]:
     """Return the citations of the reached datasets by dataset."""
     citations: dict[str, list[Row]] = defaultdict(list)
-    datasets = {urn for one in reached.values() for urn in one.hops if urn.startswith(_DATASET)}
+    datasets = {urn for urn in _all_nodes(reached) if urn.startswith(_DATASET)}
     if not datasets:
         return citations
     since = min(one.first_seen for one in episodes)
@@ -197,12 +198,12 @@ def _citing(
 ) -> set[str]:
     """Return the answers that cite what is downstream of an episode since it began."""
     nodes = reached.hops if reached else ()
-    return {
-        row["answer"]
-        for urn in nodes
-        for row in citations.get(urn, ())
-        if _was_current(row, episode.first_seen)
-    }
+    cited = chain.from_iterable(citations.get(urn, ()) for urn in nodes)
+    return {row["answer"] for row in cited if _was_current(row, episode.first_seen)}
+
+
+def _all_nodes(reached: Mapping[str, Reached]) -> set[str]:
+    return set(chain.from_iterable(one.hops for one in reached.values()))
 
 
 def _was_current(citation: Row, instant: datetime) -> bool:

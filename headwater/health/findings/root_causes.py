@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 
 from headwater.health.findings.rules import RULES
 
@@ -70,9 +71,7 @@ def find_roots(
         for one in asked.values()
     }
     roots: dict[str, str] = {}
-    for circle in _circles(
-        {urn: [c for c in found if c in asked] for urn, found in causes.items()}
-    ):
+    for circle in _circles(causes):
         members = set(circle)
         ends: set[str] = set()
         for member in circle:
@@ -92,11 +91,11 @@ def _direct_causes(
     rule = RULES.get(one.rule)
     explaining = rule.causes if rule else _NO_CAUSES
     nodes = [*hops, one.subject] if len(hops) < len(by_subject) else list(by_subject)
+    near = (node for node in dict.fromkeys(nodes) if node in hops or node == one.subject)
+    beside = chain.from_iterable(by_subject.get(node, ()) for node in near)
     return sorted(
         other.id
-        for node in dict.fromkeys(nodes)
-        if node in hops or node == one.subject
-        for other in by_subject.get(node, ())
+        for other in beside
         if other.id != one.id and other.rule in explaining and one.overlaps(other)
     )
 
