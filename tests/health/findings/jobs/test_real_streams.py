@@ -50,10 +50,16 @@ def test_a_week_of_such_nights(name: str, database: Database, view: GraphView) -
 
 
 def test_an_application_is_missing_the_night_after(database: Database, view: GraphView) -> None:
-    """Each of its jobs runs within it, so only the application itself is missing."""
+    """Each of its jobs runs within it, so only the application itself is missing.
+
+    One job has run for a week by then, and Spark's listener named no dataset of it.
+    """
     [path] = [one for one in CAPTURES if one.stem == "spark_appends"]
     found = detect(database, view, path, nights=NIGHTS, hours=40)
-    assert [(one.rule, one.subject) for one in found] == [("missing-run", "job:shop:shop_appends")]
+    assert [(one.rule, one.subject) for one in found] == [
+        ("missing-run", "job:shop:shop_appends"),
+        ("uninstrumented", "job:shop:shop_appends.execute_save_as_v1_table_command"),
+    ]
 
 
 def detect(
