@@ -68,6 +68,7 @@ export const FINDING_TEXTS = {
   "finding.missing.hint": "A late event may have shown that there was no problem.",
   "finding.all": "Findings of all nodes",
   "evidence.now": "now {value}",
+  "evidence.table": "Values beside what they were compared with",
   "evidence.measure": "Measure",
   "evidence.value": "Now",
   "evidence.mean": "Usually",

@@ -83,7 +83,7 @@ function inOrder(names) {
 /** @param {{items: Record<string, any>[]}} properties */
 function Comparisons({ items }) {
   const rows = items.map((item) => /** @type {any} */ (comparisonOf(item)));
-  return html`<div class="table-frame" tabindex="0" role="region" aria-label=${t("finding.evidence")}>
+  return html`<div class="table-frame" tabindex="0" role="region" aria-label=${t("evidence.table")}>
     <table class="comparisons">
       <thead>
         <tr>
