@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Any
 
 import typer
 
@@ -66,17 +68,19 @@ def dead(home: Home = None, as_json: Json = False) -> None:
 
     with closing(graph(home)) as database:
         found = dead_letters(GraphView(database))
-    rows = [
-        {
-            key: value.isoformat() if hasattr(value, "isoformat") else value
-            for key, value in one.items()
-        }
-        for one in found
-    ]
+    rows = [_iso(one) for one in found]
     if as_json:
         render.print_json({"deadLetters": rows})
         return
     render.print_table(render.console(), _DEAD_COLUMNS, rows)
+
+
+def _iso(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with its instants as text."""
+    return {
+        key: value.isoformat() if isinstance(value, datetime) else value
+        for key, value in row.items()
+    }
 
 
 def retry(

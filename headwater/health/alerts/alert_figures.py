@@ -62,10 +62,6 @@ def alert_figures(rows: Iterable[Mapping[str, Any]], days: int) -> AlertFigures:
     begins: dict[str, list[datetime]] = {}
     for key, row in fired.items():
         begins.setdefault(_problem(key), []).append(row["createdAt"])
-    flapping = sum(
-        any(at < begin <= at + FLAPPED for begin in begins.get(_problem(key), ()))
-        for key, (at, _) in ended.items()
-    )
     return AlertFigures(
         days=days,
         fired=len(fired),
@@ -73,8 +69,15 @@ def alert_figures(rows: Iterable[Mapping[str, Any]], days: int) -> AlertFigures:
         by_tier=dict(sorted(by_tier.items())),
         resolved=len(ended),
         acted_upon=sum(_is_acted_upon(alert) for _, alert in ended.values()),
-        flapping=flapping,
+        flapping=sum(
+            _returned(begins.get(_problem(key), ()), at) for key, (at, _) in ended.items()
+        ),
     )
+
+
+def _returned(begins: Iterable[datetime], end: datetime) -> bool:
+    """Return True if one of the alerts of a problem began soon after an end."""
+    return any(end < begin <= end + FLAPPED for begin in begins)
 
 
 def _problem(dedup_key: str) -> str:

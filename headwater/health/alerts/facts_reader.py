@@ -6,7 +6,7 @@ Each part has its own limits of time and size. If one cannot be read, the alert 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import TypeVar
 
@@ -26,7 +26,7 @@ from headwater.health.findings.models import Finding, Impact
 from headwater.health.findings.rules import RULES
 from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.questions.freshness import freshness
-from headwater.lineage.questions.replay import replay_plan
+from headwater.lineage.questions.replay import Rerun, replay_plan
 from headwater.lineage.questions.root_cause import STARTS, root_cause
 from headwater.lineage.view import GraphView
 
@@ -144,13 +144,17 @@ def _replay(view: GraphView, head: Finding) -> Replay | None:
     if start is None:
         return None
     plan = replay_plan(view, start, timeout_seconds=SECONDS_MAX)
-    steps = [tuple(dict.fromkeys(rerun.job or rerun.run for rerun in step)) for step in plan.steps]
+    steps = [_jobs(step) for step in plan.steps]
     return Replay(
         run=plan.corrupt_runs[0] if plan.corrupt_runs else start,
         steps=tuple(steps[:STEPS_MAX]),
         runs=sum(map(len, plan.steps)),
         answers=len(plan.answers),
     )
+
+
+def _jobs(step: Iterable[Rerun]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(rerun.job or rerun.run for rerun in step))
 
 
 def _begun_by(head: Finding) -> str | None:
