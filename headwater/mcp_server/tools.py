@@ -114,7 +114,9 @@ class FindingsArguments(_Arguments, frozen=True, kw_only=True):
     rule: Annotated[
         str | None, msgspec.Meta(description="Only this rule, for example `failed-run`.")
     ] = None
-    node: NodeText | None = None
+    node: Annotated[
+        str | None, msgspec.Meta(description="Only findings on this node: its urn or its name.")
+    ] = None
     namespace: Annotated[
         str | None, msgspec.Meta(description="Only findings on nodes of this namespace.")
     ] = None
