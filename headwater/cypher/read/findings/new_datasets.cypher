@@ -1,6 +1,6 @@
-// Count the datasets of the given namespaces that were first seen on each day since an instant, with
-// the first names of each day, and return when the first dataset of the namespace was seen. This
-// reads all datasets of these namespaces.
+// Count the datasets of the given namespaces that were first seen on each day since an instant,
+// with the first names of each day, and return when the first dataset of the namespace was seen.
+// This reads all datasets of these namespaces.
 // access: read
 // params: $namespaces LIST<STRING>, $since DATETIME, $names INTEGER = 50
 // returns: namespace, knownSince, days
