@@ -21,6 +21,7 @@ from headwater.cli import render as show
 from headwater.cypher.driver.database import Database
 from headwater.cypher.query_catalog import Query
 from headwater.cypher.sandbox.run import StatementResult, run_audit, run_text
+from headwater.health.findings.detector import Detector
 from headwater.local.neo4j import LocalNeo4j
 from scripts.catalogue import OUTPUTS, audits, bare, taught
 
@@ -39,6 +40,7 @@ def main(home: Path) -> None:
     running = neo4j.start()
     database = Database(running.uri, running.user, running.password)
     try:
+        Detector(database).full_pass()
         found = run_text(database, RUN, {"name": f"{home}/flights/marts/carrier_delays"})
         run_id = found.rows[0]["id"]
         OUTPUTS.mkdir(parents=True, exist_ok=True)

@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import tomllib
 import urllib.request
 from collections.abc import Iterator
@@ -51,6 +52,8 @@ UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
 FAILED = (
     "MATCH (r:PipelineRun {status: 'FAIL'}) RETURN r.runId AS id ORDER BY r.failedAt DESC LIMIT 1"
 )
+FOUND = "MATCH (f:Finding {rule: 'failed-run'}) RETURN f.urn AS urn"
+FOUND_SECONDS_MAX = 300.0
 COMPLETED = """
 MATCH (v:Artifact {complete: true}) WHERE v.name ENDS WITH $name
 RETURN v.runId AS id ORDER BY v.createdAt DESC LIMIT 1
@@ -104,10 +107,20 @@ def main(home: Path) -> None:
             events = asker.filled(EVENTS.read_text(encoding="utf-8"))
             asker.run(f"headwater ingest - <<'END'\n{events}END", 0)
             wait_folded(settings, stack.database)
+            _wait_found(stack.database)
             sections = [asker.section(question) for question in questions()]
     PAGE.write_text(
         "\n".join([HEAD.format(count=events.count("\n")), _index(), *sections]), encoding="utf-8"
     )
+
+
+def _wait_found(database: Database) -> None:
+    """Wait until the detector has found the failed run of the demo."""
+    end = time.monotonic() + FOUND_SECONDS_MAX
+    while not run_text(database, FOUND, {}).rows:
+        if time.monotonic() > end:
+            raise SystemExit("the detector found no failed run; read detect.log of the home")
+        time.sleep(0.5)
 
 
 class Asker:

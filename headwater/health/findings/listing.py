@@ -74,11 +74,6 @@ def count_findings(view: GraphView, filter: FindingFilter = FindingFilter()) -> 
     return int(row["count"])
 
 
-def find_finding(view: GraphView, urn: str) -> Finding | None:
-    """Return one finding by its id, None if there is none that the caller may see."""
-    return findings_by_urn(view, [urn]).get(urn)
-
-
 def findings_by_urn(view: GraphView, urns: Sequence[str]) -> dict[str, Finding]:
     """Return the visible ones of these findings by their ids."""
     rows: list[Row] = []

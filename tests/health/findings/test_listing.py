@@ -10,8 +10,8 @@ from headwater.cypher.driver.database import Database
 from headwater.health.findings.listing import (
     FindingFilter,
     count_findings,
-    find_finding,
     findings,
+    findings_by_urn,
     findings_of,
     subject_of,
 )
@@ -101,8 +101,7 @@ def test_pages_go_forward_and_backward(view: GraphView) -> None:
 def test_findings_of_nodes_come_open_first(view: GraphView) -> None:
     found = findings_of(view, ["job:open:load", "job:open:none"])
     assert found == {"job:open:load": [FAILED, ENDED], "job:open:none": []}
-    assert find_finding(view, PRODUCER.id) == PRODUCER
-    assert find_finding(view, "finding:none") is None
+    assert findings_by_urn(view, [PRODUCER.id, "finding:none"]) == {PRODUCER.id: PRODUCER}
 
 
 def test_a_restricted_caller_sees_no_name_of_a_hidden_node(view: GraphView) -> None:
@@ -110,8 +109,7 @@ def test_a_restricted_caller_sees_no_name_of_a_hidden_node(view: GraphView) -> N
     page = findings(restricted)
     assert [one.id for one in page.entries] == [FAILED.id, ENDED.id]
     assert count_findings(restricted) == 2
-    assert find_finding(restricted, STALE.id) is None
-    assert find_finding(restricted, PRODUCER.id) is None
+    assert findings_by_urn(restricted, [STALE.id, PRODUCER.id]) == {}
     assert findings_of(restricted, ["dataset:secret:raw"]) == {"dataset:secret:raw": []}
     [failed, _] = page.entries
     assert "secret" not in str(failed)

@@ -168,7 +168,6 @@ class DatasetHistory:
     """Everything that the detectors of a dataset read.
 
     deprecated_at: when a person deprecated it; None if it is not deprecated.
-    tagged_at: the time of the newest event that listed its tags.
     versions: the newest complete and the newest incomplete ones.
     reports: the newest ones about its versions, about it as a source, and by its own events.
     updates: the reported times of the last update of its data, each once.
@@ -187,7 +186,6 @@ class DatasetHistory:
     deleted_at: datetime | None = None
     deprecated_at: datetime | None = None
     deprecation: str = ""
-    tagged_at: datetime | None = None
     owners: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()

@@ -182,7 +182,6 @@ def _with_description(row: Row, facts: _Facts, **read: Any) -> DatasetHistory:
         deleted_at=dataset["deletedAt"],
         deprecated_at=dataset["deprecatedAt"],
         deprecation=_reason(dataset["deprecation"]),
-        tagged_at=facts.instant("tags"),
         owners=tuple(dataset["owners"] or ()),
         tags=tags,
         columns=tuple(dataset["columns"] or ()),
