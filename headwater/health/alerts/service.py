@@ -23,9 +23,12 @@ class AlertService:
     def __init__(self, receivers: tuple[Receiver, ...]) -> None:
         self._receivers = receivers
 
-    def enqueue(self, transaction: Transaction, instant: datetime) -> None:
-        """Write the deliveries that are due, in the transaction that writes findings."""
-        outbox.enqueue(transaction, instant, self._receivers)
+    def enqueue(self, transaction: Transaction, instant: datetime) -> datetime:
+        """Write the deliveries that are due, in the transaction that writes findings.
+
+        Returns the instant until which no more are due if the findings stay as they are.
+        """
+        return outbox.enqueue(transaction, instant, self._receivers).quiet_until
 
 
 @contextmanager

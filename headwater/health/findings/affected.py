@@ -20,10 +20,12 @@ from headwater.health.findings.models import Affected, Consumer, Episode
 from headwater.health.findings.root_causes import HOPS_MAX
 from headwater.health.findings.severity import is_critical
 from headwater.lineage.node_names import kind_of
+from headwater.lineage.node_visibility import find_hidden
 from headwater.lineage.traversal.bfs import traverse
 from headwater.lineage.traversal.layers import DATASETS_DOWN, DATASETS_UP, Layer
 from headwater.lineage.traversal.request import Bounds, TraversalRequest
 from headwater.lineage.view import GraphView
+from headwater.schema.visibility import UNRESTRICTED
 
 CONSUMERS_MAX = 20
 NODES_MAX = 2_000
@@ -93,22 +95,31 @@ def read_upstream(
     return upstream
 
 
-def read_affected(view: GraphView, episodes: Sequence[Episode]) -> dict[str, Affected]:
-    """Return who is affected by each of these episodes, by the id of the finding."""
+def read_affected(
+    view: GraphView, episodes: Sequence[Episode], *, seconds: float = _SECONDS_MAX
+) -> dict[str, Affected]:
+    """Return who is affected by each of these episodes, by the id of the finding.
+
+    Paths lead through hidden nodes, but the caller gets and counts visible ones only.
+    """
     affected: dict[str, Affected] = {}
     ordered = sorted(episodes, key=lambda one: one.subject)
     for some in chunks(ordered, _SUBJECTS_PER_SEARCH):
-        affected.update(_read_affected(view, some))
+        affected.update(_read_affected(view, some, seconds))
     return affected
 
 
-def _read_affected(view: GraphView, episodes: Sequence[Episode]) -> dict[str, Affected]:
+def _read_affected(
+    view: GraphView, episodes: Sequence[Episode], seconds: float
+) -> dict[str, Affected]:
     subjects = {one.subject for one in episodes if one.subject.startswith(_LINEAGE)}
-    reached = _search(view, DATASETS_DOWN, {urn: [urn] for urn in sorted(subjects)}, NODES_MAX)
+    starts = {urn: [urn] for urn in sorted(subjects)}
+    everything = view.visible_to(UNRESTRICTED)
+    reached = _search(everything, DATASETS_DOWN, starts, NODES_MAX, seconds)
     citations = _read_citations(view, reached, episodes)
     answers = {one.id: _citing(one, reached.get(one.subject), citations) for one in episodes}
-    nodes = _all_nodes(reached)
-    known = read_subjects(view, nodes.union(*answers.values()))
+    nodes = _all_nodes(reached).union(*answers.values())
+    known = read_subjects(view, nodes - find_hidden(view, nodes))
     return {
         one.id: _affected(one.subject, reached.get(one.subject), answers[one.id], known)
         for one in episodes
@@ -151,14 +162,16 @@ def _search_together(view: GraphView, layer: Layer, starts: Iterable[str]) -> Re
 
 
 def _search(
-    view: GraphView, layer: Layer, starts: Mapping[str, Sequence[str]], nodes_max: int
+    view: GraphView,
+    layer: Layer,
+    starts: Mapping[str, Sequence[str]],
+    nodes_max: int,
+    seconds: float = _SECONDS_MAX,
 ) -> dict[str, Reached]:
     """Run a search from each set of starts; they share their reads."""
     found: dict[str, Reached] = {}
     for some in chunks(sorted(starts), _SUBJECTS_PER_SEARCH):
-        bounds = Bounds.within(
-            _SECONDS_MAX, depth=HOPS_MAX, nodes_max=nodes_max, edges_max=_ROWS_MAX
-        )
+        bounds = Bounds.within(seconds, depth=HOPS_MAX, nodes_max=nodes_max, edges_max=_ROWS_MAX)
         request = TraversalRequest(
             layer, bounds, shared_rows_max=_ROWS_MAX, find_resume_points=False
         )
@@ -216,13 +229,18 @@ def _affected(
     nodes = {urn for urn in (reached.hops if reached else ()) if urn != subject} | answers
     consumers = [_consumer(urn, known.get(urn, Subject())) for urn in nodes if urn in known]
     consumers.sort(key=lambda one: (one.kind != "ANSWER", not one.is_critical, one.urn))
+    return affected_of(consumers, truncated=bool(reached and reached.truncated))
+
+
+def affected_of(consumers: Sequence[Consumer], *, truncated: bool) -> Affected:
+    """Return the counts of consumers, which are in order of urgency, and the first of them."""
     return Affected(
         datasets=sum(one.kind == "DATASET" for one in consumers),
         jobs=sum(one.kind == "JOB" for one in consumers),
         answers=sum(one.kind == "ANSWER" for one in consumers),
         critical=sum(one.is_critical for one in consumers),
         consumers=tuple(consumers[:CONSUMERS_MAX]),
-        truncated=bool(reached and reached.truncated),
+        truncated=truncated,
     )
 
 

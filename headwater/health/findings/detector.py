@@ -55,12 +55,15 @@ _DUE_RULES = ("missing-run", "stale-source", "stale-dataset", "stale-answer", "u
 
 log = logging.getLogger("headwater.findings")
 
-# Writes alerts in the transaction that writes findings, at an instant.
-Enqueue = Callable[[Transaction, datetime], object]
+# Writes alerts in the transaction that writes findings, at an instant. Returns the instant until
+# which no more are due if the findings stay as they are.
+Enqueue = Callable[[Transaction, datetime], datetime]
 
 
-def _no_alerts(transaction: Transaction, instant: datetime) -> None:
+def _no_alerts(transaction: Transaction, instant: datetime) -> datetime:
     """Write no alerts."""
+    del transaction
+    return instant
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,24 @@ class DetectorState:
     version: str = ""
     full_pass_at: datetime | None = None
     passed_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Quiet:
+    """A time in which no alert is due while the graph has these findings.
+
+    passes: the number of passes that changed findings.
+    """
+
+    graph: str
+    passes: int
+    since: datetime
+    until: datetime
+
+    def includes(self, graph: str, passes: int, instant: datetime) -> bool:
+        """Return True if nothing is due at an instant."""
+        is_same = (self.graph, self.passes) == (graph, passes)
+        return is_same and self.since <= instant < self.until
 
 
 class Detector:
@@ -99,6 +120,9 @@ class Detector:
         self._changes = ChangeReader(self._view)
         self._state: DetectorState | None = None
         self._due: dict[str, datetime] = {}
+        # Of the last transaction, and of the last one that was committed.
+        self._quiet_next: Quiet | None = None
+        self._quiet: Quiet | None = None
         self._pages: Iterator[list[str]] | None = None
         self._full_pass_due = True
         self._ticked_at = self._rechecked_at = float("-inf")
@@ -230,6 +254,7 @@ class Detector:
 
     def _note(self, swept: Swept | None, state: DetectorState) -> None:
         self._state, self._ticked_at = state, time.monotonic()
+        self._quiet = self._quiet_next
         if swept is not None:
             self._due.update(swept.due)
         if swept is not None and swept.changes.count:
@@ -244,7 +269,7 @@ class Detector:
         """Return what saves the cursor and enqueues alerts in the transaction of a pass."""
 
         def save(transaction: Transaction) -> None:
-            transaction.run(
+            [saved] = transaction.run(
                 "write/findings/save_detector",
                 graph=state.cursor.graph,
                 version=state.version,
@@ -252,7 +277,12 @@ class Detector:
                 changedAt=state.cursor.changed_at,
                 fullPassAt=state.full_pass_at,
             )
-            self._enqueue(transaction, instant)
+            graph, passes = state.cursor.graph, saved["passes"]
+            if self._quiet and self._quiet.includes(graph, passes, instant):
+                self._quiet_next = self._quiet
+                return
+            until = self._enqueue(transaction, instant)
+            self._quiet_next = Quiet(graph, passes, instant, until)
 
         return save
 
@@ -301,6 +331,7 @@ class Detector:
     def _reset(self) -> None:
         """Forget what was read but not saved: the next step begins at the saved cursor."""
         self._changes, self._state = ChangeReader(self._view), None
+        self._quiet = self._quiet_next = None
         self._full_pass_due |= self._pages is not None
         self._pages = None
 

@@ -1,13 +1,13 @@
 """Lists of findings, for a caller who may not see every node.
 
-A finding is visible to a caller who sees its subject. Consumers that are hidden count but are not
-named; urns of hidden nodes in the evidence, the root and the end become stubs.
+A finding is visible to a caller who sees its subject. Hidden consumers are neither named nor
+counted; urns of hidden nodes in the evidence, the root and the end become stubs.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,8 @@ from typing import Any
 from headwater.chunks import chunks
 from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
-from headwater.health.findings.models import Finding
+from headwater.health.findings.affected import affected_of, read_affected
+from headwater.health.findings.models import Affected, Finding
 from headwater.health.findings.store import finding_of
 from headwater.lineage.hidden_nodes import stub_urn
 from headwater.lineage.list_pages import EARLIEST, LATEST, read_time_page
@@ -28,6 +29,8 @@ FINDINGS_PER_NODE_MAX = 20
 _URNS_PER_QUERY_MAX = 1_000
 _URN = re.compile(r"[a-z]+:\S+")
 _STUB = "finding"
+# For counting the visible consumers of findings that do not name all of them.
+_COUNT_SECONDS_MAX = 5.0
 
 
 @dataclass(frozen=True)
@@ -137,7 +140,29 @@ def visible_findings(view: GraphView, found: Sequence[Finding]) -> dict[str, Fin
     for finding in visible:
         named.update(_urns_of(finding))
     hidden |= find_hidden(view, named)
-    return {finding.id: _without(finding, hidden, view) for finding in visible}
+    affected = _visible_affected(view, visible, hidden)
+    return {
+        finding.id: _without(replace(finding, affected=affected[finding.id]), hidden, view)
+        for finding in visible
+    }
+
+
+def _visible_affected(
+    view: GraphView, found: Sequence[Finding], hidden: Collection[str]
+) -> dict[str, Affected]:
+    """Return the visible ones of those whom findings affect, by the id of the finding."""
+    unnamed = [finding.episode for finding in found if not _names_all(finding.affected)]
+    affected = read_affected(view, unnamed, seconds=_COUNT_SECONDS_MAX) if unnamed else {}
+    for finding in found:
+        if finding.id not in affected:
+            shown = [one for one in finding.affected.consumers if one.urn not in hidden]
+            affected[finding.id] = affected_of(shown, truncated=False)
+    return affected
+
+
+def _names_all(affected: Affected) -> bool:
+    total = affected.datasets + affected.jobs + affected.answers
+    return not affected.truncated and total <= len(affected.consumers)
 
 
 def _urns_of(finding: Finding) -> Iterable[str]:
@@ -172,7 +197,7 @@ def _is_urn(text: str) -> bool:
 
 def _without(finding: Finding, hidden: set[str], view: GraphView) -> Finding:
     """Return a finding without the names of hidden nodes."""
-    episode, affected = finding.episode, finding.affected
+    episode = finding.episode
     pruned = view.visibility.prune(dict(episode.evidence))
     evidence = {
         _stubbed(key, hidden): _stubbed_value(value, hidden) for key, value in pruned.items()
@@ -188,10 +213,6 @@ def _without(finding: Finding, hidden: set[str], view: GraphView) -> Finding:
             episode, evidence=evidence, resolved_by=by if by is None else _stubbed(by, hidden)
         ),
         root=root,
-        affected=replace(
-            affected,
-            consumers=tuple(one for one in affected.consumers if one.urn not in hidden),
-        ),
     )
 
 

@@ -24,7 +24,7 @@ def store(database: Database, *findings: Finding) -> None:
 
 def enqueue_at(database: Database, instant: datetime, *receivers: Receiver) -> int:
     with database.write() as transaction:
-        return enqueue(transaction, instant, receivers)
+        return enqueue(transaction, instant, receivers).count
 
 
 def enqueue_now(database: Database, *receivers: Receiver) -> int:

@@ -182,7 +182,9 @@ def test_a_receiver_sees_no_names_of_hidden_nodes(database: Database, peer: Http
     seen = finding(
         "missing-run",
         root=root.id,
-        affected=Affected(datasets=2, consumers=(consumer(secret, "payroll"),)),
+        affected=Affected(
+            datasets=2, consumers=(consumer("dataset:etl:mart"), consumer(secret, "payroll"))
+        ),
     )
     store(database, root, seen, finding("row-count", "dataset:secret:bonus"))
     enqueue_now(database, hook)
@@ -190,6 +192,7 @@ def test_a_receiver_sees_no_names_of_hidden_nodes(database: Database, peer: Http
     (received,) = peer.received
     assert [one["urn"] for one in received.body["findings"]] == ["job:etl:orders"]
     assert received.body["dedupKey"].startswith("hidden:")
+    assert (received.body["affected"]["datasets"], received.body["moreConsumers"]) == (1, 0)
     for name in ("secret", "salaries", "bonus", "payroll"):
         assert name not in received.text
 

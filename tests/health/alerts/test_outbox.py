@@ -178,13 +178,29 @@ def test_deliveries_are_kept_for_thirty_days(database: Database) -> None:
     ]
 
 
+def test_new_alerts_about_metadata_are_sent_sixty_an_hour(database: Database) -> None:
+    found = [
+        finding("orphan-dataset", f"dataset:db:{number:03d}", tier=Tier.P3) for number in range(65)
+    ]
+    store(database, *found, finding(tier=Tier.P2))
+    assert [tick(database, at) for at in (5, 6, 64.9, 65, 66)] == [61, 0, 0, 5, 0]
+    assert len({one["dedupKey"] for one in deliveries(database)}) == 66
+    # What the receiver may not see was withheld, and does not count.
+    change(database, state="withheld")
+    more = [
+        finding("orphan-dataset", f"dataset:db:more{number}", tier=Tier.P3) for number in range(59)
+    ]
+    store(database, *found, *more, finding(tier=Tier.P2))
+    assert tick(database, 67) == 59
+
+
 def test_two_writers_of_one_message_write_it_once(database: Database) -> None:
     store(database, finding())
     first, second = database.begin(), database.begin()
-    assert enqueue(first, minutes(5), (HOOK,)) == 1
+    assert enqueue(first, minutes(5), (HOOK,)).count == 1
     # The second has read before the first commits.
     rows = second.run("read/alerts/firing_deliveries")
     first.commit().result()
-    assert (rows, enqueue(second, minutes(5), (HOOK,))) == ([], 0)
+    assert (rows, enqueue(second, minutes(5), (HOOK,)).count) == ([], 0)
     second.commit().result()
     assert len(deliveries(database)) == 1

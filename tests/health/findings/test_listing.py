@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from headwater.cypher.driver.database import Database
+from headwater.health.findings.affected import read_affected
 from headwater.health.findings.listing import (
     FindingFilter,
     count_findings,
@@ -21,6 +23,7 @@ from headwater.lineage.view import GraphView
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.health.findings.builders import at, episode, finding, save
+from tests.run_builders import Event, ds, run, write_events
 
 pytestmark = pytest.mark.neo4j
 
@@ -115,7 +118,7 @@ def test_a_restricted_caller_sees_no_name_of_a_hidden_node(view: GraphView) -> N
     assert "secret" not in str(failed)
     assert "salary" not in str(failed)
     assert [one.urn for one in failed.affected.consumers] == ["dataset:open:mart"]
-    assert (failed.affected.datasets, failed.affected.critical) == (2, 2)
+    assert (failed.affected.datasets, failed.affected.critical) == (1, 1)
     assert failed.root.startswith("hidden:")
     evidence = failed.episode.evidence
     assert evidence["reads"].startswith("hidden:")
@@ -126,3 +129,40 @@ def test_a_restricted_caller_sees_no_name_of_a_hidden_node(view: GraphView) -> N
 def test_the_subject_of_a_finding_is_in_its_id() -> None:
     for one in ALL:
         assert subject_of(one.id) == one.episode.subject
+
+
+def reader(name: str, namespace: str) -> list[Event]:
+    """Return the run of a job that reads raw and writes a dataset of a namespace."""
+    events = run(name, name, ["raw"], [name], minute=5)
+    for event in events:
+        for output in event.get("outputs", ()):
+            output["namespace"] = namespace
+    return events
+
+
+@pytest.mark.parametrize("hidden_readers", [0, 25])
+def test_hidden_consumers_are_not_counted(database: Database, hidden_readers: int) -> None:
+    empty(database)
+    readers = [(f"open-{number:02d}", "open") for number in range(22)]
+    readers += [(f"hidden-{number:02d}", "hidden") for number in range(hidden_readers)]
+    write_events(
+        database,
+        run("l1", "load", [], ["raw"], minute=0),
+        *(reader(name, namespace) for name, namespace in readers),
+    )
+    view = GraphView(database)
+    late = episode("row-count", ds("raw"), 1)
+    save(
+        database, [(replace(finding(late), affected=read_affected(view, [late])[late.id]), ["db"])]
+    )
+    whole = findings_by_urn(view, [late.id])[late.id]
+    assert whole.affected.datasets == 22 + hidden_readers
+    restricted = view.visible_to(Visibility(("db", "open")))
+    # The jobs are hidden from a caller of the two namespaces, in either graph.
+    shown = findings_by_urn(restricted, [late.id])[late.id]
+    affected = shown.affected
+    assert (affected.datasets, affected.jobs, affected.answers) == (22, 0, 0)
+    assert [one.urn for one in affected.consumers] == [
+        f"dataset:open:open-{number:02d}" for number in range(20)
+    ]
+    empty(database)

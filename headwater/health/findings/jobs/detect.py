@@ -23,10 +23,19 @@ def detect_job(history: JobHistory, instant: datetime) -> list[Episode]:
         return []
     found = [
         *detect_failed_runs(history),
-        *detect_missing_runs(history, instant),
-        *detect_durations(history, instant),
         *detect_changed_inputs(history),
         *detect_changed_code(history),
-        *detect_uninstrumented(history, instant),
+        *detect_job_by_clock(history, instant),
     ]
     return sorted(found, key=lambda episode: (episode.rule, episode.first_seen, episode.key))
+
+
+def detect_job_by_clock(history: JobHistory, instant: datetime) -> list[Episode]:
+    """Return those of the episodes that time alone may change."""
+    if history.deleted_at is not None:
+        return []
+    return [
+        *detect_missing_runs(history, instant),
+        *detect_durations(history, instant),
+        *detect_uninstrumented(history, instant),
+    ]
