@@ -1,4 +1,4 @@
-"""Lists of alerts and dead letters, their retry, and the metrics of deliveries."""
+"""Lists of alerts and dead letters, and their retry."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 from neo4j import Driver
 
 from headwater.cypher.driver.database import Database
-from headwater.health.alerts.delivery_metrics import DeliveryMetrics
 from headwater.health.alerts.listing import dead_letters, figures, retry, sent_alerts
 from headwater.health.alerts.receivers import Kind, Receiver
 from headwater.health.findings.models import Tier
@@ -63,17 +62,3 @@ def test_dead_letters_are_listed_and_queued_again(database: Database) -> None:
     states = {one["receiver"]: (one["state"], one.get("error")) for one in deliveries(database)}
     assert states["other"] == ("waiting", None)
     assert (retry(database), retry(database)) == (1, 0)
-
-
-def test_metrics_count_messages_and_alerts(database: Database) -> None:
-    store(database, finding(tier=Tier.P1), finding(subject="job:etl:b"))
-    enqueue_now(database, HOOK, OTHER)
-    samples: dict[tuple[str, ...], float] = {}
-    for metric in DeliveryMetrics(GraphView(database)).collect():
-        samples |= {(one.name, *one.labels.values()): one.value for one in metric.samples}
-    assert samples == {
-        ("headwater_alert_deliveries", "hook", "waiting"): 2,
-        ("headwater_alert_deliveries", "other", "waiting"): 2,
-        ("headwater_alerts_firing", "P1"): 1,
-        ("headwater_alerts_firing", "P2"): 1,
-    }

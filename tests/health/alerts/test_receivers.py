@@ -1,4 +1,4 @@
-"""The receivers of the settings, and one attempt to send."""
+"""The receivers of the settings."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from pathlib import Path
 import pytest
 
 from headwater.errors import NotFoundError, SettingsError
-from headwater.health.alerts.receivers import Kind, Receiver, find_receiver, load_receivers
-from headwater.health.alerts.senders import retry_after_seconds, send
-from headwater.health.alerts.trial import TITLE, send_trial
+from headwater.health.alerts.receivers import find_receiver, load_receivers
 from headwater.health.findings.models import Tier
 from headwater.settings import Settings, load
-from tests.health.alerts.http_receivers import http_receiver
 
 FILE = """
 [[receiver]]
@@ -79,53 +76,3 @@ def test_a_malformed_receiver_is_refused(tmp_path: Path, text: str, message: str
 def test_the_address_of_the_page_must_be_one() -> None:
     with pytest.raises(SettingsError, match="HEADWATER_PUBLIC_URL"):
         load({"HEADWATER_PUBLIC_URL": "headwater.example.com"})
-
-
-@pytest.mark.parametrize(
-    ("value", "seconds"),
-    [
-        ("", 0),
-        ("120", 120),
-        ("99999", 3600),
-        ("Thu, 01 Jan 1970 00:01:00 GMT", 50),
-        ("Thu, 01 Jan 1970 00:00:01 GMT", 0),
-        ("soon", 0),
-    ],
-)
-def test_retry_after(value: str, seconds: float) -> None:
-    assert retry_after_seconds(value, now=10.0) == seconds
-
-
-def test_a_trial_is_marked_and_resolved() -> None:
-    with http_receiver() as peer:
-        attempt = send_trial(Receiver("hook", Kind.WEBHOOK, peer.url))
-    assert attempt.is_delivered
-    assert [one.body["status"] for one in peer.received] == ["firing", "resolved"]
-    assert {one.body["title"] for one in peer.received} == {TITLE}
-    assert len({one.body["dedupKey"] for one in peer.received}) == 1
-    assert len(set(peer.keys)) == 2
-
-
-def test_pagerduty_gets_its_routing_key() -> None:
-    with http_receiver() as peer:
-        receiver = Receiver("pager", Kind.PAGERDUTY, peer.url, routing_key="r0uting")
-        assert send_trial(receiver).is_delivered
-    assert [one.body["routing_key"] for one in peer.received] == ["r0uting"] * 2
-
-
-@pytest.mark.filterwarnings("ignore:'imghdr':DeprecationWarning")
-def test_apprise_sends_to_a_real_receiver() -> None:
-    with http_receiver() as peer:
-        url = peer.url.replace("http://", "json://")
-        assert send_trial(Receiver("mail", Kind.APPRISE, url)).is_delivered
-    first = peer.received[0].body
-    assert first["title"] == f"P3: {TITLE}"
-    assert "Act when there is time." in first["message"]
-
-
-@pytest.mark.filterwarnings("ignore:'imghdr':DeprecationWarning")
-def test_an_unknown_address_of_apprise_is_a_failure() -> None:
-    receiver = Receiver("mail", Kind.APPRISE, "nosuchscheme://x")
-    assert send(receiver, '{"title": "a", "body": "b"}', "k").error == (
-        "apprise does not know the address"
-    )

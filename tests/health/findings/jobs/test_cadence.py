@@ -118,8 +118,7 @@ def test_a_start_shortly_before_a_scheduled_time_is_for_that_time() -> None:
 def test_the_grace_of_a_schedule_is_at_least_ten_minutes() -> None:
     hourly = Schedule(interval_seconds=3600)
     starts = executions(*(n * HOUR for n in range(6)))
-    assert hours(due_by_schedule(hourly, starts)) == (6, pytest.approx(6 + 1 / 6),
-        pytest.approx(16 + 1 / 6), 1)  # fmt: skip
+    assert hours(due_by_schedule(hourly, starts)) == pytest.approx((6, 6 + 1 / 6, 16 + 1 / 6, 1))
 
 
 def test_a_job_that_does_not_keep_to_its_schedule_is_not_due_by_it() -> None:
