@@ -186,6 +186,8 @@ class Stack:
             "HEADWATER_HOME": str(home),
             "HEADWATER_HOST": "127.0.0.1",
             "HEADWATER_PORT": str(port),
+            # Alerts link to the page; on this machine without another address.
+            "HEADWATER_PUBLIC_URL": settings.public_url or self.url,
             "HEADWATER_NEO4J_URI": running.uri,
             "HEADWATER_NEO4J_USER": running.user,
             "HEADWATER_NEO4J_PASSWORD": running.password,

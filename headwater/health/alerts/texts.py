@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from headwater.health.alerts.facts import NO_FACTS, AlertFacts
 from headwater.health.alerts.headlines import headline, short_name
@@ -19,10 +19,18 @@ from headwater.schema.urns import KINDS
 
 CONSUMERS_SHOWN = 5
 FINDINGS_SHOWN = 5
+ITEMS_SHOWN = 3
 STEPS_SHOWN = 6
 _URGENCY = {"P1": "now", "P2": "today", "P3": "when there is time"}
 # Texts that only a program reads.
 _URNS = tuple(f"{kind}:" for kind in (*KINDS, "finding", "hidden"))
+# Parts of the evidence: who is named by other lines, how many items a list has, and of each item
+# what it is about, in this order, or the node instead.
+_PEOPLE = frozenset({"consumers", "outputs", "readers", "owners"})
+_COUNTS = frozenset({"count", "readerCount", "unusedLost"})
+_NAMES = ("check", "measure", "column", "name")
+_NODES = ("job", "dataset", "urn")
+_FIRST = ("value", "mean")
 _LINK_NAMES = {
     "page": "Page",
     "lineage": "Lineage",
@@ -135,16 +143,49 @@ def _consequences_text(alert: Alert) -> str:
 
 
 def _evidence_text(finding: Finding) -> str:
-    """Return the simple values of the evidence: numbers and short texts with their names."""
-    found = [
-        f"{_words(name)} {_value(value)}"
-        for name, value in finding.episode.evidence.items()
-        if _is_plain(value)
+    """Return the evidence in a line: what is listed, item by item, then numbers and texts."""
+    evidence = finding.episode.evidence
+    has_list = any(isinstance(value, list | tuple) for value in evidence.values())
+    listed = [
+        f"{_words(name)} {_first(items, ITEMS_SHOWN, separator=', ')}"
+        for name, value in evidence.items()
+        if name not in _PEOPLE and isinstance(value, list | tuple)
+        if (items := [text for one in value if (text := _item_text(one))])
     ]
-    return "; ".join(found[:FINDINGS_SHOWN])
+    values = [
+        f"{_words(name)} {_value(value)}"
+        for name, value in evidence.items()
+        if _is_plain(value) and not (has_list and name in _COUNTS)
+    ]
+    return "; ".join([*listed, *values][:FINDINGS_SHOWN])
 
 
-def _is_plain(value: object) -> bool:
+def _item_text(item: object) -> str:
+    """Return an item of a list in words; an object as its values without those that are nodes."""
+    if isinstance(item, Mapping):
+        return _fields_text(item)
+    if isinstance(item, str) and item.startswith(_URNS):
+        return short_name(item)
+    return _value(item) if isinstance(item, str | int | float) else ""
+
+
+def _fields_text(item: Mapping[str, object]) -> str:
+    """Return an object: its name or names first, then the values, each with its name."""
+    names = [str(item[name]) for name in _NAMES if item.get(name)]
+    values = [
+        f"{_words(name)} {_value(value)}"
+        for name, value in sorted(item.items(), key=lambda one: one[0] not in _FIRST)
+        if name not in _NAMES and _is_plain(value)
+    ]
+    if item.get("before") and not item.get("after"):
+        values.append("gone")
+    if not names and not values:
+        names = [short_name(str(item[name])) for name in _NODES if item.get(name)]
+    found = " of ".join(names)
+    return f"{found} ({', '.join(values)})" if found and values else found or ", ".join(values)
+
+
+def _is_plain(value: object) -> TypeGuard[float | str]:
     if isinstance(value, str):
         return bool(value) and not value.startswith(_URNS)
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from headwater.health.alerts.grouping import alerts_of
 from headwater.health.alerts.texts import alert_text, markdown, plain
+from headwater.health.findings.models import Tier
 from tests.health.alerts.alert_samples import FACTS, URL, alert
 from tests.health.alerts.finding_builders import finding, minutes
 
@@ -27,6 +30,41 @@ def test_a_firing_alert_in_plain_words() -> None:
         f"Page: {URL}/jobs/job%3Aetl%3Aorders",
         f"Lineage: {URL}/lineage?urn=job%3Aetl%3Aorders",
     ]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "line"),
+    [
+        (
+            {"checks": [{"check": "not_null", "column": "id", "run": "run:1"}], "count": 1},
+            "checks not_null of id",
+        ),
+        (
+            {"columns": [{"column": "mail", "before": "string", "after": None}], "unusedLost": 0},
+            "columns mail (before string, gone)",
+        ),
+        (
+            {"counts": [{"measure": "row count", "column": "", "mean": 1000.0, "value": 10.0}]},
+            "counts row count (mean 1,000, value 10)",
+        ),
+        (
+            {"appeared": ["dataset:db:c_2024"], "vanished": ["dataset:db:c_2023"], "before": 4},
+            "appeared c_2024; vanished c_2023; before 4",
+        ),
+        (
+            {"inputs": [f"dataset:db:t{number}" for number in range(5)]},
+            "inputs t0, t1, t2 and 2 more",
+        ),
+        ({"outputs": ["dataset:db:t"], "consumers": ["job:a:b"], "failures": 2}, "failures 2"),
+        ({"readers": [{"job": "job:a:b"}], "count": 1}, None),
+    ],
+)
+def test_the_evidence_names_what_is_wrong(evidence: dict[str, object], line: str | None) -> None:
+    root = finding(tier=Tier.P2)
+    root = replace(root, episode=replace(root.episode, evidence=evidence))
+    [found] = alerts_of([root], minutes(30))
+    lines = dict(alert_text(found).lines)
+    assert lines.get("Evidence") == line
 
 
 def test_a_resolved_alert_in_plain_words() -> None:

@@ -10,4 +10,4 @@ SET d.leasedUntil = $until, d.lease = $lease, d.attempts = d.attempts + 1
 RETURN d.urn AS urn, d.dedupKey AS dedupKey, d.number AS number, d.status AS status,
        d.attempts AS attempts, d.queuedAt AS queuedAt, d.payload AS payload, d.body AS body,
        d.previous AS previous
-ORDER BY d.createdAt, urn
+ORDER BY d.tier, d.createdAt, urn

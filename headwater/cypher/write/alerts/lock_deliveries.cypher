@@ -1,6 +1,6 @@
-// Lock the deliveries to a receiver that are due: of each alert the first that waits. The caller
-// leases them next, in the same transaction, because another process may have leased them before
-// the lock.
+// Lock the deliveries to a receiver that are due: of each alert the first that waits, and the
+// most urgent alerts first. The caller leases them next, in the same transaction, because another
+// process may have leased them before the lock.
 // access: write
 // params: $receiver STRING, $instant DATETIME, $lease STRING, $limit INTEGER
 // returns: urn
@@ -12,6 +12,6 @@ WHERE d.nextAt <= $instant
     MATCH (e:Delivery {dedupKey: d.dedupKey})
     WHERE e.receiver = $receiver AND e.state = 'waiting' AND e.number < d.number
   }
-WITH d ORDER BY d.urn LIMIT $limit
+WITH d ORDER BY d.tier, d.urn LIMIT $limit
 SET d.lockedBy = $lease
 RETURN d.urn AS urn

@@ -6,9 +6,11 @@ the period, at least ten minutes and at most an hour. A start less than ten minu
 half a period, before a scheduled time counts as the start for that time.
 
 A rhythm: the job has at least five executions, is known for a day, and four fifths of the newest
-ten gaps are within 25 % of their median. The times are the nominal ones if all these executions
-have them, or else the starts. The next execution is due a median after the newest one; the grace is
-half the median, and at least ten minutes. Two habits make it later:
+ten gaps are within 25 % of their median. Four hours are enough for a job whose gaps are all so
+regular; pauses that its history shows later, such as nights, are habits of its first day too. The
+times are the nominal ones if all these executions have them, or else the starts. The next execution
+is due a median after the newest one; the grace is half the median, and at least ten minutes. Two
+habits make it later:
 
 - If the median is shorter than two days, it is not due on a weekday (in UTC) on which the job did
   not run in the four weeks before.
@@ -38,6 +40,7 @@ TOLERANCE = 0.25
 GRACE_SHARE = 0.5
 GRACE_MIN = timedelta(minutes=10)
 KNOWN_MIN = timedelta(days=1)
+REGULAR_KNOWN_MIN = timedelta(hours=4)
 HABIT_KNOWN_MIN = timedelta(days=14)
 WEEKDAYS_WITHIN = timedelta(days=28)
 WEEKDAYS_BELOW = timedelta(days=2)
@@ -92,18 +95,26 @@ def _scheduled_after(schedule: Schedule, start: datetime) -> Due | None:
 
 
 def due_by_rhythm(
-    executions: Sequence[Execution], active_days: Collection[date], *, is_truncated: bool
+    executions: Sequence[Execution],
+    active_days: Collection[date],
+    *,
+    is_truncated: bool,
+    later_pauses: Sequence[timedelta] | None = None,
 ) -> Due | None:
     """Return when the next execution is due; None without a rhythm.
 
     active_days: the days on which the job ran.
+    later_pauses: the pauses after the next execution, for a job that is known for less than a day;
+      None if less than a day is too short.
     """
     times, lag = _times(executions)
     known = times[-1] - times[0]
-    if len(times) < EXECUTIONS_MIN or (known < KNOWN_MIN and not is_truncated):
+    is_new = known < KNOWN_MIN and not is_truncated
+    known_min = REGULAR_KNOWN_MIN if later_pauses is not None else KNOWN_MIN
+    if len(times) < EXECUTIONS_MIN or (is_new and known < known_min):
         return None
     gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
-    period = _regular_gap(gaps[-GAPS_MAX:])
+    period = _regular_gap(gaps[-GAPS_MAX:], share=1.0 if is_new else REGULAR_SHARE)
     if period is None:
         return None
     weekdays = _weekdays(times, active_days) if period < WEEKDAYS_BELOW else frozenset(range(7))
@@ -116,6 +127,8 @@ def due_by_rhythm(
         reverse=True,
     )
     habit = pauses[1] if known >= HABIT_KNOWN_MIN else pauses[0]
+    if is_new:
+        habit = max([habit, *(later_pauses or ())])
     grace = max(GRACE_MIN, period * GRACE_SHARE, habit * (1 + TOLERANCE) - period)
     deadline = _on_active_days(due, due + grace, weekdays) + lag
     return Due(due + lag, deadline, deadline + PERIODS_TO_STOP * period, period, "rhythm")
@@ -140,11 +153,11 @@ def _times(executions: Sequence[Execution]) -> tuple[list[datetime], timedelta]:
     return [nominal for nominal, _ in nominals], timedelta(seconds=median(lags))
 
 
-def _regular_gap(gaps: Sequence[timedelta]) -> timedelta | None:
-    """Return the median of regular gaps; None if they are irregular."""
+def _regular_gap(gaps: Sequence[timedelta], *, share: float) -> timedelta | None:
+    """Return the median of the gaps; None if fewer than this share of them are regular."""
     middle = median([gap.total_seconds() for gap in gaps])
     regular = [gap for gap in gaps if abs(gap.total_seconds() - middle) <= TOLERANCE * middle]
-    if middle <= 0 or len(regular) < REGULAR_SHARE * len(gaps):
+    if middle <= 0 or len(regular) < share * len(gaps):
         return None
     return timedelta(seconds=middle)
 

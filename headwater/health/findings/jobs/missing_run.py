@@ -51,7 +51,7 @@ def detect_missing_runs(history: JobHistory, instant: datetime) -> list[Episode]
         until = following.started if following else instant
         if until - known[-1].started <= _shortest_gap(known):
             continue
-        due = _due(history, known)
+        due = _due(history, known, executions[number + 1 :])
         if due is not None and until > due.deadline:
             episodes.append(_episode(history, known[-1], due, following, instant))
     return episodes
@@ -63,13 +63,19 @@ def _shortest_gap(executions: Sequence[Execution]) -> timedelta:
     return min(later - earlier for earlier, later in itertools.pairwise(starts))
 
 
-def _due(history: JobHistory, executions: Sequence[Execution]) -> Due | None:
+def _due(
+    history: JobHistory, executions: Sequence[Execution], later: Sequence[Execution]
+) -> Due | None:
     if history.schedule is not None:
         return due_by_schedule(history.schedule, executions)
     newest = executions[-1].started
+    pauses = [after.started - before.started for before, after in itertools.pairwise(later)]
     days = {run.started.date() for run in history.runs if run.started <= newest}
     return due_by_rhythm(
-        executions, days | set(history.active_days), is_truncated=history.is_truncated
+        executions,
+        days | set(history.active_days),
+        is_truncated=history.is_truncated,
+        later_pauses=pauses,
     )
 
 

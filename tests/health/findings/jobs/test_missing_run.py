@@ -78,6 +78,26 @@ def test_a_run_each_five_minutes_has_a_grace_of_ten() -> None:
     assert episodes(history, end + 11) == [(f"run:m{end - 5}", end, None, None)]
 
 
+def test_a_new_hourly_job_is_known_after_four_hours() -> None:
+    eight = starts(*range(0, 8 * HOUR, HOUR))
+    assert episodes(job(eight), 8 * HOUR + 30) == []
+    assert episodes(job(eight), 8 * HOUR + 31) == [(f"run:m{7 * HOUR}", 8 * HOUR, None, None)]
+    late = run("late", 11 * HOUR)
+    assert episodes(job([*eight, late]), 11 * HOUR) == [
+        (f"run:m{7 * HOUR}", 8 * HOUR, 11 * HOUR, "run:late")
+    ]
+    assert episodes(job(starts(*range(0, 4 * HOUR, HOUR))), 8 * HOUR) == []
+
+
+def test_the_first_night_of_a_new_job_is_none_once_it_has_nights() -> None:
+    tuesday = [one for one in OFFICE if one.started < moment(2 * DAY)]
+    night = (f"run:m{17 * HOUR}", 17 * HOUR + 30)
+    history = job(one for one in tuesday if one.started < moment(DAY + 10 * HOUR))
+    assert [one[:2] for one in episodes(history, DAY + 9 * HOUR + 30)] == [night]
+    wednesday = [one for one in OFFICE if one.started < moment(2 * DAY + 10 * HOUR)]
+    assert episodes(job(wednesday), 2 * DAY + 9 * HOUR + 30) == []
+
+
 def test_one_late_run_does_not_hide_the_next() -> None:
     history = job([*daily(10), *daily(5, first=11)])
     assert episodes(history, 15 * DAY + 13 * HOUR + 12 * HOUR)[0][:3] == (
