@@ -79,7 +79,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Enqueued:
-    """The number of deliveries that were written, and the instant until which no more are due if
+    """The number of deliveries that were written, and the instant before which none is due if
     the findings stay as they are."""
 
     count: int

@@ -26,7 +26,7 @@ class AlertService:
     def enqueue(self, transaction: Transaction, instant: datetime) -> datetime:
         """Write the deliveries that are due, in the transaction that writes findings.
 
-        Returns the instant until which no more are due if the findings stay as they are.
+        Returns the instant before which none is due if the findings stay as they are.
         """
         return outbox.enqueue(transaction, instant, self._receivers).quiet_until
 

@@ -55,8 +55,8 @@ _DUE_RULES = ("missing-run", "stale-source", "stale-dataset", "stale-answer", "u
 
 log = logging.getLogger("headwater.findings")
 
-# Writes alerts in the transaction that writes findings, at an instant. Returns the instant until
-# which no more are due if the findings stay as they are.
+# Writes alerts in the transaction that writes findings, at an instant. Returns the instant before
+# which none is due if the findings stay as they are.
 Enqueue = Callable[[Transaction, datetime], datetime]
 
 
