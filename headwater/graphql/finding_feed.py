@@ -21,8 +21,8 @@ OPEN_MAX = 10_000
 class FindingFeed(Feed):
     """The changed findings of a graph, for all subscribers of this process.
 
-    A state has `urn` (the id of the finding), `subject`, `tier` and `change`: OPENED, CHANGED or
-    CLOSED.
+    A state has `urn` (the id of the finding), `subject`, `tier`, `namespaces` and `change`: OPENED,
+    CHANGED or CLOSED.
     """
 
     kind = "findings"

@@ -83,3 +83,17 @@ def test_filters_and_visibility(keyed: Served, database: Database) -> None:
         assert found == {"all", "tier"}
         assert is_quiet(own)
         assert is_quiet(other)
+
+
+@pytest.mark.neo4j
+@pytest.mark.usefixtures("clean_graph", "quick")
+def test_a_namespace_is_asked_for_as_in_the_list(open_to_all: Served, database: Database) -> None:
+    """A producer has no namespace; an answer has those of what it rests on."""
+    skewed = finding(episode("clock-skew", "producer:p", 1))
+    stale = finding(episode("stale-answer", "answer:revenue", 2))
+    with open_to_all.begun() as client:
+        subscribe(client, CHANGES, namespace="db")
+        save(database, [(skewed, [])])
+        save(database, [(stale, ["db", "lake"])])
+        assert change(receive(client)) == (stale.id, "OPENED", "P2")
+        assert is_quiet(client)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import strawberry
 
 from headwater.cypher.driver.database import Row
@@ -9,8 +11,7 @@ from headwater.graphql.context import Info
 from headwater.graphql.types.enums import FindingChangeKind, Tier
 from headwater.graphql.types.lineage_node import Finding
 from headwater.graphql.types.scalars import ID
-from headwater.health.findings.listing import subject_of
-from headwater.schema.urns import KINDS, parse_urn
+from headwater.schema.urns import KINDS
 
 
 @strawberry.type(description="A change of a finding.")
@@ -20,26 +21,27 @@ class FindingChange:
     finding: Finding | None = strawberry.field(
         description="The finding as it is now; null if it was withdrawn."
     )
+    namespaces: strawberry.Private[Sequence[str]]
 
     @classmethod
     async def of(cls, info: Info, state: Row) -> FindingChange | None:
         """Return the change of a finding; None if the key may not see it."""
         found = await info.context.finding.load(state["urn"])
-        if found is None:
-            visible = await _is_visible(info, state["subject"])
+        if found is not None:
+            kind = FindingChangeKind(state["change"] if found.is_open else "RESOLVED")
+        elif await _is_visible(info, state["subject"]):
             kind = FindingChangeKind.WITHDRAWN
-            return cls(id=state["urn"], change=kind, finding=None) if visible else None
-        kind = FindingChangeKind(state["change"] if found.is_open else "RESOLVED")
-        return cls(id=found.id, change=kind, finding=Finding.of(found))
+        else:
+            return None
+        shown = Finding.of(found) if found else None
+        return cls(id=state["urn"], change=kind, finding=shown, namespaces=state["namespaces"])
 
     def matches(self, rule: str, tier: Tier | None, namespace: str | None) -> bool:
         """Return True if the change meets the conditions; a withdrawn finding has no severity."""
-        found_rule = self.id.split(":", 2)[1]
-        of_namespace = parse_urn(subject_of(self.id)).parts[:1] if namespace else ()
         return (
-            rule in ("", found_rule)
+            rule in ("", self.id.split(":", 2)[1])
             and (tier is None or self.finding is None or self.finding.severity is tier)
-            and (not namespace or of_namespace == (namespace,))
+            and (not namespace or namespace in self.namespaces)
         )
 
 
