@@ -1,5 +1,5 @@
-// Return when the first messages about alerts of the tier P3 were written after an instant. Messages
-// that show the receiver nothing do not count.
+// Return when the first messages about alerts of the tier P3 were written after an instant.
+// Messages that show the receiver nothing do not count.
 // access: read
 // params: $since DATETIME
 // returns: receiver, createdAt
