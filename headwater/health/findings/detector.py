@@ -50,6 +50,8 @@ RECHECK_SECONDS = 60.0
 # While events wait to be folded, one part of work is followed by nine parts of rest.
 _REST_WHILE_BUSY = 9.0
 _REST_SECONDS_MAX = 120.0
+# Without waiting events, a step that was slow does not delay the next one for long.
+_IDLE_REST_SECONDS_MAX = 5.0
 _BACKOFF = Backoff(first_seconds=1.0, max_seconds=30.0)
 _DUE_RULES = ("missing-run", "stale-source", "stale-dataset", "stale-answer", "unused-dataset")
 
@@ -313,7 +315,7 @@ class Detector:
         """Return how long to rest after the work since the last rest."""
         worked = time.monotonic() - self._worked_since
         if not self._events_wait():
-            return worked
+            return min(worked, _IDLE_REST_SECONDS_MAX)
         return min(worked * _REST_WHILE_BUSY, _REST_SECONDS_MAX)
 
     def _events_wait(self) -> bool:

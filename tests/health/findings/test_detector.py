@@ -108,3 +108,22 @@ def test_a_pass_does_not_move_the_revision_of_the_graph(database: Database) -> N
     assert stored_findings(database)
     assert read_graph_state(GraphView(database)) == before
     empty(database)
+
+
+def test_an_idle_detector_rests_for_seconds_after_a_slow_step(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    detector = Detector(database)
+    began = time.monotonic()
+    monkeypatch.setattr(detector, "_worked_since", began - 90)
+    monkeypatch.setattr(detector, "step", lambda: None)
+    rests: list[float] = []
+
+    def note(seconds: float) -> None:
+        rests.append(seconds)
+        detector.stop.set()
+
+    monkeypatch.setattr(time, "monotonic", iter([began, began + 90, began + 90]).__next__)
+    monkeypatch.setattr(detector.stop, "wait", note)
+    detector.run()
+    assert rests == [5]
