@@ -100,10 +100,11 @@ def test_a_password_is_never_shown() -> None:
 
 @pytest.mark.parametrize("field", msgspec.structs.fields(Settings), ids=lambda field: field.name)
 def test_every_setting_can_be_set_by_its_variable(field: Any) -> None:
-    texts: dict[Any, str] = {int: "7", bool: "true"}
+    texts: dict[Any, str] = {int: "7", float: "7", bool: "true"}
     text = texts.get(field.type, "localhost" * 2)
     origin = "http://localhost:3000"
-    texts_by_name = {"host": "localhost", "cors_origins": origin, "tile_origins": origin}
+    texts_by_name = {"host": "localhost"}
+    texts_by_name |= dict.fromkeys(("cors_origins", "tile_origins", "public_url"), origin)
     text = texts_by_name.get(field.name, text)
     value: Any = {"7": 7, "true": True}.get(text, text)
     assert getattr(load({PREFIX + field.name.upper(): text}), field.name) == value

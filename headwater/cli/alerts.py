@@ -147,7 +147,8 @@ def figures(
             }
         )
         return
-    print(f"{render.with_noun(found.fired, 'alert')} in {days} days, {found.per_day:,.1f} a day")
+    fired, span = render.with_noun(found.fired, "alert"), render.with_noun(days, "day")
+    print(f"{fired} in {span}, {found.per_day:,.1f} a day")
     print(f"{found.resolved:,} resolved, {render.percent(found.acted_upon_share)} by an action")
     print(f"{found.flapping:,} fired again within an hour")
 

@@ -131,4 +131,4 @@ def test_states_differ_in_shape_and_word(page: Page) -> None:
     words = marks.all_inner_texts()
     shapes = [mark.locator("path").get_attribute("d") for mark in marks.all()]
     assert all(words)
-    assert len(set(zip(words, shapes, strict=True))) == len(set(words)) == len(set(shapes)) == 2
+    assert len(set(zip(words, shapes, strict=True))) == len(set(words)) == len(set(shapes)) == 3

@@ -1,5 +1,6 @@
 // Return for each rule how many findings began since $since, how many of them are still open, and
-// how long the others lasted, in hours: the median and the longest.
+// how long the others lasted, in hours: the median and the longest. This is
+// a scan over all findings.
 // access: read
 // params: $since DATETIME = "1970-01-01T00:00:00Z"
 // returns: rule, began, open, medianHours, longestHours, lastSeen

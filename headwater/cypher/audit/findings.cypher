@@ -1,5 +1,6 @@
 // Return the open findings, the most urgent first and then the oldest, with their owners, their age
 // in hours, who is affected, and the finding that caused each. $tier: only this one.
+// This is a scan over all findings.
 // access: read
 // params: $tier STRING = "", $limit INTEGER = 100
 // returns: tier, rule, subject, hours, owners, answers, critical, cause

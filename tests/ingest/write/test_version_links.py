@@ -236,7 +236,7 @@ def test_a_deleted_answer_equals_a_cited_one_without_events(database: Database) 
     deleted["dataset"] = {**deleted["dataset"], "facets": {"headwater_answer": facet}}
     write_events(database, [deleted])
     (row,) = database.ask("MATCH (a:Answer) RETURN properties(a) AS p", {})
-    assert row["p"].keys() == {"urn", "answerId", "facts"}
+    assert row["p"].keys() == {"urn", "answerId", "facts", "factsRevision"}
     assert nodes(database, "Source") == set()
 
 
