@@ -126,6 +126,8 @@ def _node(urn: str, index: int, chance: random.Random) -> dict[str, Any]:
         "type": "TABLE" if kind == "dataset" else "TASK",
         "columnCount": 12,
         "failedChecks": 0,
+        "openFindings": 0,
+        "findingTier": None,
         "upstreamCount": 0,
         "downstreamCount": 0,
     }

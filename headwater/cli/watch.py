@@ -11,15 +11,17 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import FrameType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from headwater.cli.findings import Tier
 from headwater.cli.options import Home, Profile, Url, api_address
-from headwater.client.finding_watch import FindingChange, FindingWatch
 from headwater.errors import QueryError, UnavailableError
-from headwater.transport import HttpSender
+
+if TYPE_CHECKING:
+    from headwater.client.finding_watch import FindingChange
+    from headwater.transport import HttpSender
 
 COMMAND_SECONDS_MAX = 300.0
 WEBHOOK_SECONDS_MAX = 20.0
@@ -65,6 +67,7 @@ def watch(
 
     For example: headwater watch --rule schema-drift --run './retrain.sh'"""
     from headwater.cli import render
+    from headwater.client.finding_watch import FindingWatch
 
     action = _action(run, webhook, timeout)
     address = api_address(home, url, profile)
@@ -101,6 +104,8 @@ def _interrupt(_: int, __: FrameType | None) -> None:
 
 def _action(run: str | None, webhook: str | None, timeout: float) -> Action:
     """Return what to do with each change. Raises QueryError unless exactly one is given."""
+    from headwater.transport import HttpSender
+
     if (run is None) == (webhook is None):
         raise QueryError(
             "watch needs either --run COMMAND or --webhook URL",
@@ -183,7 +188,8 @@ def _post(sender: HttpSender, url: str, content: Mapping[str, Any]) -> bool:
     """Post a change. Return False if the receiver does not take it: it then comes again."""
     from headwater.cli import render
 
-    change = json.dumps([content[name] for name in ("id", "change")] + [content.get("severity")])
+    identity = ("id", "change", "severity", "firstSeen", "resolvedAt")
+    change = json.dumps([content.get(name) for name in identity])
     headers = {
         "Content-Type": "application/json",
         "Idempotency-Key": hashlib.sha256(change.encode()).hexdigest(),

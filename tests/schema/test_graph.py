@@ -6,7 +6,16 @@ from headwater.schema import graph
 from headwater.schema.urns import KINDS
 from tests.repo.repository import text
 
-TYPES = {"STRING", "INTEGER", "FLOAT", "BOOLEAN", "ZONED DATETIME", "LIST<STRING>", "BYTES"}
+TYPES = {
+    "STRING",
+    "INTEGER",
+    "FLOAT",
+    "BOOLEAN",
+    "ZONED DATETIME",
+    "LIST<FLOAT>",
+    "LIST<STRING>",
+    "BYTES",
+}
 
 
 def test_each_kind_of_urn_has_a_label_a_node_kind_and_a_description() -> None:
