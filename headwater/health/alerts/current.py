@@ -11,7 +11,7 @@ from headwater.health.alerts.grouping import FLAPPING_SECONDS, alerts_of
 from headwater.health.alerts.models import Alert, Status
 from headwater.health.alerts.visible import visible_alert
 from headwater.health.findings.models import Finding
-from headwater.health.findings.store import finding_of
+from headwater.health.findings.store import finding_of, is_whole
 from headwater.lineage.view import GraphView
 
 # Reads the rows of a catalog query: of a view, or of a transaction.
@@ -31,14 +31,19 @@ def read_findings(read: Read, instant: datetime, keys: Iterable[str] = ()) -> li
 
     `keys` are the roots of further groups.
     """
-    found = [finding_of(row["properties"]) for row in read("read/alerts/open_findings")]
+    found = _whole_findings(read("read/alerts/open_findings"))
     roots = {finding.root for finding in found} | {*keys}
     since = instant - timedelta(seconds=2 * FLAPPING_SECONDS)
     subjects = {one.episode.subject for one in found if one.episode.first_seen >= since}
     ended = read("read/alerts/recently_ended_roots", subjects=sorted(subjects), since=since)
     roots.update(row["root"] for row in ended)
     rows: list[dict[str, Any]] = read("read/alerts/resolved_findings", roots=sorted(roots))
-    return found + [finding_of(row["properties"]) for row in rows]
+    return found + _whole_findings(rows)
+
+
+def _whole_findings(rows: Iterable[dict[str, Any]]) -> list[Finding]:
+    """Return the findings of rows, without those that are just being written."""
+    return [finding_of(row["properties"]) for row in rows if is_whole(row["properties"])]
 
 
 def _is_open(alert: Alert) -> bool:

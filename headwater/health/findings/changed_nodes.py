@@ -84,8 +84,11 @@ class ChangeReader:
     def skip(self, state: GraphState) -> Cursor:
         """Return a cursor at the present: nodes read after this call are as new or newer."""
         rows = self._view.read("read/findings/newest_change")
+        newest = rows[0]["at"] if rows else _EARLIEST
+        # The runs before the cursor are not new to the next read.
+        self._changed_runs(newest)
         time.sleep(_COMMIT_VISIBLE_SECONDS)
-        return Cursor(state.graph, state.revision, rows[0]["at"] if rows else _EARLIEST)
+        return Cursor(state.graph, state.revision, newest)
 
     def read(self, cursor: Cursor, state: GraphState) -> Changed | None:
         """Return what changed after a cursor of the same graph; None if a full pass costs less."""

@@ -127,7 +127,7 @@ class Detector:
         self._quiet: Quiet | None = None
         self._pages: Iterator[list[str]] | None = None
         self._full_pass_due = True
-        self._ticked_at = self._rechecked_at = float("-inf")
+        self._ticked_at = self._rechecked_at = self._enqueued_at = float("-inf")
         self._worked_since = time.monotonic()
         self._rebuilt_at: int | None = None
         self._is_migrated = False
@@ -238,7 +238,7 @@ class Detector:
             page or (),
             instant,
             evaluates_all=page is None,
-            on_write=self._saving(state, instant),
+            on_write=self._saving(state, instant, is_page=page is not None),
         )
         if page is None:
             self._full_pass_due, self._pages = False, None
@@ -267,8 +267,14 @@ class Detector:
                 len(swept.changes.deleted),
             )
 
-    def _saving(self, state: DetectorState, instant: datetime) -> Callable[[Transaction], None]:
-        """Return what saves the cursor and enqueues alerts in the transaction of a pass."""
+    def _saving(
+        self, state: DetectorState, instant: datetime, *, is_page: bool = False
+    ) -> Callable[[Transaction], None]:
+        """Return what saves the cursor and enqueues alerts in the transaction of a pass.
+
+        Pages of a full pass follow one another quickly, so they enqueue alerts every
+        `TICK_SECONDS`: enqueuing reads all open findings.
+        """
 
         def save(transaction: Transaction) -> None:
             [saved] = transaction.run(
@@ -283,7 +289,11 @@ class Detector:
             if self._quiet and self._quiet.includes(graph, passes, instant):
                 self._quiet_next = self._quiet
                 return
+            if is_page and time.monotonic() - self._enqueued_at < TICK_SECONDS:
+                self._quiet_next = None
+                return
             until = self._enqueue(transaction, instant)
+            self._enqueued_at = time.monotonic()
             self._quiet_next = Quiet(graph, passes, instant, until)
 
         return save

@@ -7,6 +7,7 @@ counted; urns of hidden nodes in the evidence, the root and the end become stubs
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,7 +18,7 @@ from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
 from headwater.health.findings.affected import affected_of, read_affected
 from headwater.health.findings.models import Affected, Finding
-from headwater.health.findings.store import finding_of
+from headwater.health.findings.store import finding_of, is_whole
 from headwater.lineage.hidden_nodes import stub_urn
 from headwater.lineage.list_pages import EARLIEST, LATEST, read_time_page
 from headwater.lineage.node_visibility import find_hidden
@@ -27,6 +28,8 @@ from headwater.schema.urns import parse_urn
 
 FINDINGS_PER_NODE_MAX = 20
 _URNS_PER_QUERY_MAX = 1_000
+# A commit is visible as a whole within milliseconds; a busy machine takes longer.
+_REREADS_MAX, _REREAD_PAUSE_SECONDS = 10, 0.05
 _URN = re.compile(r"[a-z]+:\S+")
 _STUB = "finding"
 # For counting the visible consumers of findings that do not name all of them.
@@ -57,7 +60,7 @@ def findings(
 ) -> Page[Finding]:
     """Return a page of findings, newest evidence first. Raises QueryError for a bad cursor."""
     found = read_time_page(view, "read/findings/findings", page, **_parameters(view, filter))
-    shown = visible_findings(view, [finding_of(row["properties"]) for row in found.entries])
+    shown = visible_findings(view, _read_findings(view, found.entries))
     pairs = [
         (shown[row["urn"]], cursor)
         for row, cursor in zip(found.entries, found.cursors, strict=True)
@@ -82,7 +85,7 @@ def findings_by_urn(view: GraphView, urns: Sequence[str]) -> dict[str, Finding]:
     rows: list[Row] = []
     for some in chunks(list(dict.fromkeys(urns)), _URNS_PER_QUERY_MAX):
         rows += view.read("read/findings/findings_by_urn", urns=some)
-    return visible_findings(view, [finding_of(row["properties"]) for row in rows])
+    return visible_findings(view, _read_findings(view, rows))
 
 
 def findings_of(view: GraphView, urns: Iterable[str]) -> dict[str, list[Finding]]:
@@ -96,7 +99,7 @@ def findings_of(view: GraphView, urns: Iterable[str]) -> dict[str, list[Finding]
         rows += view.read(
             "read/findings/findings_of_subjects", urns=some, limit=FINDINGS_PER_NODE_MAX
         )
-    shown = visible_findings(view, [finding_of(row["properties"]) for row in rows])
+    shown = visible_findings(view, _read_findings(view, rows))
     for row in rows:
         finding = shown.get(row["properties"]["urn"])
         if finding:
@@ -107,6 +110,19 @@ def findings_of(view: GraphView, urns: Iterable[str]) -> dict[str, list[Finding]
 def subject_of(finding_urn: str) -> str:
     """Return the urn of the node that a finding is about, from the id of the finding."""
     return finding_urn.split(":", 2)[-1].partition("@")[0]
+
+
+def _read_findings(view: GraphView, rows: Iterable[Row]) -> list[Finding]:
+    """Return the findings of rows; those that are just being written are read again."""
+    found = {row["properties"]["urn"]: row["properties"] for row in rows}
+    for _ in range(_REREADS_MAX):
+        torn = [urn for urn, properties in found.items() if not is_whole(properties)]
+        if not torn:
+            break
+        time.sleep(_REREAD_PAUSE_SECONDS)
+        for row in view.read("read/findings/findings_by_urn", urns=torn):
+            found[row["urn"]] = row["properties"]
+    return [finding_of(properties) for properties in found.values() if is_whole(properties)]
 
 
 def _parameters(view: GraphView, filter: FindingFilter) -> dict[str, Any]:

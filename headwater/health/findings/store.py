@@ -17,6 +17,12 @@ from headwater.health.findings.models import Affected, Consumer, Episode, Findin
 
 _ROWS_PER_QUERY_MAX = 1_000
 _WRITTEN_BY_NEO4J = ("urn", "changedAt")
+# What each finding has; empty lists and zeros are kept.
+_ALWAYS_PRESENT = {
+    "urn", "rule", "subject", "firstSeen", "lastSeen", "evidence", "tier", "root", "owners",
+    "affectedDatasets", "affectedJobs", "affectedAnswers", "affectedCritical", "consumers",
+    "consumerDetails",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,14 @@ def episode_of(properties: Mapping[str, Any]) -> Episode:
 def has_episode(properties: Mapping[str, Any], episode: Episode) -> bool:
     """Return True if a node has exactly this episode."""
     return _episode_properties(episode_of(properties)) == _episode_properties(episode)
+
+
+def is_whole(properties: Mapping[str, Any]) -> bool:
+    """Return True unless a node was read in the middle of the commit that writes it: Neo4j shows a
+    commit piece by piece."""
+    if not properties.keys() >= _ALWAYS_PRESENT:
+        return False
+    return len(properties["consumers"]) == len(json.loads(properties["consumerDetails"]))
 
 
 def finding_of(properties: Mapping[str, Any]) -> Finding:

@@ -9,13 +9,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.database import Database, Transaction
 from headwater.health.findings.changed_nodes import read_graph_state
 from headwater.health.findings.detector import Detector, read_state
+from headwater.health.findings.sweep import read_passes
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Worker
 from headwater.lineage.view import GraphView
@@ -107,6 +109,31 @@ def test_a_pass_does_not_move_the_revision_of_the_graph(database: Database) -> N
     catch_up(Detector(database))
     assert stored_findings(database)
     assert read_graph_state(GraphView(database)) == before
+    empty(database)
+
+
+def test_pages_of_a_full_pass_do_not_each_enqueue_alerts(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty(database)
+    write_some(database, story(random.Random(5)))
+    monkeypatch.setattr("headwater.health.findings.sweep.SUBJECTS_PER_CHUNK", 1)
+    monkeypatch.setattr("headwater.health.findings.detector.TICK_SECONDS", 3600.0)
+    instants: list[datetime] = []
+
+    def enqueue(_: Transaction, instant: datetime) -> datetime:
+        instants.append(instant)
+        return instant
+
+    detector = Detector(database, enqueue=enqueue)
+    view = GraphView(database)
+    pages = 0
+    while not is_in_step(database):
+        pages += detector.step() is not None
+    assert pages > 5
+    # That of the first page, and that of the end.
+    assert len(instants) == 2
+    assert read_passes(view) > 0
     empty(database)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -54,6 +55,7 @@ FAILED = finding(
 ENDED = finding(episode("duration", "job:open:load", 3, 4, end=5, key="run:r0"), Tier.P3)
 PRODUCER = finding(episode("clock-skew", "producer:https%3A//spark", 1, 5), Tier.P3)
 ALL = [FAILED, PRODUCER, ENDED, STALE]
+_SET_DETAILS = "MATCH (f:Finding {urn: $urn}) SET f.consumerDetails = $details"
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +107,29 @@ def test_findings_of_nodes_come_open_first(view: GraphView) -> None:
     found = findings_of(view, ["job:open:load", "job:open:none"])
     assert found == {"job:open:load": [FAILED, ENDED], "job:open:none": []}
     assert findings_by_urn(view, [PRODUCER.id, "finding:none"]) == {PRODUCER.id: PRODUCER}
+
+
+def test_a_finding_that_is_just_being_written_is_read_again(
+    view: GraphView, database: Database
+) -> None:
+    """Neo4j shows a commit piece by piece: a reader may find a node without all properties."""
+
+    def set_details(details: str | None) -> None:
+        with database._transaction("WRITE", 60.0) as transaction:
+            transaction.run(_SET_DETAILS, urn=ENDED.id, details=details).consume()
+
+    set_details(None)
+    try:
+        without = [FAILED, PRODUCER, STALE]
+        assert findings(view).entries == without
+        assert findings_by_urn(view, [ENDED.id]) == {}
+        rest = threading.Timer(0.1, set_details, ["[]"])
+        rest.start()
+        assert findings_by_urn(view, [ENDED.id]) == {ENDED.id: ENDED}
+        rest.join()
+    finally:
+        set_details("[]")
+    assert findings(view).entries == ALL
 
 
 def test_a_restricted_caller_sees_no_name_of_a_hidden_node(view: GraphView) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headwater.health.findings.models import Consumer, Finding, Tier
-from headwater.health.findings.store import changes, finding_of, finding_row
+from headwater.health.findings.store import changes, finding_of, finding_row, is_whole
 from tests.health.findings.builders import at, episode, finding
 
 FAILED = finding(
@@ -43,6 +43,15 @@ def test_a_row_holds_all_of_a_finding() -> None:
     [properties] = stored(ended).values()
     assert properties["isOpen"] is False
     assert finding_of(properties) == ended
+
+
+def test_a_finding_that_is_just_being_written_is_not_whole() -> None:
+    [properties] = stored(FAILED).values()
+    assert is_whole(properties)
+    assert is_whole(next(iter(stored(finding(episode("duration", "job:a:b"))).values())))
+    for name in ("consumerDetails", "consumers", "tier", "root", "owners"):
+        assert not is_whole({key: one for key, one in properties.items() if key != name})
+    assert not is_whole({**properties, "consumers": []})
 
 
 def test_an_unchanged_finding_is_not_written() -> None:
