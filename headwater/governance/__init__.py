@@ -1,0 +1,1 @@
+"""Rules about data and who answers for them: policies, contracts, personal data."""

@@ -1,0 +1,1 @@
+"""Policies: rules as files, evaluated on the graph and on proposed changes."""

@@ -1,0 +1,120 @@
+"""The one evaluator of policies: policies, facts and an instant give violations. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from headwater.governance.policies.models import (
+    MESSAGE_VARIABLE,
+    Facts,
+    Outcome,
+    Policy,
+    Violation,
+)
+
+EVIDENCE_ITEMS_MAX = 20
+_TEXT_CHARACTERS_MAX = 200
+
+
+def evaluate(policies: Sequence[Policy], facts: Facts, instant: datetime) -> list[Violation]:
+    """Return the violations of a node or a proposed change, in order of urgency.
+
+    A policy that cannot be assessed is among them, with the reason in `unknown`.
+    """
+    found = [
+        _violation(policy, facts, outcome, values)
+        for policy in policies
+        if applies(policy, facts, instant)
+        for values in [variables_at(policy, facts, instant)]
+        for outcome in [policy.condition.evaluate(values)]
+        if outcome.is_violated or outcome.unknown
+    ]
+    return sorted(found, key=lambda one: (one.severity, one.policy))
+
+
+def applies(policy: Policy, facts: Facts, instant: datetime) -> bool:
+    """Return True if a policy concerns a node or change at an instant, and no exception covers it.
+
+    A node that was dropped or deleted no longer violates standing policies.
+    """
+    return (
+        bool(policy.subjects & facts.subjects)
+        and (policy.until is None or instant < policy.until)
+        and policy.match.includes(facts.values)
+        and exception_of(policy, facts, instant) is None
+    )
+
+
+def exception_of(policy: Policy, facts: Facts, instant: datetime) -> str | None:
+    """Return the reason of the exception that covers a node, or None."""
+    for exception in policy.exceptions:
+        if exception.applies(facts.urn, instant):
+            return exception.reason
+    return None
+
+
+def variables_at(policy: Policy, facts: Facts, instant: datetime) -> Mapping[str, Any]:
+    """Return the variables of a node for one policy at an instant."""
+    approvers = sorted({one.actor for one in facts.approvals if one.applies(policy.name, instant)})
+    return {
+        **facts.values,
+        "instant": instant,
+        "approved": bool(approvers),
+        "approvers": approvers,
+    }
+
+
+def _violation(
+    policy: Policy, facts: Facts, outcome: Outcome, values: Mapping[str, Any]
+) -> Violation:
+    return Violation(
+        policy=policy.name,
+        urn=facts.urn,
+        severity=policy.severity,
+        enforce=policy.enforce,
+        message=render_message(policy, values),
+        unknown=outcome.unknown,
+        evidence={
+            name: _evidence(values[name]) for name in policy.condition.variables if name in values
+        },
+        owners=tuple(facts.values.get("node.owners", ())),
+        notify=policy.notify,
+    )
+
+
+def render_message(policy: Policy, values: Mapping[str, Any]) -> str:
+    """Return the message of a policy with the values of its variables."""
+    text = policy.message or policy.title or f"{policy.name} is violated by {{node.urn}}"
+    return MESSAGE_VARIABLE.sub(lambda match: _text(values.get(match[1])), text)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "unknown"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, list | tuple):
+        shown = [_item(item) for item in value[:EVIDENCE_ITEMS_MAX]]
+        more = len(value) - len(shown)
+        return ", ".join([*shown, *([f"{more} more"] if more > 0 else [])]) or "none"
+    return re.sub(r"[\x00-\x1f\x7f]", " ", str(value))[:_TEXT_CHARACTERS_MAX]
+
+
+def _item(item: Any) -> str:
+    if isinstance(item, Mapping):
+        item = item.get("urn") or item.get("name") or ""
+    return _text(item)
+
+
+def _evidence(value: Any) -> Any:
+    """Return a value as JSON of bounded size; of a dataset or column, its urn or name."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, list | tuple):
+        return [_item(item) for item in value[:EVIDENCE_ITEMS_MAX]]
+    return value
