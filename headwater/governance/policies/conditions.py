@@ -59,6 +59,8 @@ def compile_condition(source: str) -> Condition:
     """
     if len(source) > SOURCE_CHARACTERS_MAX:
         raise PolicyError(f"The condition is longer than {SOURCE_CHARACTERS_MAX} characters")
+    if any("\ud800" <= character <= "\udfff" for character in source):
+        raise PolicyError("The condition has half of a surrogate pair, which is no text")
     try:
         expression = _environment().compile(source)
     except (RuntimeError, ValueError, TypeError) as error:

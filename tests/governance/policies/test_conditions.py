@@ -32,6 +32,7 @@ def test_a_condition_is_true_or_false() -> None:
         ("", "Syntax error"),
         ("true || " * 1000 + "true", "longer than 4000 characters"),
         ("\x00", "Syntax error"),
+        ("node.name == '\ud83d'", "surrogate"),
     ],
 )
 def test_the_compiler_refuses_a_condition(source: str, message: str) -> None:
