@@ -291,6 +291,14 @@ _DECISIONS: dict[str, st.SearchStrategy[Any]] = {
         _owners,
         _owners,
     ),
+    "approved": st.builds(
+        lambda policy, reason, until: partial(
+            native.approval_event, policy=policy, reason=reason, until=until
+        ),
+        st.sampled_from(["retention", "gate"]),
+        st.sampled_from(["Audit.", "Test.", None]),
+        st.sampled_from([None, "2026-12-31", "soon"]),
+    ),
     "deprecated": st.builds(
         lambda reason, until: partial(native.deprecation_event, reason=reason, until=until),
         st.sampled_from(["Old.", "Wrong.", None]),

@@ -144,6 +144,7 @@ _QUERIES = (
 _SUBSCRIPTIONS = ("failures", "findingChanges", "runEvents")
 _REGISTRATIONS = ("registerAnswer", "registerArtifact", "registerPipelineRun", "registerSource")
 _EDITS = (
+    "approve",
     "certify",
     "deprecate",
     "editDescription",
@@ -151,6 +152,7 @@ _EDITS = (
     "editTags",
     "joinAliases",
     "splitAliases",
+    "withdrawApproval",
 )
 FIELDS: dict[str, Scope] = {
     **{f"Query.{field}": Scope.READ for field in _QUERIES},

@@ -26,6 +26,7 @@ import typer
 from headwater.cli import (
     alerts,
     aliases,
+    approvals,
     checks,
     conformance,
     detect,
@@ -86,7 +87,7 @@ for panel, modules in (
         ),
     ),
     ("Run", (serve, detect, status, watch, mcp, setup_commands)),
-    ("Send and check", (send, gate)),
+    ("Send and check", (send, gate, approvals)),
     ("Maintain", (graph_admin, snapshot, tile)),
 ):
     for commands in modules:

@@ -1,4 +1,4 @@
-"""Mutations of what a steward owns: descriptions, owners, tags, certification, deprecation, names.
+"""Mutations of a steward: descriptions, owners, tags, certification, deprecation, approvals, names.
 
 Each is an event in the spool, as a producer could send it. So a rebuilt graph has the edits, and
 any order of them gives one graph (docs/decisions/0031). They need a key with scope `steward` that
@@ -35,6 +35,7 @@ DatasetUrn = Annotated[ID, strawberry.argument(description="The urn of a dataset
 OtherUrn = Annotated[
     ID, strawberry.argument(description="The urn of a dataset: another name, in use or not.")
 ]
+PolicyName = Annotated[str, strawberry.argument(description="The name of the policy.")]
 Added = Annotated[list[str] | None, strawberry.argument(description="What to add.")]
 Removed = Annotated[list[str] | None, strawberry.argument(description="What to remove.")]
 Build = Callable[..., dict[str, Any]]
@@ -121,6 +122,33 @@ class EditMutations:
             until=_date("until", until) if until is not None else None,
         )
         return await _submit(info, row, build)
+
+    @resolver("Approve, under one policy, what it would block on a dataset or a job.")
+    async def approve(
+        self,
+        info: Info,
+        urn: AssetUrn,
+        policy: PolicyName,
+        reason: str,
+        until: Annotated[
+            str | None,
+            strawberry.argument(description="The last day on which it counts: 2026-12-31."),
+        ] = None,
+    ) -> EditReceipt:
+        row = await _node(info, urn, "dataset", "job")
+        build = partial(
+            native.approval_event,
+            policy=_policy(policy),
+            reason=_text("reason", reason),
+            until=_date("until", until) if until is not None else None,
+        )
+        return await _submit(info, row, build)
+
+    @resolver("Withdraw the approval of a dataset or a job under one policy.")
+    async def withdraw_approval(self, info: Info, urn: AssetUrn, policy: PolicyName) -> EditReceipt:
+        row = await _node(info, urn, "dataset", "job")
+        name = _policy(policy)
+        return await _submit(info, row, partial(native.approval_event, policy=name, reason=None))
 
     @resolver("Decide that two names are one dataset, over every symlinks facet.")
     async def join_aliases(self, info: Info, urn: DatasetUrn, other: OtherUrn) -> EditReceipt:
@@ -221,6 +249,13 @@ def _checked(argument: str, names: list[str]) -> list[str]:
                 f"`{argument}[{index}]` must have 1 to {NAME_CHARACTERS_MAX} characters"
             )
     return list(dict.fromkeys(stripped))
+
+
+def _policy(name: str) -> str:
+    name = name.strip()
+    if not name or len(name) > NAME_CHARACTERS_MAX:
+        raise QueryError(f"`policy` must have 1 to {NAME_CHARACTERS_MAX} characters")
+    return name
 
 
 def _text(argument: str, text: str) -> str:

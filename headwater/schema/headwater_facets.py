@@ -14,7 +14,7 @@ specification asks, so that any sender of OpenLineage events can send an answer.
 | `headwater_asset` | dataset and job event | where a registered asset is: a file, a table, a DAG |
 | `headwater_tags` | dataset and job event | tags that a person added or removed |
 | `headwater_deletion` | dataset and job event | a deletion by hand, until a later event |
-| `headwater_edits` | dataset and job event | description, owners, deprecation; who edits |
+| `headwater_edits` | dataset and job event | description, owners, deprecation, approval; author |
 | `headwater_tag` | dataset event | the definition of a tag |
 | `headwater_inventory_NAME` | dataset event | the inventory NAME lists it |
 | `headwater_run` | run event | code version and trigger of a run |
@@ -326,6 +326,28 @@ def deprecation_event(
         TAG_EDITS_FACET: _facet(TAG_EDITS_FACET, tag),
         **_edits(by, deprecation={"value": value}),
     }
+    return _facets_event(namespace, name, facets, event_time, is_job=is_job)
+
+
+def approval_event(
+    namespace: str,
+    name: str,
+    *,
+    policy: str,
+    reason: str | None,
+    until: str | None = None,
+    is_job: bool = False,
+    by: str | None = None,
+    event_time: str | None = None,
+) -> Event:
+    """Return the event that approves, under one policy, what is done to a dataset or a job.
+
+    A `reason` of None withdraws the approval. `until` is the last day on which it counts.
+    """
+    value = None
+    if reason is not None:
+        value = {"reason": reason} if until is None else {"reason": reason, "until": until}
+    facets = _edits(by, approval={"policy": policy, "value": value})
     return _facets_event(namespace, name, facets, event_time, is_job=is_job)
 
 

@@ -52,13 +52,13 @@ def _of(type: str, text: str) -> Columns:
 TABLES: dict[str, Columns] = {
     "datasets": _columns(
         "namespace name guid type subType description sourceName sourceUri storage fileFormat"
-        " catalog lifecycle schema deprecation",
+        " catalog lifecycle schema deprecation approvals",
         **_of(STRINGS, "columns owners tags hierarchy"),
         **_of(TIMESTAMP, "firstSeen lastSeen lifecycleAt droppedAt deletedAt deprecatedAt"),
     ),
     "jobs": _columns(
         "namespace name guid type processing integration sql language sourceCode description"
-        " codeUrl codeRepo codePath codeVersion codeBranch deprecation",
+        " codeUrl codeRepo codePath codeVersion codeBranch deprecation approvals",
         **_of(STRINGS, "owners tags"),
         **_of(TIMESTAMP, "firstSeen lastSeen deletedAt deprecatedAt"),
         **_of(BOOLEAN, "declaresInputs declaresOutputs"),

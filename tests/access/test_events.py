@@ -230,6 +230,7 @@ def test_only_stewards_edit(principal: Principal) -> None:
     for event, facet in (
         (native.description_edit_event("team-a", "d", "x"), "headwater_edits"),
         (native.deprecation_event("team-a", "d", reason="x"), "headwater_edits"),
+        (native.approval_event("team-a", "d", policy="p", reason="x"), "headwater_edits"),
         (native.deletion_event("team-a", "d", is_job=True), "headwater_deletion"),
     ):
         described = "job" if "job" in event else "dataset"

@@ -180,6 +180,35 @@ def test_a_deprecation_has_a_reason_a_replacement_and_a_date(ann: Ask) -> None:
     ]
 
 
+APPROVED = f'{{ dataset(urn: "{ORDERS}") {{ approvals {{ policy reason by until active }} }} }}'
+
+
+def test_an_approval_is_shown_with_who_gave_it_until_it_is_withdrawn(ann: Ask) -> None:
+    edit(ann, f'approve(urn: "{ORDERS}", policy: "gate", reason: "Agreed.", until: "2020-01-31")')
+    edit(ann, f'approve(urn: "{ORDERS}", policy: "retention", reason: "Audit.")')
+    assert ann(APPROVED)["data"]["dataset"]["approvals"] == [
+        {
+            "policy": "gate",
+            "reason": "Agreed.",
+            "by": "ann",
+            "until": "2020-01-31",
+            "active": False,
+        },
+        {"policy": "retention", "reason": "Audit.", "by": "ann", "until": None, "active": True},
+    ]
+    edit(ann, f'withdrawApproval(urn: "{ORDERS}", policy: "gate")')
+    (left,) = ann(APPROVED)["data"]["dataset"]["approvals"]
+    assert left["policy"] == "retention"
+    assert [
+        (one["by"], one["kind"], one["before"], one["after"])
+        for one in story(ann)["dataset"]["edits"]
+    ] == [
+        ("ann", "APPROVAL", "gate: Agreed.", None),
+        ("ann", "APPROVAL", None, "retention: Audit."),
+        ("ann", "APPROVAL", None, "gate: Agreed."),
+    ]
+
+
 def test_names_are_joined_and_split(ann: Ask, database: Database) -> None:
     aliases = f'{{ dataset(urn: "{ORDERS}") {{ urn aliases {{ name }} edits {{ kind after }} }} }}'
     other = '"dataset:db:orders2"'
@@ -209,6 +238,10 @@ def test_names_are_joined_and_split(ann: Ask, database: Database) -> None:
         (f'joinAliases(urn: "{ORDERS}", other: "{ORDERS}")', "`other`"),
         (f'joinAliases(urn: "{ORDERS}", other: "{LOAD}")', "`other`"),
         ('certify(urn: "dataset:db:missing")', "no dataset"),
+        (f'approve(urn: "{ORDERS}", policy: " ", reason: "x")', "`policy`"),
+        (f'approve(urn: "{ORDERS}", policy: "p", reason: "")', "`reason`"),
+        (f'approve(urn: "{ORDERS}", policy: "p", reason: "x", until: "soon")', "`until`"),
+        ('approve(urn: "run:r1", policy: "p", reason: "x")', "`urn`"),
     ],
 )
 def test_wrong_edits_name_the_argument_and_change_nothing(ann: Ask, call: str, named: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import Enum
 
 import strawberry
@@ -10,6 +10,7 @@ import strawberry
 from headwater.graphql.types.enums import described
 from headwater.graphql.types.scalars import ID
 from headwater.lineage.questions.edits import NamedEdit
+from headwater.schema.edits import NodeApproval
 
 
 @strawberry.enum(description="What a person decided about a dataset or a job.")
@@ -18,6 +19,7 @@ class EditKind(Enum):
     OWNER = described("OWNER", "An owner.")
     TAG = described("TAG", "A tag of it or of one of its columns; `certified` is one.")
     DEPRECATION = described("DEPRECATION", "That nobody should use it any longer, and why.")
+    APPROVAL = described("APPROVAL", "That what a policy would block may be done, and why.")
     ALIAS = described("ALIAS", "Another name of the dataset.")
     DELETION = described("DELETION", "That it exists no longer, until an event names it.")
 
@@ -53,6 +55,27 @@ class Deprecation:
     )
     until: str | None = strawberry.field(description="The date from which nobody should use it.")
     since: datetime | None = strawberry.field(description="The time of the decision.")
+
+
+@strawberry.type(description="That a person allows, under one policy, what it would block.")
+class Approval:
+    policy: str = strawberry.field(description="The name of the policy.")
+    reason: str = strawberry.field(description="Why.")
+    by: str | None = strawberry.field(description="The name of the key; null if none was named.")
+    at: datetime = strawberry.field(description="The time of the approval.")
+    until: str | None = strawberry.field(description="The last day on which it counts.")
+    active: bool = strawberry.field(description="True if it counts today.")
+
+    @classmethod
+    def of(cls, approval: NodeApproval) -> Approval:
+        return cls(
+            policy=approval.policy,
+            reason=approval.reason,
+            by=approval.by or None,
+            at=approval.at,
+            until=approval.until,
+            active=approval.is_active(datetime.now(UTC).date()),
+        )
 
 
 @strawberry.type(

@@ -15,12 +15,13 @@ from strawberry.scalars import JSON
 
 from headwater.cypher.driver.database import Row
 from headwater.graphql.context import Info
-from headwater.graphql.types.edits import Deprecation, Edit
+from headwater.graphql.types.edits import Approval, Deprecation, Edit
 from headwater.graphql.types.fields import name_parts, property_of, resolver
 from headwater.graphql.types.lineage_node import Finding, Open, findings_of_node
 from headwater.graphql.types.node import Node
 from headwater.graphql.types.quality import Freshness, Quality, freshness_of, quality_of
 from headwater.graphql.types.scalars import ID
+from headwater.schema.edits import read_approvals
 from headwater.schema.facets.headwater import Deprecation as StoredDeprecation
 
 
@@ -91,6 +92,11 @@ class AssetDetails(Node):
             until=found.until,
             since=await property_of(info, self.urn, "deprecatedAt", datetime),
         )
+
+    @resolver("What people approved under a policy; withdrawn approvals are only in `edits`.")
+    async def approvals(self, info: Info) -> list[Approval]:
+        text = await property_of(info, self.urn, "approvals", str)
+        return [Approval.of(one) for one in read_approvals(text)]
 
     @resolver("Its findings, open ones first; at most 20.")
     async def findings(self, info: Info, open: Open = None) -> list[Finding]:

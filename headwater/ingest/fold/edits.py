@@ -1,4 +1,5 @@
-"""Fold the edits of people: descriptions, owners, tags, deprecations, aliases and deletions.
+"""Fold the edits of people: descriptions, owners, tags, deprecations, approvals, aliases and
+deletions.
 
 An edit stands in a dataset event or a job event. An event with nothing but edits is no observation
 of its dataset or job, so the last-seen time stays.
@@ -12,10 +13,18 @@ from headwater.ingest.fold.accumulator import DeltaAccumulator, canonical_json
 from headwater.ingest.fold.canonical_facets import canonical_texts
 from headwater.schema import facts
 from headwater.schema import headwater_facets as native
-from headwater.schema.edits import DELETION, DEPRECATION, DESCRIPTION, OWNER, TAG
+from headwater.schema.edits import (
+    APPROVAL,
+    DELETION,
+    DEPRECATION,
+    DESCRIPTION,
+    OWNER,
+    TAG,
+    Approval,
+)
 from headwater.schema.events import Facets
 from headwater.schema.facets import is_deleted, salvage
-from headwater.schema.facets.headwater import EditsFacet, TagEditsFacet
+from headwater.schema.facets.headwater import EditedApproval, EditsFacet, TagEditsFacet
 from headwater.schema.facts import DatasetFacts, Edit, JobFacts, TagFacts
 from headwater.schema.tags import ADDED, REMOVED, tag_key
 from headwater.schema.urns import tag_urn
@@ -90,12 +99,24 @@ def _add_decisions(recorder: Recorder, edits: EditsFacet) -> None:
     if edits.deprecation is not None:
         deprecation = edits.deprecation.value
         recorder.decide(DEPRECATION, "" if deprecation is None else canonical_json(deprecation))
+    if edits.approval is not None and edits.approval.policy.strip():
+        _add_approval(recorder, edits.approval)
     owners = edits.owners
     if owners is not None:
         for verdict, people in ((ADDED, owners.added), (REMOVED, owners.removed)):
             for person in people or ():
                 if person.name.strip():
                     recorder.decide(f"{OWNER}{person.name}", verdict)
+
+
+def _add_approval(recorder: Recorder, edited: EditedApproval) -> None:
+    """Add an approval under one policy; the register names its author."""
+    value = ""
+    if edited.value is not None:
+        edits = recorder.edits
+        by = edits.by.name if edits is not None and edits.by else ""
+        value = canonical_json(Approval(edited.value.reason, by, edited.value.until))
+    recorder.decide(f"{APPROVAL}{edited.policy.strip()}", value)
 
 
 def add_tag_definition(accumulator: DeltaAccumulator, facets: Facets, name: str) -> None:

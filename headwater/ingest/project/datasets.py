@@ -9,6 +9,7 @@ import msgspec
 from headwater.ingest.project.quality import failed_checks
 from headwater.ingest.project.values import (
     Properties,
+    approval_properties,
     deleted_at,
     deprecation_properties,
     owner_names,
@@ -73,6 +74,7 @@ def dataset_view(facts: DatasetFacts, *, own: DatasetFacts | None = None) -> Dat
         **_lifecycle(facts),
         "deletedAt": deleted_at(facts),
         **deprecation_properties(facts.edits),
+        **approval_properties(facts.edits),
         **_own_checks(facts),
         "facts": pack(own or facts),
     }

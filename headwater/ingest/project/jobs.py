@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from headwater.ingest.project.values import (
     Properties,
+    approval_properties,
     deleted_at,
     deprecation_properties,
     owner_names,
@@ -54,6 +55,7 @@ def job_properties(facts: JobFacts) -> Properties:
         "tags": tag_texts(edited_tags(tags.tags if tags else None, facts.tag_edits)),
         "deletedAt": deleted_at(facts),
         **deprecation_properties(facts.edits),
+        **approval_properties(facts.edits),
         "codeUrl": location.url if location else None,
         "codeRepo": location.repo_url if location else None,
         "codePath": location.path if location else None,

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from headwater.schema.edits import deprecation_of
+from headwater.schema.edits import approvals_of, deprecation_of
 from headwater.schema.events import parse_instant_or_none, to_datetime
 from headwater.schema.facets import salvage
 from headwater.schema.facets.dataset import DatasetOwnership, DatasetTag
@@ -106,6 +106,12 @@ def deleted_at(facts: DatasetFacts | JobFacts) -> datetime | None:
 def owner_names(ownership: DatasetOwnership | JobOwnership | None) -> list[str] | None:
     """Return the names of the owners in a facet; None without one."""
     return None if ownership is None else [owner.name for owner in ownership.owners or ()]
+
+
+def approval_properties(edits: Registers) -> Properties:
+    """Return the approvals of a dataset or a job."""
+    found = approvals_of(edits) if edits else []
+    return {"approvals": msgspec.json.encode(found).decode() if found else None}
 
 
 def deprecation_properties(edits: Registers) -> Properties:

@@ -13,23 +13,32 @@ import msgspec
 from headwater.lineage.node_visibility import find_hidden, select_visible
 from headwater.lineage.view import GraphView
 from headwater.schema.dataset_aliases import SAME
-from headwater.schema.edits import ALIAS, DELETION, DEPRECATION, DESCRIPTION, OWNER, TAG
+from headwater.schema.edits import (
+    ALIAS,
+    APPROVAL,
+    DELETION,
+    DEPRECATION,
+    DESCRIPTION,
+    OWNER,
+    TAG,
+    Approval,
+)
 from headwater.schema.events import to_datetime
 from headwater.schema.facets.headwater import Deprecation
 from headwater.schema.facts import EDITS_MAX, Edit
 from headwater.schema.tags import ADDED
 from headwater.schema.urns import parse_urn
 
-KINDS = {OWNER: "OWNER", TAG: "TAG", ALIAS: "ALIAS"}
+KINDS = {OWNER: "OWNER", TAG: "TAG", ALIAS: "ALIAS", APPROVAL: "APPROVAL"}
 
 
 @dataclass(frozen=True)
 class NamedEdit:
     """One edit. `id` is shared by the edits of one request.
 
-    `kind` is DESCRIPTION, OWNER, TAG, DEPRECATION, ALIAS or DELETION. `before` and `after` are the
-    values in words; None for a value that did not exist or is not known. `column` is the column
-    of a tag.
+    `kind` is DESCRIPTION, OWNER, TAG, DEPRECATION, APPROVAL, ALIAS or DELETION. `before` and
+    `after` are the values in words; None for a value that did not exist or is not known. `column`
+    is the column of a tag.
     """
 
     id: str
@@ -90,6 +99,8 @@ def _named_edit(edit: Edit, previous: str | None) -> NamedEdit:
         after = msgspec.json.decode(edit.value, type=str) if edit.value else None
     elif edit.key == DEPRECATION:
         after = _deprecation(edit.value).reason if edit.value else None
+    elif kind == "APPROVAL":
+        after = f"{rest}: {_approval(edit.value).reason}" if edit.value else None
     elif edit.key == DELETION:
         before, after = None, None
     else:
@@ -108,6 +119,10 @@ def _named_edit(edit: Edit, previous: str | None) -> NamedEdit:
 
 def _deprecation(value: str) -> Deprecation:
     return msgspec.json.decode(value, type=Deprecation)
+
+
+def _approval(value: str) -> Approval:
+    return msgspec.json.decode(value, type=Approval)
 
 
 def _named_urn(edit: Edit) -> str | None:

@@ -109,6 +109,20 @@ class EditedDeprecation(Part, frozen=True):
     value: Deprecation | None = None
 
 
+class ApprovalTerms(Part, frozen=True):
+    """Why a person approved what a policy would block, and the last day it counts."""
+
+    reason: str
+    until: str | None = None
+
+
+class EditedApproval(Part, frozen=True):
+    """An approval under one policy that a person gave, or withdrew (None)."""
+
+    policy: str
+    value: ApprovalTerms | None = None
+
+
 class EditsFacet(Facet, frozen=True):
     """`headwater_edits`: what a person decided about a dataset or a job, and who it was."""
 
@@ -116,6 +130,7 @@ class EditsFacet(Facet, frozen=True):
     description: EditedText | None = None
     owners: EditedOwners | None = None
     deprecation: EditedDeprecation | None = None
+    approval: EditedApproval | None = None
 
 
 class TagFacet(Facet, frozen=True):

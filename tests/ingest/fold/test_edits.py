@@ -58,6 +58,26 @@ def test_each_owner_is_decided_alone() -> None:
     assert [one[0] for one in history(found)] == ["owner:bob", "owner:eve"]
 
 
+def test_an_approval_is_a_register_of_its_policy_and_names_its_author() -> None:
+    given = {"policy": " retention ", "value": {"reason": "Audit.", "until": "2026-12-31"}}
+    found = edited(edits(approval=given))
+    value = '{"by":"ann","reason":"Audit.","until":"2026-12-31"}'
+    assert msgspec.json.decode(found.edits["approval:retention"].value) == msgspec.json.decode(
+        value
+    )
+    assert [one[0] for one in history(found)] == ["approval:retention"]
+    withdrawn = edited(edits(approval={"policy": "retention", "value": None}))
+    assert values(withdrawn) == {"approval:retention": ""}
+    assert values(edited(edits(approval={"policy": " ", "value": {"reason": "x"}}))) == {}
+
+
+@pytest.mark.parametrize(
+    "approval", [None, [], "x", {"policy": 1}, {"value": {}}, {"policy": None}]
+)
+def test_an_unreadable_approval_is_none(approval: Any) -> None:
+    assert values(edited(edits(approval=approval))) == {}
+
+
 def test_a_tag_that_one_event_adds_and_removes_is_removed() -> None:
     both = tags(added=[{"key": "pii"}, {"key": " "}], removed=[{"key": "pii"}])
     found = edited(both)

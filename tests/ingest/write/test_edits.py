@@ -141,3 +141,24 @@ def test_a_deprecation_is_a_tag_with_a_reason(database: Database) -> None:
     found = node(database, ds("orders"))
     assert "deprecated" not in found["tags"]
     assert "deprecation" not in found
+
+
+def test_the_newest_approval_of_each_policy_counts(database: Database) -> None:
+    def approval(minute: int, policy: str, reason: str | None, by: str = "ann") -> Event:
+        return native.approval_event(
+            "db", "orders", policy=policy, reason=reason, by=by, event_time=at(minute)
+        )
+
+    events = [
+        run_at(1),
+        approval(2, "retention", "Audit."),
+        approval(3, "retention", "Case 7.", by="bob"),
+        approval(4, "gate", "Agreed."),
+        approval(5, "gate", None),
+    ]
+    write_in_any_order(database, *events)
+    assert json.loads(node(database, ds("orders"))["approvals"]) == [
+        {"policy": "retention", "reason": "Case 7.", "at": "2026-01-01T00:03:00Z", "by": "bob"}
+    ]
+    write_in_any_order(database, run_at(1), approval(2, "gate", "x"), approval(3, "gate", None))
+    assert "approvals" not in node(database, ds("orders"))

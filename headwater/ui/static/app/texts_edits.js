@@ -46,6 +46,7 @@ export const EDIT_TEXTS = {
   "edit.kind.DESCRIPTION": "description",
   "edit.kind.OWNER": "owner",
   "edit.kind.TAG": "tag",
+  "edit.kind.APPROVAL": "approval",
   "edit.kind.DEPRECATION": "deprecation",
   "edit.kind.ALIAS": "other name",
   "edit.kind.DELETION": "deletion",
