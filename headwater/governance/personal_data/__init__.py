@@ -1,0 +1,1 @@
+"""Which columns hold personal data, and which models, answers and exports it reaches unmasked."""
