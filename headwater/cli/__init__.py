@@ -32,6 +32,7 @@ from headwater.cli import (
     detect,
     estate,
     evidence,
+    export,
     failures,
     figures,
     findings,
@@ -88,7 +89,7 @@ for panel, modules in (
     ),
     ("Run", (serve, detect, status, watch, mcp, setup_commands)),
     ("Send and check", (send, gate, approvals)),
-    ("Maintain", (graph_admin, snapshot, tile)),
+    ("Maintain", (export, graph_admin, snapshot, tile)),
 ):
     for commands in modules:
         for name, command in commands.COMMANDS.items():

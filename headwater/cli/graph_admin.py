@@ -1,20 +1,17 @@
-"""Commands about the whole graph: `export`, `rebuild`."""
+"""The command `rebuild`."""
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwater.cli.options import Home, Json, connect, graph, settings_of, with_local_neo4j
+from headwater.cli.options import Home, Json, connect, settings_of, with_local_neo4j
 from headwater.cli.serve import set_on_signal
 from headwater.errors import NotFoundError, QueryError
 
@@ -28,67 +25,6 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 HOLDER = "rebuild"
-
-
-def export(
-    home: Home = None,
-    canonical: Annotated[
-        bool,
-        typer.Option(
-            "--canonical",
-            help=(
-                "Print only facts from events: two graphs are equal if and only if these "
-                "outputs are."
-            ),
-        ),
-    ] = False,
-    output: Annotated[
-        str | None, typer.Option(help="Write to this file.", show_default="stdout", metavar="FILE")
-    ] = None,
-) -> None:
-    """Print the whole graph as JSON lines: nodes by label and urn, then edges by source, type and
-    target.
-
-    The graph is read page by page, so it may be of any size. If events are folded meanwhile, a
-    warning says so.
-    """
-    from headwater.cypher.maintenance import export as graph_export
-
-    with closing(graph(home)) as database, _output_stream(output) as out:
-        counts = graph_export.count(database)
-        before = graph_export.checkpoints(database)
-        with progress_bar(quiet=output is None and sys.stdout.isatty()) as bar:
-            task = bar.add_task(
-                "exporting", total=sum(size.nodes + size.edges for size in counts.values())
-            )
-            for line in graph_export.as_lines(
-                graph_export.export(database, canonical=canonical, counts=counts)
-            ):
-                out.write(line.encode() + b"\n")
-                bar.advance(task)
-        if graph_export.checkpoints(database) != before:
-            print(
-                "headwater: events were folded meanwhile, so the export mixes several instants",
-                file=sys.stderr,
-            )
-
-
-@contextmanager
-def _output_stream(output: str | None) -> Iterator[BinaryIO]:
-    """Yield standard output, or a file that appears only when it is complete."""
-    if output is None:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    part = Path(f"{output}.part")
-    try:
-        with part.open("wb") as stream:
-            yield stream
-        os.replace(part, output)
-    except OSError as error:
-        raise QueryError(f"--output {output}: {error}") from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def rebuild(
@@ -281,4 +217,4 @@ def progress_bar(*, quiet: bool, rate: bool = False) -> Progress:
     )
 
 
-COMMANDS = {"export": export, "rebuild": rebuild}
+COMMANDS = {"rebuild": rebuild}

@@ -1,4 +1,4 @@
-"""The commands `export` and `rebuild`: complete files, refusals that change nothing."""
+"""The command `rebuild`: refusals that change nothing."""
 
 from __future__ import annotations
 
@@ -7,39 +7,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from headwater.cli import app, graph_admin
+from headwater.cli import app
 from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
 from headwater.ingest.spool.spool import Spool
 from tests.canonical import empty
 from tests.conftest import Neo4jServer
 from tests.run_builders import run, write_events
-
-
-def test_a_file_appears_only_when_it_is_complete(tmp_path: Path) -> None:
-    target = tmp_path / "graph.jsonl"
-
-    def write_half() -> None:
-        with graph_admin._output_stream(str(target)) as out:
-            out.write(b"half")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        write_half()
-    assert list(tmp_path.iterdir()) == []
-    with graph_admin._output_stream(str(target)) as out:
-        out.write(b"all")
-    assert [file.name for file in tmp_path.iterdir()] == ["graph.jsonl"]
-    assert target.read_bytes() == b"all"
-
-
-def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
-    missing = tmp_path / "none" / "graph.jsonl"
-    with (
-        pytest.raises(QueryError, match="--output"),
-        graph_admin._output_stream(str(missing)) as out,
-    ):
-        out.write(b"")
 
 
 def test_a_rebuild_needs_a_spool(tmp_path: Path) -> None:
