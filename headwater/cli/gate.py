@@ -140,6 +140,9 @@ def _print_report(report: Report, *, as_json: bool) -> None:
         position = f"{finding.file}:{finding.line}: " if finding.file else ""
         print(one_line(f"{finding.level}: {position}{finding.message}"))
     print(one_line(f"headwater gate {report.title}"))
+    for urn, policy in report.approvals_needed:
+        hint = f"a steward may approve: headwater approve {urn} --policy {policy} --reason ..."
+        print(one_line(f"headwater: {hint}"), file=sys.stderr)
 
 
 COMMANDS = {"gate": gate}

@@ -12,7 +12,7 @@ from typing import Any
 
 from headwater.client import Headwater
 from headwater.errors import QueryError, UnavailableError
-from headwater.gate.resolve_datasets import DatasetChange, DatasetInfo, SearchHit
+from headwater.gate.resolve_datasets import DatasetChange, DatasetInfo, GateApproval, SearchHit
 from headwater.gate.verdict import Affected
 from headwater.schema.urns import parse_urn
 
@@ -24,7 +24,7 @@ _SEARCH = """query ($text: String!, $first: Int!, $after: String) {
   search(text: $text, kind: DATASET, first: $first, after: $after) {
     edges { node { urn namespace name } } pageInfo { hasNextPage endCursor } truncated } }"""
 _DATASET = """query ($urn: ID!) {
-  dataset(urn: $urn) { columns tags }
+  dataset(urn: $urn) { columns tags approvals { policy reason by at until active } }
   lineage(urn: $urn, direction: UPSTREAM, depth: 1) { nodes { urn kind } edges { source target } }
 }"""
 _IMPACT = """query ($changes: [ChangeInput!]!) { impact(changes: $changes) {
@@ -56,7 +56,7 @@ class GateClient:
         return hits, True
 
     def dataset_info(self, urn: str) -> DatasetInfo:
-        """Return the columns, tags and producers of a dataset.
+        """Return the columns, tags, producers and approvals of a dataset.
 
         Raises NotFoundError if it is not there."""
         result = self._query(_DATASET, {"urn": urn})
@@ -67,6 +67,7 @@ class GateClient:
             tuple(dataset.get("columns", ())),
             tuple(dataset.get("tags", ())),
             tuple(job for job in jobs if job in sources),
+            tuple(_parse_approval(one) for one in dataset.get("approvals", ()) if one["active"]),
         )
 
     def impact(self, change: DatasetChange) -> tuple[tuple[Affected, ...], list[str]]:
@@ -91,6 +92,16 @@ class GateClient:
                 f"{self.url} does not answer as a Headwater does: {problem}",
                 hint="Check that --url names the API itself, without a proxy that answers HTML.",
             ) from error
+
+
+def _parse_approval(approval: Mapping[str, Any]) -> GateApproval:
+    return GateApproval(
+        approval["policy"],
+        approval["reason"],
+        approval["by"] or "",
+        approval["at"] or "",
+        approval["until"] or "",
+    )
 
 
 def _parse_affected(asset: Mapping[str, Any]) -> Affected:

@@ -34,12 +34,24 @@ class SearchHit:
 
 
 @dataclass(frozen=True)
+class GateApproval:
+    """An approval that counts today: the policy is the rule of a finding of the gate."""
+
+    policy: str
+    reason: str
+    by: str = ""
+    at: str = ""
+    until: str = ""
+
+
+@dataclass(frozen=True)
 class DatasetInfo:
-    """The columns and tags of a dataset in the graph, and the jobs that make it."""
+    """The columns, tags and approvals of a dataset in the graph, and the jobs that make it."""
 
     columns: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     producers: tuple[str, ...] = ()
+    approvals: tuple[GateApproval, ...] = ()
 
 
 class DatasetCatalog(Protocol):
@@ -67,13 +79,15 @@ class ResolutionOptions:
 class DatasetChange:
     """A change to a known dataset, as the API takes it, and the table change it comes from.
 
-    producers: the jobs that make the dataset."""
+    producers: the jobs that make the dataset.
+    approvals: what people approved for the dataset."""
 
     source: TableChange
     urn: str
     change: Mapping[str, Any]
     is_certified: bool = False
     producers: tuple[str, ...] = ()
+    approvals: tuple[GateApproval, ...] = ()
 
 
 @dataclass
@@ -194,7 +208,10 @@ class DatasetResolver:
                 )
             changes += _missing_columns(info.columns, change.columns, urn)
         certified = is_certified(info.tags)
-        return [DatasetChange(change, urn, body, certified, info.producers) for body in changes]
+        return [
+            DatasetChange(change, urn, body, certified, info.producers, info.approvals)
+            for body in changes
+        ]
 
     def _info(self, urn: str) -> DatasetInfo:
         if urn not in self._infos:

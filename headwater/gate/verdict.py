@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from headwater.gate.changes import Problem
-from headwater.gate.resolve_datasets import DatasetChange
+from headwater.gate.resolve_datasets import DatasetChange, GateApproval
 
 PASSED, FAILED, BLOCKED = "passed", "failed", "blocked"
 _EXIT_CODES = {PASSED: 0, FAILED: 1, BLOCKED: 2}
 BREAKING, UNKNOWN, WARNING = "breaking", "unknown", "warning"
+# What a steward approves for a changed dataset: the rules of the findings that fail.
+BREAKING_CHANGE, TOO_MANY = "breaking-change", "too-many-downstream"
+CERTIFIED_AFFECTED = "certified-affected"
+APPROVABLE = (BREAKING_CHANGE, TOO_MANY, CERTIFIED_AFFECTED)
 _SEVERITY_ORDER = (BREAKING, UNKNOWN, WARNING)
 
 
@@ -43,6 +47,10 @@ class AssessedChange:
     def description(self) -> str:
         """Return the change as a sentence."""
         return describe(self.change.change)
+
+    def is_approved(self, policy: str) -> bool:
+        """Return True if a person approved changes of this dataset under a policy."""
+        return any(one.policy == policy for one in self.change.approvals)
 
     def names(self, *severities: str) -> list[str]:
         """Return the names of the assets that the change affects with one of these severities."""
@@ -81,15 +89,7 @@ class Report:
     @property
     def affected(self) -> list[Affected]:
         """Return each affected asset once, at its worst severity, breaking ones first."""
-        worst: dict[str, Affected] = {}
-        for assessed in self.assessed:
-            for asset in assessed.affected:
-                previous = worst.get(asset.urn)
-                if previous is None or _order(asset) < _order(previous):
-                    worst[asset.urn] = asset
-        return sorted(
-            worst.values(), key=lambda asset: (_order(asset), asset.kind, asset.name, asset.urn)
-        )
+        return _worst(self.assessed)
 
     @property
     def unassessed(self) -> list[str]:
@@ -101,31 +101,62 @@ class Report:
     @property
     def certified_assets(self) -> list[str]:
         """Return certified assets that are affected, or that change by more than a new column."""
-        names = {asset.name for asset in self.affected if asset.is_certified}
-        for assessed in self.assessed:
-            change = assessed.change
-            if change.is_certified and change.change["type"] != "column_add":
-                names.add(change.source.table)
-        return sorted(names)
+        return _certified(self.assessed)
 
     @property
     def reasons(self) -> list[str]:
-        """Return the reasons why the gate fails."""
-        affected = self.affected
-        breaking_count = sum(asset.severity == BREAKING for asset in affected)
+        """Return the reasons why the gate fails, without those that people approved."""
+        unapproved = _worst(self._without(BREAKING_CHANGE))
+        breaking_count = sum(asset.severity == BREAKING for asset in unapproved)
         reasons = []
         if breaking_count:
             reasons.append(f"{_count(breaking_count, 'asset')} downstream would break")
         if self._excess:
             reasons.append(self._excess)
-        if self.certified_assets:
-            reasons.append(f"certified: {', '.join(self.certified_assets)}")
+        if certified := _certified(self._without(CERTIFIED_AFFECTED)):
+            reasons.append(f"certified: {', '.join(certified)}")
         return reasons
+
+    def _without(self, policy: str) -> list[AssessedChange]:
+        """Return the changes that nobody approved under a policy."""
+        return [one for one in self.assessed if not one.is_approved(policy)]
+
+    @property
+    def approvals(self) -> list[tuple[str, GateApproval]]:
+        """Return the approvals of the changed datasets, each with the urn of its dataset."""
+        return sorted(
+            {
+                (one.change.urn, approval)
+                for one in self.assessed
+                for approval in one.change.approvals
+                if approval.policy in APPROVABLE
+            },
+            key=lambda pair: (pair[0], pair[1].policy),
+        )
+
+    @property
+    def approvals_needed(self) -> list[tuple[str, str]]:
+        """Return the datasets and the policies whose approvals would let the branch pass."""
+        needed = [
+            (one.change.urn, BREAKING_CHANGE)
+            for one in self._without(BREAKING_CHANGE)
+            if one.names(BREAKING)
+        ]
+        if self._excess:
+            needed += [
+                (one.change.urn, TOO_MANY) for one in self._without(TOO_MANY) if one.affected
+            ]
+        needed += [
+            (one.change.urn, CERTIFIED_AFFECTED)
+            for one in self._without(CERTIFIED_AFFECTED)
+            if _certified([one])
+        ]
+        return sorted(set(needed))
 
     @property
     def _excess(self) -> str:
         """Return the reason to fail for too many affected assets, or ""."""
-        count = len(self.affected)
+        count = len(_worst(self._without(TOO_MANY)))
         if count <= self.downstream_max:
             return ""
         return f"{_count(count, 'asset')} downstream are affected, more than {self.downstream_max}"
@@ -152,6 +183,8 @@ class Report:
             reason = "nothing downstream is shown to break"
             if all(one.severity != UNKNOWN for one in self.affected):
                 reason = "nothing downstream breaks"
+            if any(asset.severity == BREAKING for asset in self.affected):
+                reason = "what breaks downstream is approved"
         else:
             reason = "no table in the lineage changes"
         allowed = f" (allowed: {self.allow_reason})" if self.allow_reason else ""
@@ -181,11 +214,49 @@ class Report:
             first = self.assessed[0].change.source
             file, line = first.file, first.line
         if self._excess:
-            findings.append(Finding("error", "too-many-downstream", self._excess, file, line))
-        if self.certified_assets:
-            message = f"certified: {', '.join(self.certified_assets)}"
-            findings.append(Finding("error", "certified-affected", message, file, line))
+            findings.append(Finding("error", TOO_MANY, self._excess, file, line))
+        if certified := _certified(self._without(CERTIFIED_AFFECTED)):
+            message = f"certified: {', '.join(certified)}"
+            findings.append(Finding("error", CERTIFIED_AFFECTED, message, file, line))
+        findings += [
+            Finding("note", "approved", describe_approval(urn, approval))
+            for urn, approval in self.approvals
+        ]
         return findings
+
+
+def describe_approval(urn: str, approval: GateApproval) -> str:
+    """Return an approval as a sentence: what, by whom, when, and why."""
+    until = f", until {approval.until}" if approval.until else ""
+    who = approval.by or "an unnamed key"
+    return (
+        f"{approval.policy} on {urn} is approved by {who} at {approval.at}{until}: "
+        f"{approval.reason}"
+    )
+
+
+def _worst(some: Iterable[AssessedChange]) -> list[Affected]:
+    """Return each affected asset once, at its worst severity, breaking ones first."""
+    worst: dict[str, Affected] = {}
+    for assessed in some:
+        for asset in assessed.affected:
+            previous = worst.get(asset.urn)
+            if previous is None or _order(asset) < _order(previous):
+                worst[asset.urn] = asset
+    return sorted(
+        worst.values(), key=lambda asset: (_order(asset), asset.kind, asset.name, asset.urn)
+    )
+
+
+def _certified(some: Iterable[AssessedChange]) -> list[str]:
+    """Return certified assets that are affected, or that change by more than a new column."""
+    names = set()
+    for assessed in some:
+        names |= {asset.name for asset in assessed.affected if asset.is_certified}
+        change = assessed.change
+        if change.is_certified and change.change["type"] != "column_add":
+            names.add(change.source.table)
+    return sorted(names)
 
 
 def _finding_of(assessed: AssessedChange, *, allows_unknown: bool) -> Finding:
@@ -199,7 +270,8 @@ def _finding_of(assessed: AssessedChange, *, allows_unknown: bool) -> Finding:
     message += f": {', '.join(effects)}" if effects else ", nothing downstream reads it"
     level, rule = "note", "change"
     if broken:
-        level, rule = "error", "breaking-change"
+        is_approved = assessed.is_approved(BREAKING_CHANGE)
+        level, rule = "warning" if is_approved else "error", BREAKING_CHANGE
     elif unknown and not allows_unknown:
         level, rule = "error", "not-assessed"
     elif unknown or read:
@@ -260,6 +332,20 @@ def report_json(report: Report) -> dict[str, Any]:
         "certifiedAssets": report.certified_assets,
         "maxDownstream": report.downstream_max,
         "unassessedAssets": report.unassessed,
+        "approvals": [
+            {
+                "urn": urn,
+                "policy": one.policy,
+                "reason": one.reason,
+                "by": one.by or None,
+                "at": one.at or None,
+                "until": one.until or None,
+            }
+            for urn, one in report.approvals
+        ],
+        "approvalsNeeded": [
+            {"urn": urn, "policy": policy} for urn, policy in report.approvals_needed
+        ],
     }
 
 

@@ -13,7 +13,7 @@ import pytest
 from headwater.code_analysis.model import MODEL, TableChange
 from headwater.errors import UnavailableError
 from headwater.gate.client import GateClient
-from headwater.gate.resolve_datasets import DatasetChange, DatasetInfo, SearchHit
+from headwater.gate.resolve_datasets import DatasetChange, DatasetInfo, GateApproval, SearchHit
 from headwater.schema.urns import dataset_urn
 
 URN = dataset_urn("db", "shop.orders")
@@ -89,9 +89,17 @@ def test_the_producers_of_a_dataset_are_the_jobs_with_an_edge_to_it(
         {"source": "job:etl:load", "target": URN},
         {"source": "dataset:db:raw", "target": "job:etl:load"},
     ]
-    dataset = {"columns": ["id"], "tags": ["certified"]}
+    approval = {"policy": "p", "reason": "Agreed.", "by": "ann", "at": "2026-01-01T00:00:00Z"}
+    approvals = [
+        {**approval, "until": None, "active": True},
+        {**approval, "until": "2020-01-01", "active": False},
+    ]
+    dataset = {"columns": ["id"], "tags": ["certified"], "approvals": approvals}
     server.prepare({"dataset": dataset, "lineage": {"nodes": nodes, "edges": edges}})
-    assert client.dataset_info(URN) == DatasetInfo(("id",), ("certified",), ("job:etl:load",))
+    active = GateApproval("p", "Agreed.", "ann", "2026-01-01T00:00:00Z")
+    assert client.dataset_info(URN) == DatasetInfo(
+        ("id",), ("certified",), ("job:etl:load",), (active,)
+    )
 
 
 def test_the_impact_of_a_change_and_its_gaps(server: Server, client: GateClient) -> None:

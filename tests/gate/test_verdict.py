@@ -8,10 +8,13 @@ from dataclasses import replace
 
 import pytest
 
+from headwater.gate.reports.markdown import render_markdown
+from headwater.gate.resolve_datasets import GateApproval
 from headwater.gate.verdict import (
     BREAKING,
     UNKNOWN,
     WARNING,
+    AssessedChange,
     Report,
     describe,
     report_json,
@@ -69,6 +72,39 @@ def test_more_downstream_than_may_be(limit: int, reasons: int) -> None:
     report = replace(PASSED, assessed=(two,), downstream_max=limit)
     assert len(report.reasons) == reasons
     assert report.exit_code == reasons
+
+
+def approved(one: AssessedChange, *policies: str) -> AssessedChange:
+    approvals = tuple(
+        GateApproval(policy, "Agreed.", "ann", "2026-01-01T00:00:00Z") for policy in policies
+    )
+    return replace(one, change=replace(one.change, approvals=approvals))
+
+
+def test_a_steward_approves_each_reason_to_fail() -> None:
+    one = judged(affected("a"), affected("gold", WARNING, certified=True))
+    report = replace(PASSED, assessed=(one,), downstream_max=1)
+    orders = "dataset:db:orders"
+    assert (report.exit_code, len(report.reasons)) == (1, 3)
+    rules = ["breaking-change", "certified-affected", "too-many-downstream"]
+    assert report.approvals_needed == [(orders, rule) for rule in rules]
+    for number in range(3):
+        part = replace(report, assessed=(approved(one, *rules[: number + 1]),))
+        assert len(part.reasons) == 2 - number
+        assert part.approvals_needed == [(orders, rule) for rule in rules[number + 1 :]]
+    assert (part.verdict, part.exit_code) == ("passed", 0)
+    assert part.title == "passed: what breaks downstream is approved"
+    assert [finding.level for finding in part.findings] == ["warning", "note", "note", "note"]
+    assert part.findings[1].message == (
+        "breaking-change on dataset:db:orders is approved by ann at 2026-01-01T00:00:00Z: Agreed."
+    )
+    assert "- approved: `breaking-change on" in render_markdown(part)
+    other = replace(part, assessed=(*part.assessed, judged(affected("b"), name="users")))
+    # An approval of one dataset lets no change of another pass.
+    assert other.reasons == ["1 asset downstream would break"]
+    assert other.approvals_needed == [("dataset:db:users", "breaking-change")]
+    unrelated = replace(report, assessed=(approved(one, "retention"),))
+    assert (len(unrelated.reasons), unrelated.approvals) == (3, [])
 
 
 def test_a_certified_asset_fails_at_any_severity() -> None:

@@ -20,6 +20,7 @@ from headwater.gate.verdict import (
     Affected,
     AssessedChange,
     Report,
+    describe_approval,
 )
 
 MARK = "<!-- headwater-gate -->"
@@ -47,6 +48,10 @@ def render_markdown(report: Report) -> str:
         lines.append(f"- the code of {names} is not known, so the effect is unknown, which blocks")
     if report.allow_reason:
         lines.append(f"- **allowed in spite of this:** {code_span(report.allow_reason)}")
+    lines += [
+        f"- approved: {code_span(describe_approval(urn, approval))}"
+        for urn, approval in report.approvals
+    ]
     if not report.assessed and not report.problems:
         lines.append(f"No table in the lineage changes against {code_span(report.base)}.")
     changes = [_change_row(assessed) for assessed in report.assessed]
