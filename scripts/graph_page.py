@@ -86,7 +86,8 @@ def graph_page() -> str:
 
 
 def _label_section(label: Label) -> str:
-    return f"### {label.name}\n\n{label.meaning}\n\n{_table(label.properties)}"
+    table = f"\n{_table(label.properties)}" if label.properties else ""
+    return f"### {label.name}\n\n{label.meaning}\n{table}"
 
 
 def _edge_section(edge: EdgeType) -> str:

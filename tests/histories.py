@@ -125,6 +125,10 @@ identity_facets = st.one_of(
         _lineage, st.lists(st.tuples(st.sampled_from([*DATASETS, "clean"]), column), max_size=2)
     ),
     st.builds(
+        lambda type: {"datasetType": {**FACET, "datasetType": type}},
+        st.sampled_from(["MODEL", "MODEL", "TABLE"]),
+    ),
+    st.builds(
         lambda version: {"version": {**FACET, "datasetVersion": version}},
         st.sampled_from(["1", "2"]),
     ),

@@ -22,6 +22,20 @@ _ELEMENT = re.compile(
 _KEY = re.compile(r"(\w+)\s*:")
 _PROPERTY = re.compile(r"\b(\w+)\.(\w+)\b(?!\s*\()")
 _SIMILAR_MAX = 3
+# What a statement in the words of other tools would match here (decision 0040).
+_READS = ": write (j:Job)<-[:FEEDS]-(d:Dataset)"
+_WRITES = ": write (j:Job)-[:PRODUCED]->(d:Dataset)"
+_INSTEAD = {
+    "CONSUMES": _READS,
+    "READS": _READS,
+    "READS_FROM": _READS,
+    "PRODUCES": _WRITES,
+    "WRITES": _WRITES,
+    "WRITES_TO": _WRITES,
+    "DERIVED_BY": ": write (d:Dataset)<-[:PRODUCED]-(j:Job)",
+    "Transform": ": write Job",
+    "Transformation": ": write Job",
+}
 
 
 def unknown_names(text: str) -> list[str]:
@@ -30,6 +44,8 @@ def unknown_names(text: str) -> list[str]:
     labels, edges = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     for label in types.labels:
         labels[label.name].update(property.name for property in label.properties)
+    for label in types.labels:
+        labels[label.name] |= labels[label.of] if label.of else set()
     for edge in types.edges:
         edges[edge.type].update(property.name for property in edge.properties)
     plain = _OPAQUE.sub("''", text)
@@ -40,7 +56,8 @@ def unknown_names(text: str) -> list[str]:
         names = re.findall(r"\w+", found["names"])
         for name in names:
             if name not in known:
-                notes[f"the graph has no {kind} {name}{_similar(name, known)}"] = None
+                instead = _INSTEAD.get(name) or _similar(name, known)
+                notes[f"the graph has no {kind} {name}{instead}"] = None
         if all(name in known for name in names) and "!" not in found["names"]:
             owners = {name: known[name] for name in names}
             variables[found["variable"] or ""].update(owners)

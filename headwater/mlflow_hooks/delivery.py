@@ -33,8 +33,8 @@ class Delivery:
     """
 
     def __init__(self, url: str, api_key: str | None = None) -> None:
-        origin, path = endpoint(url)
-        self._address = origin + path
+        self.origin, path = endpoint(url)
+        self._address = self.origin + path
         self._api_key = api_key
 
     def send(self, event: Mapping[str, Any]) -> bool:

@@ -4,7 +4,7 @@ their urns.
 A run has the id of its MLflow run, written as a UUID. Its job is the experiment, unless `job` names
 it: MLflow invents a new run name every time, and repeated trainings are one job. The tag
 `lineage_id` of the MLflow run and of each of its model versions is the urn in Headwater: `headwater
-lineage <lineage_id>`.
+lineage <lineage_id>`. The tag `lineage_uri` of a model version is the address of the model's page.
 
 Wrong arguments raise before the training begins. Later nothing raises: failures are logged,
 Headwater gets two seconds at the end, and MLflow's own client applies its own timeouts.
@@ -14,8 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import Thread
 from typing import Any
+from urllib.parse import quote
 
 import mlflow
 from mlflow import MlflowClient
@@ -33,10 +35,13 @@ from headwater.mlflow_hooks.datasets import (
 )
 from headwater.mlflow_hooks.delivery import SECONDS, Delivery, log
 from headwater.mlflow_hooks.events import MODEL, Training, instant, run_event
+from headwater.mlflow_hooks.features import Feature, logged_data, model_features
 from headwater.schema.headwater_facets import now
-from headwater.schema.urns import artifact_urn, run_urn
+from headwater.schema.urns import artifact_urn, dataset_urn, run_urn
 
 LINEAGE_ID = "lineage_id"
+# The address of the page of the model in Headwater.
+LINEAGE_URI = "lineage_uri"
 # Tags of the MLflow run, so that a later `attach` of its model version names the same job.
 LINEAGE_JOB = "lineage_job"
 LINEAGE_NAMESPACE = "lineage_namespace"
@@ -121,6 +126,7 @@ class _RunReporter:
         self._id = mlflow_id
         self._inputs, self._outputs = inputs, outputs
         self._client = MlflowClient()
+        self._features: dict[str, tuple[Feature, ...]] = {}
         self._start_thread: Thread | None = None
 
     def begin(self, job: str | None, namespace: str | None) -> None:
@@ -146,7 +152,7 @@ class _RunReporter:
         run = self._client.get_run(self._id)
         models = self._models()
         event = run_event(
-            _training(self._client, run),
+            replace(_training(self._client, run), features=self._features),
             state,
             ended_at,
             inputs=unique([*self._inputs, *_logged(run)]),
@@ -162,8 +168,10 @@ class _RunReporter:
         with _log_failure("model_versions_not_found"):
             versions = list(self._client.search_model_versions(f"run_id='{self._id}'"))
             for version in versions:
-                _tag(self._client, version)
+                _tag(self._client, version, self._delivery)
             newest_first = sorted(versions, key=lambda version: int(version.version), reverse=True)
+            for version in newest_first:
+                self._features.setdefault(version.name, _features(version))
             return unique(map(_reference, newest_first))
         return []
 
@@ -207,7 +215,7 @@ def attach(
         # Send all of them, even if one is not accepted.
         accepted = [delivery.send(event) for event in events]
         is_complete = all(accepted)
-        _tag(client, model)
+        _tag(client, model, delivery)
     return is_complete
 
 
@@ -246,17 +254,22 @@ def _training(
         params=run.data.params,
         metrics=run.data.metrics,
         tags={key: value for key, value in tags.items() if key not in mine},
+        data=logged_data(run.inputs.dataset_inputs) if run.inputs else (),
     )
 
 
 def _attach_events(
     client: MlflowClient, model: Any, read: list[Reference], job: str | None, namespace: str | None
 ) -> list[dict[str, Any]]:
-    outputs = [_reference(model)]
+    outputs, features = [_reference(model)], {model.name: _features(model)}
     if not model.run_id:
         server = namespace or server_namespace(mlflow.get_registry_uri())
         training = Training(
-            _artifact(model).run_id, server, job or f"register {model.name}", mlflow.__version__
+            _artifact(model).run_id,
+            server,
+            job or f"register {model.name}",
+            mlflow.__version__,
+            features=features,
         )
         return [
             run_event(
@@ -268,7 +281,7 @@ def _attach_events(
             )
         ]
     run = client.get_run(model.run_id)
-    training = _training(client, run, job, namespace)
+    training = replace(_training(client, run, job, namespace), features=features)
     read = unique([*read, *_logged(run)])
     events = [
         run_event(training, "START", instant(run.info.start_time), inputs=read, outputs=outputs)
@@ -301,10 +314,21 @@ def _reference(model: Any) -> Reference:
     }
 
 
-def _tag(client: MlflowClient, model: Any) -> None:
+def _features(model: Any) -> tuple[Feature, ...]:
+    """Return the features of a model version; empty if its files cannot be read."""
+    with _log_failure("model_features_not_read", model=model.name, version=str(model.version)):
+        return model_features(model.name, str(model.version))
+    return ()
+
+
+def _tag(client: MlflowClient, model: Any, delivery: Delivery) -> None:
+    """Set the urn of a model version and the address of the page of its model as tags."""
     artifact = _artifact(model)
-    with _log_failure(
-        "model_version_not_tagged", model=model.name, version=str(model.version), tag=LINEAGE_ID
-    ):
-        urn = artifact_urn(artifact.namespace, artifact.name, artifact.run_id)
-        client.set_model_version_tag(model.name, str(model.version), LINEAGE_ID, urn)
+    urn = artifact_urn(artifact.namespace, artifact.name, artifact.run_id)
+    page = dataset_urn(artifact.namespace, artifact.name)
+    tags = {LINEAGE_ID: urn, LINEAGE_URI: f"{delivery.origin}/datasets/{quote(page, safe='')}"}
+    for key, value in tags.items():
+        with _log_failure(
+            "model_version_not_tagged", model=model.name, version=str(model.version), tag=key
+        ):
+            client.set_model_version_tag(model.name, str(model.version), key, value)

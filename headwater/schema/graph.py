@@ -88,12 +88,16 @@ class Property(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Label(msgspec.Struct, frozen=True):
-    """A label of nodes, the layer in which they are, and their properties."""
+    """A label of nodes, the layer in which they are, and their properties.
+
+    A further label of some nodes names their first label in `of` and has the properties of that.
+    """
 
     name: str
     layer: str
     meaning: str
-    properties: tuple[Property, ...]
+    properties: tuple[Property, ...] = ()
+    of: str = ""
 
 
 class EdgeType(msgspec.Struct, frozen=True):

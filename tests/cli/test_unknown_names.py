@@ -19,7 +19,21 @@ from scripts.catalogue import audits, taught
         ),
         (
             "MATCH (:Job {nam: 'x'})-[:PRODUCES|FEEDS*1..3]->() RETURN 1",
-            ["no Job has the property nam", "the graph has no type of edge PRODUCES"],
+            [
+                "no Job has the property nam",
+                "the graph has no type of edge PRODUCES: write (j:Job)-[:PRODUCED]->(d:Dataset)",
+            ],
+        ),
+        (
+            "MATCH (f:Feature {name: 'clv'})<-[:PRODUCES]-(j:Job)-[:CONSUMES]->(t:Table) RETURN t",
+            [
+                "the graph has no type of edge PRODUCES: write (j:Job)-[:PRODUCED]->(d:Dataset)",
+                "the graph has no type of edge CONSUMES: write (j:Job)<-[:FEEDS]-(d:Dataset)",
+            ],
+        ),
+        (
+            "MATCH (m:Model {name: 'm'})-[:TRAINED_ON]->(d:Dataset) RETURN d.name, d.source",
+            ["no Dataset has the property source"],
         ),
         ("MATCH (v:Source|Artifact) RETURN v.capturedAt, v.complete", []),
         (
@@ -43,8 +57,8 @@ def test_similar_names_are_listed() -> None:
     assert unknown_names("MATCH (d:Datasets) RETURN d") == [
         "the graph has no label Datasets (similar: Dataset)"
     ]
-    assert unknown_names("MATCH ()-[e:PRODUCES]->() RETURN e") == [
-        "the graph has no type of edge PRODUCES (similar: PRODUCED)"
+    assert unknown_names("MATCH ()-[e:PRODUCE]->() RETURN e") == [
+        "the graph has no type of edge PRODUCE (similar: PRODUCED)"
     ]
 
 

@@ -13,6 +13,8 @@ import msgspec
 import pytest
 from mlflow import MlflowClient
 from mlflow.entities import Dataset, DatasetInput
+from mlflow.models import Model, ModelSignature
+from mlflow.types.schema import ColSpec, Schema
 
 from headwater.errors import SettingsError
 from headwater.mlflow_hooks import attach, delivery, model_version, track
@@ -113,6 +115,9 @@ def test_mlflow_gets_the_links_to_headwater() -> None:
     run_id = str(UUID(run.info.run_id))
     assert tags["lineage_id"].startswith("artifact:mlflow%3A//")
     assert tags["lineage_id"].endswith(f":credit_risk:{run_id}")
+    page = f"{server.url}/datasets/dataset%3Amlflow%253A%2F%2F"
+    assert tags["lineage_uri"].startswith(page)
+    assert tags["lineage_uri"].endswith("%3Acredit_risk")
     assert model_version("credit_risk", 1).run_id == run_id
 
 
@@ -189,6 +194,40 @@ def test_only_logged_inputs_with_a_location_are_inputs(
     with recorder() as server, mlflow.start_run() as run, track(url=server.url):
         log_input(run.info.run_id, source_type, **source)
     assert names(by_state(server)["COMPLETE"]["inputs"]) == expected
+
+
+def test_a_version_has_the_features_of_its_signature_and_their_columns() -> None:
+    columns = [("tenure", "long"), ("plan", "string"), ("churned", "boolean")]
+    schema = {"mlflow_colspec": [{"name": name, "type": type} for name, type in columns]}
+    source = json.dumps({"uri": "/data/customers.csv"})
+    data = Dataset("d", "9f86d081", "local", source, schema=json.dumps(schema))
+    features = Schema([ColSpec("long", "tenure"), ColSpec("double", "score")])
+    with (
+        recorder() as server,
+        mlflow.start_run() as run,
+        track(url=server.url, inputs=["/lake/scores"]),
+    ):
+        MlflowClient().log_inputs(run.info.run_id, [DatasetInput(data)])
+        model = Model(run_id=run.info.run_id, signature=ModelSignature(inputs=features))
+        mlflow.log_text(model.to_yaml(), "model/MLmodel")
+        register("signed", run.info.run_id)
+    event = by_state(server)["COMPLETE"]
+    assert faults(event) == []
+    [output] = event["outputs"]
+    assert output["facets"]["schema"]["fields"] == [
+        {"name": "tenure", "type": "long"},
+        {"name": "score", "type": "double"},
+    ]
+    customers = {"namespace": "file", "name": "/data/customers.csv"}
+    assert output["facets"]["columnLineage"]["fields"] == {
+        "tenure": {"inputFields": [{**customers, "field": "tenure"}]}
+    }
+    scores = {"namespace": "file", "name": "/lake/scores"}
+    known = [{**scores, "type": "DATASET"}, {**customers, "type": "DATASET"}]
+    assert output["facets"]["lineage"]["inputs"] == known
+    assert event["run"]["facets"]["headwater_mlflow"]["data"] == [
+        {**customers, "digest": "9f86d081"}
+    ]
 
 
 def test_headwater_away_costs_a_training_seconds_and_only_once(

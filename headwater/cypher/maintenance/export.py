@@ -72,7 +72,10 @@ def export(
 def export_nodes(
     database: Database, *, canonical: bool, counts: Mapping[str, Counts]
 ) -> Iterator[Row]:
-    """Yield every node: `label`, `urn` (None for internal nodes) and `properties`."""
+    """Yield every node: `label`, `urn` (None for internal nodes) and `properties`.
+
+    A dataset with a label by its type has it in `labels`.
+    """
     internal: dict[str, list[Row]] = {}
     if not canonical:
         for row in database.read("read/export/internal_nodes"):
@@ -88,7 +91,13 @@ def export_nodes(
         for row in _pages(database, "read/export/nodes", label, NODES_PER_PAGE):
             properties = _canonical_properties(row) if canonical else row["properties"]
             properties = with_derived_properties(label, properties, row["cameFrom"], row["began"])
-            yield {"label": label, "urn": row["urn"], "properties": _sorted(properties)}
+            by_type = {"labels": row["labels"]} if row["labels"] else {}
+            yield {
+                "label": label,
+                "urn": row["urn"],
+                **by_type,
+                "properties": _sorted(properties),
+            }
 
 
 def export_edges(database: Database, *, counts: Mapping[str, Counts]) -> Iterator[Row]:

@@ -21,6 +21,7 @@ from headwater.ingest.project.values import (
     time_at,
 )
 from headwater.schema import headwater_facets as native
+from headwater.schema.dataset_labels import dataset_label
 from headwater.schema.edits import edited_description, edited_owners
 from headwater.schema.facets.dataset import (
     FIELD_PATH_MAX,
@@ -51,6 +52,7 @@ class DatasetView(msgspec.Struct):
     columns: dict[str, Properties]
     source: Properties | None
     source_urn: str
+    label: str | None = None
 
 
 def dataset_view(facts: DatasetFacts, *, own: DatasetFacts | None = None) -> DatasetView:
@@ -79,7 +81,9 @@ def dataset_view(facts: DatasetFacts, *, own: DatasetFacts | None = None) -> Dat
         "facts": pack(own or facts),
     }
     columns = _columns(name, fields, _column_tags(tags, fields))
-    return DatasetView(node, columns, _source(facts), source_urn(name.namespace, name.name))
+    label = dataset_label(node["type"], node["storage"], name.namespace)
+    own_urn = source_urn(name.namespace, name.name)
+    return DatasetView(node, columns, _source(facts), own_urn, label)
 
 
 def _tags(facts: DatasetFacts) -> list[DatasetTag]:

@@ -95,6 +95,20 @@ class CachedEdge(msgspec.Struct, gc=False):
         return True
 
 
+class KnownModels:
+    """The models of the graph and the jobs that write them, once they are read."""
+
+    def __init__(self) -> None:
+        self.is_read = False
+        self.models: set[str] = set()
+        self.jobs: set[str] = set()
+
+    def add(self, model: str, jobs: Iterable[str]) -> None:
+        """Add a model and the jobs that write it."""
+        self.models.add(model)
+        self.jobs.update(jobs)
+
+
 class WriteCache:
     """The cache of one writer for one graph. Create a new one if the graph may be another one."""
 
@@ -132,6 +146,7 @@ class WriteCache:
         self._consumer_starts: dict[str, datetime] = {}
         # True if any run is known to run after another that triggered it.
         self.has_triggers = False
+        self.models = KnownModels()
 
     def restart(self, revision: int) -> None:
         """Clear the cache for the transaction that makes this revision."""

@@ -28,6 +28,7 @@ from headwater.ingest.project import (
 from headwater.ingest.write.cache import WriteCache
 from headwater.ingest.write.rows import decode_facts, write_rows
 from headwater.schema.dataset_aliases import canonical_urns
+from headwater.schema.dataset_labels import MODEL
 from headwater.schema.facts import DatasetFacts, Name, join_datasets
 from headwater.schema.urns import parse_urn, schema_urn
 
@@ -65,6 +66,8 @@ class DatasetBatch:
     canonical_urn: dict[str, str] = field(default_factory=dict)
     names: dict[str, Name] = field(default_factory=dict)
     detached: DetachedEdges = field(default_factory=DetachedEdges)
+    # Set by `write_datasets`: the datasets that became or no longer are models.
+    relabelled: set[str] = field(default_factory=set)
 
     @property
     def rebound(self) -> list[str]:
@@ -181,7 +184,7 @@ def rebind_aliases(transaction: Transaction, datasets: DatasetBatch, cache: Writ
     for edge in detached.edges:
         ends = {edge["source"], edge["target"], edge["properties"].get("job") or ""}
         detached.jobs |= {urn for urn in ends if urn.startswith("job:")}
-    for statement in ("delete_versions", "delete_columns", "delete_edges"):
+    for statement in ("delete_versions", "delete_columns", "delete_edges", "remove_labels"):
         transaction.run(f"write/aliases/{statement}", urns=old)
     demoted = sorted(urn for urn in rebound if datasets.previous_urn[urn] == urn)
     promoted = sorted(urn for urn in rebound if datasets.canonical_urn[urn] == urn)
@@ -247,6 +250,7 @@ def write_datasets(transaction: Transaction, datasets: DatasetBatch, cache: Writ
         for urn in sorted(seen_only & with_alias)
     ]
     write_rows(transaction, "write/datasets/datasets", nodes)
+    _write_labels(transaction, datasets, views)
     write_rows(transaction, "write/aliases/symlinks", _alias_rows(datasets))
     _write_columns(transaction, views)
     _write_schemas(transaction, facts)
@@ -272,6 +276,19 @@ def _alias_rows(datasets: DatasetBatch) -> list[Row]:
             properties = {key: node[key] for key in ("namespace", "name", "facts")}
             rows.append({"urn": urn, "canonical": canonical, "properties": properties})
     return rows
+
+
+def _write_labels(transaction: Transaction, datasets: DatasetBatch, views: _ViewPairs) -> None:
+    """Write the labels by type that changed. `rebind_aliases` has removed those of `detached`."""
+    rows = []
+    for urn, (old, new) in views.items():
+        before = old.label if old else None
+        if new.label == before:
+            continue
+        rows.append({"urn": urn, "labels": [new.label] if new.label else []})
+        if MODEL in (before, new.label):
+            datasets.relabelled.add(urn)
+    write_rows(transaction, "write/datasets/labels", rows)
 
 
 def _write_columns(transaction: Transaction, views: _ViewPairs) -> None:

@@ -13,7 +13,8 @@ The reasons for the order:
    the delta exists. A version that nothing links is deleted then. Origins of versions need the
    links of consumers.
 6. Drift, parents, attempts and current edges compare entities with others in the graph, so they
-   come after everything that the delta itself reports.
+   come after everything that the delta itself reports. What a model was trained on follows from the
+   current edges.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ from headwater.ingest.write.rows import read_facts, write_rows
 from headwater.ingest.write.runs import write_runs
 from headwater.ingest.write.schema_versions import recompute_drift, write_schemas
 from headwater.ingest.write.timelines import update_timelines
+from headwater.ingest.write.trained_on import update_trained_on
 from headwater.ingest.write.undated_events import with_undated_events
 from headwater.ingest.write.version_links import link_consumers, named_datasets
 from headwater.schema.facts import (
@@ -343,6 +345,11 @@ def update_current_edges(context: WriteContext) -> None:
     )
 
 
+def update_models(context: WriteContext) -> None:
+    """Recompute which datasets models were trained on, from current edges."""
+    update_trained_on(context)
+
+
 STAGES: tuple[Stage, ...] = (
     join_undated_events,
     drop_rolled_up_runs,
@@ -365,6 +372,7 @@ STAGES: tuple[Stage, ...] = (
     update_parents,
     update_attempts,
     update_current_edges,
+    update_models,
 )
 
 

@@ -88,7 +88,9 @@ def everything() -> list[Event]:
     )
     read = dataset("t", {"version": {"datasetVersion": "7"}})
     drop = {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}}
+    model = dataset("churn", {"datasetType": {"datasetType": "MODEL"}})
     return [
+        run_event("m", "COMPLETE", 2, job="train", inputs=["raw"], outputs=[model]),
         run_event("a", "FAIL", 1, job="first", inputs=["raw"], outputs=[made], facets=slot),
         run_event("b", "COMPLETE", 2, job="first", inputs=["raw"], outputs=[made], facets=slot),
         run_event(

@@ -17,6 +17,7 @@ WITH node, score, CASE WHEN name = wanted THEN 1 WHEN name STARTS
   WITH wanted THEN 2 ELSE 3 END AS rank
 ORDER BY rank, score DESC, node.urn
 LIMIT $limit
-RETURN node.urn AS urn, head(labels(node)) AS label, node.namespace AS namespace,
+RETURN node.urn AS urn, CASE WHEN node:Dataset THEN 'Dataset' ELSE head(labels(node)) END AS label,
+  node.namespace AS namespace,
   coalesce(node.name, node.answerId, node.urn) AS name, node.tags AS tags, node.owners AS owners,
     rank, score

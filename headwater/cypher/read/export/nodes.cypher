@@ -1,10 +1,10 @@
 // Return a page of the nodes of one label after a urn, in the order of their urns. `heartbeatLost`
 // marks a run, or a version it wrote, that is abandoned only because no events arrived. `cameFrom`
 // lists the datasets of the versions from which a version derives. `began` is the start of the run
-// that wrote a version.
+// that wrote a version. `labels` are those by type.
 // access: read
 // params: $label STRING, $after STRING, $limit INTEGER
-// returns: urn, properties, heartbeatLost, cameFrom, began
+// returns: urn, properties, labels, heartbeatLost, cameFrom, began
 // example: run by `headwater export`
 WITH $label AS label, $after AS after
 CALL (label, after) {
@@ -64,11 +64,11 @@ CALL (label, after) {
   MATCH (n:Tag) WHERE n.urn > after
   RETURN n ORDER BY n.urn LIMIT $limit
 }
-WITH n, CASE
+WITH n, label, CASE
   WHEN n.status <> 'ABANDONED' OR n.status IS NULL THEN []
   WHEN label = 'Artifact' THEN [(maker:PipelineRun)-[:PRODUCED]->(n) | maker]
   ELSE [n] END AS runs
-RETURN n.urn AS urn, properties(n) AS properties,
+RETURN n.urn AS urn, properties(n) AS properties, [l IN labels(n) WHERE l <> label] AS labels,
   any(r IN runs WHERE r.heartbeatLost AND NOT EXISTS {
   (r)-[:PART_OF]->{1,8}(a:PipelineRun)
   WHERE coalesce(a.lastEnd, a.finishedAt) >= coalesce(r.lastSeen, a.lastEnd, a.finishedAt)

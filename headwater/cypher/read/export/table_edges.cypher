@@ -57,7 +57,8 @@ WHERE all(k IN keys($equal) WHERE coalesce(e[k], targetProperties[k]) IN $equal[
   AND all(k IN keys($least) WHERE coalesce(e[k], targetProperties[k]) >= $least[k])
   AND all(k IN keys($below) WHERE coalesce(e[k], targetProperties[k]) < $below[k])
   AND all(k IN $present WHERE coalesce(e[k], targetProperties[k]) IS NOT NULL)
-RETURN n.urn AS source, type(e) AS type, m.urn AS target, labels(m)[0] AS label,
+RETURN n.urn AS source, type(e) AS type, m.urn AS target,
+  CASE WHEN m:Dataset THEN 'Dataset' ELSE labels(m)[0] END AS label,
   [k IN $columns | coalesce(e[k], targetProperties[k])] AS values,
     CASE WHEN $whole THEN properties(e) END AS properties,
   CASE WHEN $whole THEN targetProperties END AS targetProperties
