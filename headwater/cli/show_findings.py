@@ -113,7 +113,7 @@ def _line(value: Any) -> str:
         return ", ".join(f"{name} {_line(item)}" for name, item in value.items())
     if isinstance(value, float):
         return f"{value:.6g}"
-    return text_of(value)
+    return "none" if value is None else text_of(value)
 
 
 def _add_causes(tree: Tree, finding: Data, consequences: Iterable[Data], count: int) -> None:

@@ -93,7 +93,8 @@ class DayValue:
 
 def budget_left(bad_share: float | None, objective: float) -> float | None:
     """Return the rest of the budget of errors; None without anything counted."""
-    return None if bad_share is None else 1 - bad_share / (1 - objective)
+    # Rounded, so that a budget that is just used up is 0 and not a little less.
+    return None if bad_share is None else round(1 - bad_share / (1 - objective), 9) + 0.0
 
 
 def burn_rate(level: ServiceLevel, counts_of: Callable[[timedelta], Counts]) -> float | None:

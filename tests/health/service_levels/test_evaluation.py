@@ -49,6 +49,11 @@ def test_the_budget_of_99_percent(bad_share: float | None, left: float | None) -
     assert found == (None if left is None else pytest.approx(left))
 
 
+def test_a_budget_that_is_just_used_up_is_zero() -> None:
+    left = budget_left(1 / 30, 1 - 1 / 30)
+    assert (left, str(left)) == (0, "0.0")
+
+
 def test_both_windows_of_a_pair_must_burn() -> None:
     """5 % of errors are 5 times the 1 % that is allowed."""
     level = SERVICE_LEVELS["M9"]
