@@ -32,20 +32,40 @@ USUAL_ROWS = (1_000, 1_010, 990, 1_005)
 
 
 def story(chance: random.Random) -> list[Event]:
-    """Return ten rounds of a pipeline of three jobs, with failures, retries, drifts and checks."""
+    """Return ten rounds of a pipeline of three jobs, with failures, retries, drifts and checks.
+
+    In half of the stories the jobs are tasks of a DAG.
+    """
     events: list[Event] = list(answer("revenue", "mart", minute=20))
+    has_dag = chance.random() < 0.5
     for index in range(10):
+        dag = f"round-{index}" if has_dag else None
+        if dag:
+            events += run(dag, "dag", minute=index * 60)
         for step, (job, read, written) in enumerate(PIPELINE):
             minute = index * 60 + step * 5
             status = chance.choices(["COMPLETE", "FAIL"], [8, 2])[0]
             rows = chance.choice(USUAL_ROWS) if chance.random() < 0.9 else 9_000
             first = run(
-                f"{job}-{index}", job, [read], [written], minute=minute, status=status, rows=rows
+                f"{job}-{index}",
+                job,
+                [read],
+                [written],
+                minute=minute,
+                status=status,
+                rows=rows,
+                parent=dag,
             )
             events += [_described(event, chance) for event in first]
             if status == "FAIL" and chance.random() < 0.5:
                 events += run(
-                    f"{job}-{index}-again", job, [read], [written], minute=minute + 3, rows=rows
+                    f"{job}-{index}-again",
+                    job,
+                    [read],
+                    [written],
+                    minute=minute + 3,
+                    rows=rows,
+                    parent=dag,
                 )
     return events
 

@@ -4,12 +4,15 @@ lineage graph.
 Downstream of a node are the datasets and jobs that current edges lead to, and the answers that cite
 a version of one of them, or of the node itself. A citation counts if the cited version was current
 when the finding began, or was made later. The node itself does not count.
+
+A job that contains others, such as a DAG, has the downstream of the jobs that it contains, and is
+upstream of it. Those jobs are a part of it: they do not count as affected.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
@@ -36,6 +39,8 @@ _ROWS_MAX = 200_000
 _SECONDS_MAX = 60.0
 _SUBJECTS_PER_SEARCH = 100
 _CITATIONS_MAX = 20_000
+# Jobs that one job contains.
+_PARTS_MAX = 1_000
 # Answers of one dataset.
 _ANSWERS_MAX = 1_000
 _URNS_PER_QUERY_MAX = 1_000
@@ -74,13 +79,15 @@ def read_subjects(view: GraphView, urns: Iterable[str]) -> dict[str, Subject]:
 
 
 def read_upstream(
-    view: GraphView, subjects: Iterable[str], *, among: Collection[str]
+    view: GraphView, subjects: Iterable[str], *, among: Set[str]
 ) -> dict[str, dict[str, int]]:
     """Return the hops to the nodes `among` these that are upstream of each subject.
 
-    The subject itself has 0 hops. An answer is one hop from the datasets that it cites.
+    The subject itself has 0 hops. An answer is one hop from the datasets that it cites. The
+    containers of a job have its hops, but those of the subject are not upstream of it.
     """
     upstream: dict[str, dict[str, int]] = {}
+    containers = _containers_among(view, among)
     for some in chunks(sorted(set(subjects)), _SUBJECTS_PER_SEARCH):
         cited = _cited_datasets(view, [urn for urn in some if urn.startswith(_ANSWER)])
         starts = {
@@ -90,8 +97,11 @@ def read_upstream(
         for urn, reached in _search(view, DATASETS_UP, starts, NODES_MAX).items():
             distance = 1 if urn.startswith(_ANSWER) else 0
             for node, hops in reached.hops.items():
-                if node in among:
-                    upstream[urn].setdefault(node, hops + distance)
+                # A container does not explain its own jobs: they explain it.
+                around = set(containers.get(node, ())).difference(containers.get(urn, ()))
+                for one in around.union([node]) & among:
+                    found = upstream[urn].get(one, HOPS_MAX + 1)
+                    upstream[urn][one] = min(hops + distance, found)
     return upstream
 
 
@@ -113,22 +123,27 @@ def _read_affected(
     view: GraphView, episodes: Sequence[Episode], seconds: float
 ) -> dict[str, Affected]:
     subjects = {one.subject for one in episodes if one.subject.startswith(_LINEAGE)}
-    starts = {urn: [urn] for urn in sorted(subjects)}
     everything = view.visible_to(UNRESTRICTED)
+    parts = _contained_jobs(everything, subjects)
+    starts = {urn: [urn, *parts.get(urn, ())] for urn in sorted(subjects)}
     reached = _search(everything, DATASETS_DOWN, starts, NODES_MAX, seconds)
     citations = _read_citations(view, reached, episodes)
     answers = {one.id: _citing(one, reached.get(one.subject), citations) for one in episodes}
     nodes = _all_nodes(reached).union(*answers.values())
     known = read_subjects(view, nodes - find_hidden(view, nodes))
     return {
-        one.id: _affected(one.subject, reached.get(one.subject), answers[one.id], known)
+        one.id: _affected(
+            starts.get(one.subject, ()), reached.get(one.subject), answers[one.id], known
+        )
         for one in episodes
     }
 
 
 def find_downstream(view: GraphView, starts: Iterable[str]) -> Reached:
     """Return all nodes downstream of these, the answers that cite them among them."""
-    found = _search_together(view, DATASETS_DOWN, starts)
+    wanted = set(starts)
+    parts = _contained_jobs(view, wanted)
+    found = _search_together(view, DATASETS_DOWN, wanted.union(*parts.values()))
     datasets = [urn for urn in found.hops if urn.startswith(_DATASET)]
     hops = dict(found.hops)
     for some in chunks(sorted(datasets), _URNS_PER_QUERY_MAX):
@@ -138,11 +153,17 @@ def find_downstream(view: GraphView, starts: Iterable[str]) -> Reached:
 
 
 def find_upstream(view: GraphView, starts: Iterable[str]) -> Reached:
-    """Return all nodes upstream of these."""
+    """Return all nodes upstream of these, the containers of jobs among them."""
     wanted = sorted(set(starts))
     cited = _cited_datasets(view, [urn for urn in wanted if urn.startswith(_ANSWER)])
     datasets = chain.from_iterable(cited.values())
-    return _search_together(view, DATASETS_UP, [*wanted, *datasets])
+    found = _search_together(view, DATASETS_UP, [*wanted, *datasets])
+    hops = dict(found.hops)
+    jobs = sorted(urn for urn in hops if urn.startswith(_JOB))
+    for some in chunks(jobs, _URNS_PER_QUERY_MAX):
+        for row in view.read("read/nodes/job_containers", urns=some):
+            hops.setdefault(row["container"], hops[row["urn"]])
+    return Reached(hops, found.truncated)
 
 
 def find_cited(view: GraphView, datasets: Iterable[str]) -> set[str]:
@@ -152,6 +173,24 @@ def find_cited(view: GraphView, datasets: Iterable[str]) -> set[str]:
         rows = view.read("read/figures/answers_of_datasets", urns=some, limit=1)
         found.update(row["dataset"] for row in rows if row["answers"])
     return found
+
+
+def _contained_jobs(view: GraphView, urns: Iterable[str]) -> dict[str, list[str]]:
+    """Return the jobs that the jobs among these nodes contain."""
+    parts: dict[str, list[str]] = {}
+    for some in chunks(sorted(urn for urn in urns if urn.startswith(_JOB)), _URNS_PER_QUERY_MAX):
+        rows = view.read("read/findings/contained_jobs", urns=some, limit=_PARTS_MAX)
+        parts.update((row["urn"], row["jobs"]) for row in rows if row["jobs"])
+    return parts
+
+
+def _containers_among(view: GraphView, urns: Iterable[str]) -> dict[str, list[str]]:
+    """Return the jobs among these nodes that contain a job, by the contained job."""
+    containers: dict[str, list[str]] = defaultdict(list)
+    for container, jobs in _contained_jobs(view, urns).items():
+        for urn in jobs:
+            containers[urn].append(container)
+    return containers
 
 
 def _search_together(view: GraphView, layer: Layer, starts: Iterable[str]) -> Reached:
@@ -224,9 +263,12 @@ def _was_current(citation: Row, instant: datetime) -> bool:
 
 
 def _affected(
-    subject: str, reached: Reached | None, answers: set[str], known: Mapping[str, Subject]
+    starts: Sequence[str],
+    reached: Reached | None,
+    answers: set[str],
+    known: Mapping[str, Subject],
 ) -> Affected:
-    nodes = {urn for urn in (reached.hops if reached else ()) if urn != subject} | answers
+    nodes = ((reached.hops if reached else {}).keys() - set(starts)) | answers
     consumers = [_consumer(urn, known.get(urn, Subject())) for urn in nodes if urn in known]
     consumers.sort(key=lambda one: (one.kind != "ANSWER", not one.is_critical, one.urn))
     return affected_of(consumers, truncated=bool(reached and reached.truncated))

@@ -87,3 +87,40 @@ def test_an_answer_is_seen_by_who_sees_all_that_it_cites(view: GraphView) -> Non
     assert subjects.keys() == {"answer:new", job("load")}
     assert subjects["answer:new"].namespaces == ("db",)
     assert subjects[job("load")].namespaces == ("etl",)
+
+
+def test_a_container_reaches_what_its_jobs_reach(database: Database) -> None:
+    """The DAG `dag` has the tasks `daily.load` and `daily.build`; it reads and writes nothing."""
+    empty(database)
+    write_events(
+        database,
+        run("d1", "dag", minute=0),
+        run("l1", "daily.load", ["raw"], ["clean"], minute=1, parent="d1"),
+        run("b1", "daily.build", ["clean"], ["mart"], minute=5, parent="d1"),
+        run("r1", "report", ["mart"], ["mail"], minute=9),
+        answer("revenue", {"namespace": "db", "name": "mart", "runId": "b1"}, minute=10),
+    )
+    view = GraphView(database)
+    missing = episode("missing-run", job("dag"), 8, key="due")
+    found = read_affected(view, [missing])[missing.id]
+    assert [one.urn for one in found.consumers] == [
+        "answer:revenue",
+        ds("clean"),
+        ds("mail"),
+        ds("mart"),
+        job("report"),
+    ]
+    down = find_downstream(view, [job("dag")])
+    assert {ds("mail"), job("report"), "answer:revenue"} <= down.hops.keys()
+    assert job("dag") in find_upstream(view, [ds("mail")]).hops
+    subjects = {job("dag"), job("report"), ds("mail"), job("daily.build")}
+    hops = read_upstream(view, [ds("mail"), job("daily.build")], among=subjects)
+    # As far as its nearest job. It does not explain its own jobs.
+    assert hops[ds("mail")] == {
+        ds("mail"): 0,
+        job("report"): 1,
+        job("daily.build"): 2,
+        job("dag"): 2,
+    }
+    assert hops[job("daily.build")] == {job("daily.build"): 0}
+    empty(database)
