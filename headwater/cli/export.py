@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 STDOUT = "-"
 DEPTH = 10
 FORMAT, PART = "Format", "Part"
+_TEXTS = ("datahub", "graphml", "audit-csv")
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,59 @@ def export(
             rich_help_panel=FORMAT,
         ),
     ] = False,
+    datahub: Annotated[
+        bool,
+        typer.Option(
+            "--datahub", help="Print a metadata file for `datahub ingest`.", rich_help_panel=FORMAT
+        ),
+    ] = False,
+    graphml: Annotated[
+        bool,
+        typer.Option(
+            "--graphml", help="Print GraphML, for networkx, Gephi or yEd.", rich_help_panel=FORMAT
+        ),
+    ] = False,
+    audit_csv: Annotated[
+        bool,
+        typer.Option(
+            "--audit-csv",
+            help="Print one row for each column that a run wrote, with its sources.",
+            rich_help_panel=FORMAT,
+        ),
+    ] = False,
+    amundsen: Annotated[
+        Path | None,
+        typer.Option(
+            "--amundsen",
+            help="Write the CSV of Amundsen to this folder.",
+            metavar="DIR",
+            rich_help_panel=FORMAT,
+        ),
+    ] = None,
+    sqlite: Annotated[
+        Path | None,
+        typer.Option(
+            "--sqlite",
+            help="Write tables to this SQLite file, for Superset or Metabase.",
+            metavar="FILE",
+            rich_help_panel=FORMAT,
+        ),
+    ] = None,
+    duckdb: Annotated[
+        Path | None,
+        typer.Option(
+            "--duckdb",
+            help="Write tables to this DuckDB file.",
+            metavar="FILE",
+            rich_help_panel=FORMAT,
+        ),
+    ] = None,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            help="Write the tables again after this time, until Ctrl-C: 15m, 1h.", metavar="TIME"
+        ),
+    ] = None,
     urn: Annotated[
         list[str] | None,
         typer.Option(
@@ -153,17 +208,43 @@ def export(
     selection = _Selection(
         tuple(urn or ()), depth, direction, tuple(namespace or ()), since, until, key
     )
-    if canonical and openlineage:
-        raise QueryError("--canonical and --openlineage exclude each other")
+    formats: dict[str, Any] = {
+        "canonical": canonical,
+        "openlineage": openlineage,
+        "datahub": datahub,
+        "graphml": graphml,
+        "audit-csv": audit_csv,
+        "amundsen": amundsen,
+        "sqlite": sqlite,
+        "duckdb": duckdb,
+    }
+    chosen = [name for name, value in formats.items() if value]
+    _check_options(chosen, selection, every)
+    format = chosen[0] if chosen else ""
     with closing(graph(home)) as database:
-        if openlineage:
+        if format in ("", "canonical"):
+            _export_rows(database, target, canonical=canonical)
+        elif format == "openlineage":
             _export_openlineage(database, home, selection, target)
-            return
-        if selection != _Selection():
-            raise QueryError(
-                "a part of the graph needs a format", hint="Give --openlineage, for example."
-            )
-        _export_rows(database, target, canonical=canonical)
+        elif format in _TEXTS:
+            _export_text(database, selection.part(database, home), format, target)
+        else:
+            _export_files(_Job(database, home, selection, format, formats[format]), every)
+
+
+def _check_options(chosen: list[str], selection: _Selection, every: str | None) -> None:
+    """Check that the options fit each other. Raises QueryError."""
+    format = chosen[0] if chosen else ""
+    if len(chosen) > 1:
+        raise QueryError(f"--{chosen[0]} and --{chosen[1]} exclude each other")
+    if format in ("", "canonical") and selection != _Selection():
+        raise QueryError(
+            "a part of the graph needs a format", hint="Give --openlineage, for example."
+        )
+    if format != "openlineage" and (selection.since or selection.until):
+        raise QueryError("--since and --until select events", hint="Give --openlineage too.")
+    if every and format not in ("sqlite", "duckdb"):
+        raise QueryError("--every refreshes tables", hint="Give --sqlite FILE or --duckdb FILE.")
 
 
 def _export_rows(database: Database, target: str | None, *, canonical: bool) -> None:
@@ -219,6 +300,64 @@ def _export_openlineage(
         _warn(f"{with_noun(counts.malformed, 'event')} that cannot be read were left out")
     if target is not None:
         print(f"{with_noun(counts.written, 'event')} written to {target}")
+
+
+def _export_text(database: Database, part: Part, format: str, target: str | None) -> None:
+    """Write one of the formats that are a stream of text."""
+    from headwater.exports.audit_csv import audit
+    from headwater.exports.datahub import datahub
+    from headwater.exports.graphml import graphml
+    from headwater.lineage.view import GraphView
+
+    view = GraphView(database)
+    writers = {"datahub": datahub, "graphml": graphml, "audit-csv": audit}
+    with _output_stream(target) as out:
+        for text in writers[format](view, part):
+            out.write(text.encode("utf-8", "replace"))
+
+
+@dataclass(frozen=True)
+class _Job:
+    """An export to files: the options that it needs each time it is written."""
+
+    database: Database
+    home: str | None
+    selection: _Selection
+    format: str
+    path: Path
+
+
+def _export_files(job: _Job, every: str | None) -> None:
+    """Write tables or the files of Amundsen; with `every`, write them again and again."""
+    from headwater.client.times import instant_of
+
+    pause = None
+    if every:
+        now = datetime.now(UTC)
+        past = instant_of("--every", every, now=now)
+        pause = (now - past).total_seconds() if past else 0.0
+        if pause < 1:
+            raise QueryError("--every must be a duration of a second or more, for example 15m")
+    while True:
+        _write_files(job)
+        if pause is None:
+            return
+        time.sleep(pause)
+
+
+def _write_files(job: _Job) -> None:
+    from headwater.cli.render import with_noun
+    from headwater.exports.amundsen import write_amundsen
+    from headwater.exports.tables import write_duckdb, write_sqlite
+    from headwater.lineage.view import GraphView
+
+    view, part = GraphView(job.database), job.selection.part(job.database, job.home)
+    if job.format == "amundsen":
+        rows = write_amundsen(view, part, job.path)
+    else:
+        write = write_sqlite if job.format == "sqlite" else write_duckdb
+        rows = sum(write(view, part, job.path).values())
+    print(f"{with_noun(rows, 'row')} written to {job.path}", flush=True)
 
 
 def _visibility_of(home: str | None, key: str | None) -> Visibility:
