@@ -46,6 +46,7 @@ from headwater.cli import (
     mcp,
     pipeline,
     query,
+    scenario,
     send,
     serve,
     service_levels,
@@ -87,7 +88,7 @@ for panel, modules in (
             conformance,
         ),
     ),
-    ("Run", (serve, detect, status, watch, mcp, setup_commands)),
+    ("Run", (serve, detect, status, watch, mcp, setup_commands, scenario)),
     ("Send and check", (send, gate, approvals)),
     ("Maintain", (export, graph_admin, snapshot, tile)),
 ):

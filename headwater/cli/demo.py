@@ -37,7 +37,7 @@ def run(settings: Settings, *, bolt_port: int, serve: bool) -> None:
     out = Console(highlight=False)
     began = time.monotonic()
     home = settings.home_path
-    _empty(home)
+    empty_home(home)
     out.rule("[bold]1  Neo4j, the API and the worker")
     with Stack(settings, bolt_port=bolt_port, console=out) as stack:
         stack.announce()
@@ -64,7 +64,8 @@ def run(settings: Settings, *, bolt_port: int, serve: bool) -> None:
             stack.watch()
 
 
-def _empty(home: Path) -> None:
+def empty_home(home: Path) -> None:
+    """Empty a folder that is empty or of an earlier demo. Raise HomeInUseError for any other."""
     home.mkdir(parents=True, exist_ok=True)
     if any(home.iterdir()) and not (home / _MARK).exists():
         raise HomeInUseError(

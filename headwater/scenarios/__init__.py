@@ -1,0 +1,1 @@
+"""Incidents on a real stack: a fault is injected, found, explained, repaired, and checked."""

@@ -1,0 +1,281 @@
+"""The estate of a story: tables as files, and jobs that compute them and report their lineage.
+
+A table is a file of JSON lines. Each version is kept beside it, under the id of its run. A job is a
+Python function from rows to rows. Its events contain what was measured on the rows: the schema, the
+number of rows, and the measures of each column. A job whose function raises an error has failed.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import traceback
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from headwater.scenarios.measures import column_metrics
+from headwater.schema import headwater_facets as native
+from headwater.schema.urns import answer_urn, dataset_urn, job_urn, run_urn
+
+Row = dict[str, Any]
+Rows = list[Row]
+Event = dict[str, Any]
+_HEAD = {"_producer": native.PRODUCER, "_schemaURL": f"{native.PRODUCER}/scenarios.json"}
+_URNS = {"job": job_urn, "dataset": dataset_urn}
+# The time of a run that does nothing but copy a few rows.
+RUN_TIME = timedelta(minutes=1)
+
+
+def select(rows: Rows, names: Iterable[str]) -> Rows:
+    """Return some columns of rows. Raise KeyError for a missing one."""
+    wanted = tuple(names)
+    return [_select(row, wanted) for row in rows]
+
+
+def _select(row: Row, names: tuple[str, ...]) -> Row:
+    return {name: row[name] for name in names}
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job: a function of the rows of its inputs, and what is declared about it.
+
+    columns: by output column, the (dataset, column) pairs that it is made from.
+    checks: a function from the rows of the output to the checks that passed or failed.
+    model: whether the output is a model.
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+    output: str
+    compute: Callable[..., Rows]
+    types: Mapping[str, str]
+    columns: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
+    owner: str = ""
+    version: str = "1.0"
+    checks: Callable[[Rows], Mapping[str, bool]] | None = None
+    model: bool = False
+
+
+class Workshop:
+    """The files of one story, and the events that its jobs send."""
+
+    def __init__(
+        self,
+        namespace: str,
+        folder: Path,
+        send: Callable[[Sequence[Event]], None],
+        *,
+        tonight: datetime | None = None,
+    ) -> None:
+        """Create the folder.
+
+        Args:
+            namespace: The namespace of all jobs and datasets.
+            folder: The folder of the tables.
+            send: Sends events to the API, and returns when they are accepted.
+            tonight: When the jobs of tonight begin; by default three hours ago.
+        """
+        self.namespace = namespace
+        self.folder = folder
+        self._send = send
+        self._waiting: list[Event] = []
+        self.tonight = tonight or datetime.now(UTC) - timedelta(hours=3)
+        # The ids of the runs of each job, in their order.
+        self.runs: dict[str, list[str]] = {}
+        # The urn at which the replay begins, and the time since when its versions are bad.
+        self.replay_start: tuple[str, str | None] = ("", None)
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def night(self, number: int, minute: float = 0) -> datetime:
+        """Return a time in the night `number` nights ago: 0 is tonight."""
+        return self.tonight - timedelta(days=number) + timedelta(minutes=minute)
+
+    def urn(self, node: str) -> str:
+        """Return the urn of `job:NAME`, `dataset:NAME` or `answer:ID`."""
+        kind, _, name = node.partition(":")
+        return answer_urn(name) if kind == "answer" else _URNS[kind](self.namespace, name)
+
+    def send(self, *events: Event) -> None:
+        """Queue events; `flush` sends them."""
+        self._waiting += events
+
+    def flush(self) -> None:
+        """Send the queued events."""
+        waiting, self._waiting = self._waiting, []
+        if waiting:
+            self._send(waiting)
+
+    def read(self, table: str) -> Rows:
+        """Return the rows of a table."""
+        return _read(self._file(table))
+
+    def read_version(self, table: str, run_id: str) -> Rows:
+        """Return the rows that a run wrote."""
+        return _read(self._file(table, run_id))
+
+    def deliver(self, table: str, rows: Rows, types: Mapping[str, str], when: datetime) -> None:
+        """Write a source as its owner delivers it, and register the capture with its schema."""
+        self._write(table, rows)
+        event = native.source_event(
+            table,
+            namespace=self.namespace,
+            origin="delivery",
+            format="json",
+            row_count=len(rows),
+            captured_at=_text(when),
+        )
+        event["dataset"]["facets"]["schema"] = _schema(types)
+        self.send(event)
+
+    def answer(self, answer_id: str, content: str, cites: str, when: datetime, owner: str) -> None:
+        """Register an answer that cites a table."""
+        self.send(
+            native.answer_event(
+                answer_id,
+                cites=[{"namespace": self.namespace, "name": cites}],
+                content=content,
+                generated_at=_text(when),
+                owners=[owner],
+            )
+        )
+
+    def tag(self, table: str, key: str, value: str, when: datetime) -> None:
+        """Tag a table."""
+        tags = [{"key": key, "value": value, "source": "steward"}]
+        self.send(native.tags_event(self.namespace, table, tags, event_time=_text(when)))
+
+    def replay_from(self, node: str, since: datetime | None = None) -> None:
+        """Name the dataset whose versions since a time are bad; or the last run of a job."""
+        if since is not None:
+            self.replay_start = self.urn(node), _text(since)
+        else:
+            self.replay_start = run_urn(self.runs[node.removeprefix("job:")][-1]), None
+
+    def run(self, job: Job, when: datetime) -> bool:
+        """Run a job on the files and report it. Return True if it succeeded."""
+        run_id = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{self.namespace}/{job.name}/{when}"))
+        self.runs.setdefault(job.name, []).append(run_id)
+        self.send(self._event(job, run_id, "START", when))
+        end = when + RUN_TIME
+        try:
+            rows = job.compute(*[self.read(name) for name in job.inputs])
+        except Exception as error:
+            failure = {
+                "message": f"{type(error).__name__}: {error}",
+                "programmingLanguage": "PYTHON",
+                "stackTrace": traceback.format_exc(limit=-1),
+            }
+            self.send(self._event(job, run_id, "FAIL", end, failure={"errorMessage": failure}))
+            return False
+        self._write(job.output, rows, run_id)
+        self.send(self._event(job, run_id, "COMPLETE", end, rows=rows))
+        return True
+
+    def _event(
+        self,
+        job: Job,
+        run_id: str,
+        state: str,
+        when: datetime,
+        *,
+        rows: Rows | None = None,
+        failure: Mapping[str, Any] | None = None,
+    ) -> Event:
+        output: Event = {"namespace": self.namespace, "name": job.output}
+        if rows is not None:
+            output |= self._output_facets(job, rows)
+        return {
+            "eventType": state,
+            "eventTime": _text(when),
+            "producer": native.PRODUCER,
+            "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+            "run": {
+                "runId": run_id,
+                "facets": _with_heads(
+                    {native.RUN_FACET: {"version": job.version}, **(failure or {})}
+                ),
+            },
+            "job": {
+                "namespace": self.namespace,
+                "name": job.name,
+                "facets": _with_heads(_job_facets(job)),
+            },
+            "inputs": [{"namespace": self.namespace, "name": name} for name in job.inputs],
+            "outputs": [output],
+        }
+
+    def _output_facets(self, job: Job, rows: Rows) -> Event:
+        facets: Event = {"schema": _schema(job.types)}
+        if job.columns:
+            facets["columnLineage"] = {"fields": self._column_fields(job)}
+        if job.model:
+            facets["datasetType"] = {"datasetType": "MODEL"}
+        quality: Event = {
+            "dataQualityMetrics": {
+                "rowCount": len(rows),
+                "columnMetrics": column_metrics(rows, job.types),
+            }
+        }
+        if job.checks is not None:
+            quality["dataQualityAssertions"] = {
+                "assertions": [
+                    {"assertion": name, "success": passed}
+                    for name, passed in job.checks(rows).items()
+                ]
+            }
+        written = {"outputStatistics": {"rowCount": len(rows)}}
+        return {
+            "facets": _with_heads({**facets, **quality}),
+            "outputFacets": _with_heads(written),
+        }
+
+    def _column_fields(self, job: Job) -> Event:
+        fields: Event = {}
+        for column, pairs in job.columns.items():
+            inputs = [
+                {"namespace": self.namespace, "name": name, "field": source}
+                for name, source in pairs
+            ]
+            fields[column] = {"inputFields": inputs}
+        return fields
+
+    def _file(self, table: str, run_id: str = "newest") -> Path:
+        return self.folder / table / f"{run_id}.jsonl"
+
+    def _write(self, table: str, rows: Rows, run_id: str = "") -> None:
+        text = "".join(f"{json.dumps(row)}\n" for row in rows)
+        self._file(table).parent.mkdir(parents=True, exist_ok=True)
+        for name in filter(None, ("newest", run_id)):
+            self._file(table, name).write_text(text, encoding="utf-8")
+
+
+def _read(file: Path) -> Rows:
+    with file.open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def _job_facets(job: Job) -> Event:
+    facets: Event = {
+        "sourceCode": {"language": "PYTHON", "sourceCode": inspect.getsource(job.compute)}
+    }
+    if job.owner:
+        facets["ownership"] = {"owners": [{"name": job.owner, "type": "team"}]}
+    return facets
+
+
+def _schema(types: Mapping[str, str]) -> Event:
+    fields = [{"name": name, "type": type} for name, type in types.items()]
+    return {**_HEAD, "fields": fields}
+
+
+def _with_heads(facets: Mapping[str, Any]) -> Event:
+    return {name: {**_HEAD, **content} for name, content in facets.items()}
+
+
+def _text(when: datetime) -> str:
+    return when.isoformat().replace("+00:00", "Z")

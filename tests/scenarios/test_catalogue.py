@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import pytest
+
+from headwater.errors import NotFoundError
+from headwater.scenarios import catalogue
+
+
+@pytest.mark.parametrize("name", catalogue.NAMES)
+def test_each_story_has_its_name_and_a_truth_that_fits_together(name: str) -> None:
+    story = catalogue.load(name)
+    assert story.name == name
+    truth = story.truth
+    assert truth.root in truth.findings
+    assert truth.causes
+    assert truth.answers
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(NotFoundError, match="no scenario 'nothing'") as caught:
+        catalogue.load("nothing")
+    assert "churn-drift" in caught.value.hint
