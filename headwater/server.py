@@ -226,6 +226,7 @@ def _routes(components: Components) -> list[BaseRoute]:
             persisted=persisted,
             cost_max=settings.query_cost_max,
             read_platform=components.platform.read,
+            trace_url=settings.trace_url,
         ),
         *rest_routes(
             components.visible_graph,

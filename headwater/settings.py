@@ -106,6 +106,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     alert_receivers: str = ""
     # The address at which people open the page, for the links in alerts; empty: no links.
     public_url: str = ""
+    # The address of a trace in the tool that shows it, with `{traceId}` for its id; empty: no
+    # links.
+    trace_url: str = ""
     log_level: str = "info"
 
     def __repr__(self) -> str:
@@ -249,6 +252,7 @@ def _validate(settings: Settings) -> None:
         if not 0 <= getattr(settings, name) < float("inf"):
             raise SettingsError(f"{PREFIX}{name.upper()} must be a number from 0")
     _validate_public_url(settings.public_url)
+    _validate_trace_url(settings.trace_url)
     if settings.future_seconds < 0:
         raise SettingsError("HEADWATER_FUTURE_SECONDS must not be below 0")
     if not 0 <= settings.port <= 65_535:
@@ -260,6 +264,14 @@ def _validate_public_url(url: str) -> None:
         raise SettingsError(
             f"HEADWATER_PUBLIC_URL {url!r} is not the address of a page",
             hint="Write for example https://headwater.example.com.",
+        )
+
+
+def _validate_trace_url(url: str) -> None:
+    if url and not (url.startswith(("http://", "https://")) and "{traceId}" in url):
+        raise SettingsError(
+            f"HEADWATER_TRACE_URL {url!r} is not the address of a trace",
+            hint="Write for example https://jaeger.example.com/trace/{traceId}.",
         )
 
 

@@ -138,6 +138,7 @@ _QUERIES = (
     "search",
     "serviceLevels",
     "trace",
+    "traces",
     "unusedDatasets",
     "usage",
 )

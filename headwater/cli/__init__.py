@@ -54,6 +54,7 @@ from headwater.cli import (
     snapshot,
     status,
     tile,
+    traces,
     watch,
 )
 from headwater.cli.panels import PanelCommand, PanelGroup
@@ -86,6 +87,7 @@ for panel, modules in (
             impact,
             evidence,
             conformance,
+            traces,
         ),
     ),
     ("Run", (serve, detect, status, watch, mcp, setup_commands, scenario)),

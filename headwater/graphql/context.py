@@ -85,17 +85,20 @@ class Context:
         on_refusal: OnRefusal,
         subscription: SubscriptionState | None = None,
         read_platform: ReadPlatform | None = None,
+        trace_url: str = "",
     ) -> None:
         """Build the context of a principal.
 
         `on_refusal` takes each refused field and the reason. `subscription` is set for
         subscriptions only. `read_platform` returns how the platform itself does.
+        `trace_url` is the address of a trace, with `{traceId}` for its id; "" for none.
         """
         self.view = view.visible_to(principal.visibility)
         self.principal = principal
         self.on_refusal = on_refusal
         self.subscription = subscription
         self.read_platform = read_platform
+        self.trace_url = trace_url
         self._submit = submit
         self.reset_loaders()
 

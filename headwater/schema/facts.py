@@ -24,6 +24,9 @@ V = TypeVar("V")
 S = TypeVar("S", str, "Name")
 # The smallest partitions of a run are kept, so that the order of arrival does not matter.
 PARTITIONS_MAX = 100
+# The smallest trace ids of a run are kept. A node shows `TRACE_IDS_MAX` of them.
+TRACES_MAX = 200
+TRACE_IDS_MAX = 20
 # Of a dataset or a job, the newest edits by people are kept.
 EDITS_MAX = 200
 # The newest instants of what comes again and again are kept: captures, and new texts of answers.
@@ -105,6 +108,8 @@ class RunFacts(msgspec.Struct, omit_defaults=True, gc=False):
     outputs: dict[str, Usage] = {}
     # Other jobs by which events of other runs name it, such as a parent facet.
     named_jobs: dict[str, Name] = {}
+    # Trace ids in its facets (`headwater.schema.traces`).
+    traces: set[str] = set()
 
 
 class Assertion(msgspec.Struct, array_like=True, frozen=True, gc=False):
@@ -325,7 +330,7 @@ def join_usages(a: Usage, b: Usage) -> Usage:
         schema=_newer(a.schema, b.schema),
         version=_newer(a.version, b.version),
         lifecycle=_newer(a.lifecycle, b.lifecycle),
-        partitions=_partitions(a.partitions, b.partitions),
+        partitions=_smallest(a.partitions, b.partitions, PARTITIONS_MAX),
         made=a.made or b.made,
         dropped=a.dropped or b.dropped,
         derived=_union(a.derived, b.derived),
@@ -335,13 +340,9 @@ def join_usages(a: Usage, b: Usage) -> Usage:
     )
 
 
-def _partitions(a: set[str], b: set[str]) -> set[str]:
-    partitions = _union(a, b)
-    return (
-        partitions
-        if len(partitions) <= PARTITIONS_MAX
-        else set(sorted(partitions)[:PARTITIONS_MAX])
-    )
+def _smallest(a: set[str], b: set[str], limit: int) -> set[str]:
+    texts = _union(a, b)
+    return texts if len(texts) <= limit else set(sorted(texts)[:limit])
 
 
 def join_runs(a: RunFacts, b: RunFacts) -> RunFacts:
@@ -365,6 +366,7 @@ def join_runs(a: RunFacts, b: RunFacts) -> RunFacts:
         inputs=_merged(a.inputs, b.inputs, join_usages),
         outputs=_merged(a.outputs, b.outputs, join_usages),
         named_jobs=named_jobs,
+        traces=_smallest(a.traces, b.traces, TRACES_MAX),
     )
 
 

@@ -18,6 +18,7 @@ specification asks, so that any sender of OpenLineage events can send an answer.
 | `headwater_tag` | dataset event | the definition of a tag |
 | `headwater_inventory_NAME` | dataset event | the inventory NAME lists it |
 | `headwater_run` | run event | code version and trigger of a run |
+| `headwater_trace` | run event | the trace of the request that sent the event |
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ ANSWER_FACET = "headwater_answer"
 SOURCE_FACET = "headwater_source"
 ARTIFACT_FACET = "headwater_artifact"
 RUN_FACET = "headwater_run"
+TRACE_FACET = "headwater_trace"
 SYMLINKS_FACET = "headwater_symlinks"
 ASSET_FACET = "headwater_asset"
 TAG_EDITS_FACET = "headwater_tags"

@@ -212,6 +212,7 @@ QUESTIONS = {
     "inventoryAssets": (
         "{ inventoryAssets(first: 100) { totalCount nodes { hasLineage dataset { owners } } } }"
     ),
+    "traces": "{ traces(first: 20) { traceId link truncated services { name } runs { runId } } }",
     "serviceLevels": "{ serviceLevels { id value budgetLeft burnRate history { value } } }",
     "search": '{ search(text: "made", first: 100) { edges { node { urn name } } totalCount } }',
     "aliases": "{ aliases(first: 100) { nodes { name { name } dataset { name } declaredBy } } }",

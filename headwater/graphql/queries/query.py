@@ -27,6 +27,7 @@ from headwater.graphql.queries.lineage_table import TableQueries
 from headwater.graphql.queries.on_call import OnCallQueries
 from headwater.graphql.queries.platform import PlatformQueries
 from headwater.graphql.queries.service_levels import ServiceLevelQueries
+from headwater.graphql.queries.traces import TraceQueries
 from headwater.graphql.types.aliases import Alias
 from headwater.graphql.types.fields import (
     LONG_PAGE_DEFAULT,
@@ -62,6 +63,7 @@ class Query(
     PlatformQueries,
     ServiceLevelQueries,
     TableQueries,
+    TraceQueries,
 ):
     @resolver("A run by its id.")
     async def run(self, info: Info, run_id: ID) -> PipelineRun | None:

@@ -239,6 +239,7 @@ def graphql_routes(
     persisted: PersistedQueries | None = None,
     cost_max: int = COST_MAX,
     read_platform: ReadPlatform | None = None,
+    trace_url: str = "",
 ) -> list[BaseRoute]:
     """Return the routes /graphql and /graphql/ (HTTP and WebSocket).
 
@@ -251,6 +252,7 @@ def graphql_routes(
         persisted: The persisted queries.
         cost_max: The most values that an answer may hold.
         read_platform: Returns the state of the platform, for the field `platform`.
+        trace_url: The address of a trace, with `{traceId}` for its id; "" for none.
 
     Raises:
         SettingsError: A trusted query is invalid.
@@ -263,7 +265,7 @@ def graphql_routes(
         principal: Principal, subscription: SubscriptionState | None = None
     ) -> Context:
         report = partial(on_refusal, principal.name)
-        return Context(view, submit, principal, report, subscription, read_platform)
+        return Context(view, submit, principal, report, subscription, read_platform, trace_url)
 
     app = GraphQLApp(schema, persisted, create_context, lambda: view.planning_seconds)
     state = SharedState(

@@ -21,6 +21,7 @@ from headwater.graphql.types.lineage_node import Finding, Open, findings_of_node
 from headwater.graphql.types.node import Node
 from headwater.graphql.types.quality import Freshness, Quality, freshness_of, quality_of
 from headwater.graphql.types.scalars import ID
+from headwater.lineage.questions.traces import trace_link
 from headwater.schema.edits import read_approvals
 from headwater.schema.facets.headwater import Deprecation as StoredDeprecation
 
@@ -271,6 +272,20 @@ class RunDetails(Node):
     @resolver("The tags as key=value.")
     async def tags(self, info: Info) -> list[str]:
         return await property_of(info, self.urn, "tags", list) or []
+
+    @resolver("The ids of the traces that its events name: the 20 smallest, sorted.")
+    async def trace_ids(self, info: Info) -> list[str]:
+        return await property_of(info, self.urn, "traceIds", list) or []
+
+    @resolver("The number of its traces; 200 stands for 200 or more.")
+    async def trace_count(self, info: Info) -> int:
+        return await property_of(info, self.urn, "traceCount", int) or 0
+
+    @resolver("The addresses of `traceIds` by the setting HEADWATER_TRACE_URL, in their order.")
+    async def trace_links(self, info: Info) -> list[str]:
+        ids = await property_of(info, self.urn, "traceIds", list) or []
+        links = (trace_link(info.context.trace_url, trace_id) for trace_id in ids)
+        return [link for link in links if link is not None]
 
     @resolver("The stack trace of the failure.")
     async def stack_trace(self, info: Info) -> str | None:

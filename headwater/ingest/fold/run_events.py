@@ -40,6 +40,7 @@ from headwater.schema.events import TERMINAL, Dataset, Event, Job, Run
 from headwater.schema.facets import read_parent, salvage
 from headwater.schema.facets.run import JobDependencies, JobDependency
 from headwater.schema.facts import JobFacts, LwwRegister, Name, RunFacts, Usage
+from headwater.schema.traces import trace_ids_in
 from headwater.schema.urns import canonical_run_id, run_urn
 
 # A run measures the version that it reads or writes, also by the facet of the dataset.
@@ -62,6 +63,7 @@ def fold_run_event(
         code=accumulator.register(reading.code) if reading.code else None,
         source_hash=accumulator.register(reading.source_hash) if reading.source_hash else None,
         is_rdd_job=_is_rdd_job(event, reading),
+        traces=trace_ids_in(event_run.facets),
     )
     if event.state == "START" or event.state in TERMINAL:
         run.states = {(event.instant, event.state)}

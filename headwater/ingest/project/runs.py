@@ -35,7 +35,14 @@ from headwater.schema.facets.run import (
     Test,
 )
 from headwater.schema.facets.usage import DataQualityAssertions, InputStatistics, OutputStatistics
-from headwater.schema.facts import Name, Registers, RunFacts, Usage, join_usages
+from headwater.schema.facts import (
+    TRACE_IDS_MAX,
+    Name,
+    Registers,
+    RunFacts,
+    Usage,
+    join_usages,
+)
 from headwater.schema.facts_codec import pack
 from headwater.schema.graph import BOTH, FAILED, READS, WRITES
 from headwater.schema.urns import artifact_urn, dataset_urn, display_name, is_uuid, job_urn
@@ -175,6 +182,8 @@ def _node(run: _Run) -> Properties:
         "reportedSides": sides,
         "execution": execution if sides is not None else None,
         "slot": _slot(facts, job),
+        "traceIds": sorted(facts.traces)[:TRACE_IDS_MAX] or None,
+        "traceCount": len(facts.traces) or None,
         "endUnreported": _is_end_unreported(facts, bool(run.made)) or None,
         # A new event ends the loss of the heartbeat.
         "heartbeatLost": None,

@@ -16,6 +16,7 @@ import msgspec
 from headwater.access.events import authorize_event
 from headwater.access.principal import Principal
 from headwater.ingest.receive.redact import Redactor
+from headwater.ingest.receive.trace_headers import RequestTrace, with_trace
 from headwater.ingest.spool.group_commit import GroupCommitter
 from headwater.schema.events import parse, require_event_time
 from headwater.schema.naming import Naming
@@ -37,8 +38,10 @@ class EventAcceptor:
         self._committer = committer
         self._allow_missing_event_time = allow_missing_event_time
 
-    def accept(self, principal: Principal, body: bytes, received: int) -> bytes:
-        """Return the event as the spool stores it: without secrets.
+    def accept(
+        self, principal: Principal, body: bytes, received: int, trace: RequestTrace | None = None
+    ) -> bytes:
+        """Return the event as the spool stores it: without secrets, and with the request's trace.
 
         `received` is in microseconds since 1970. Raises EventError for a malformed event and
         ForeignEventError for an event that the principal may not send.
@@ -48,7 +51,7 @@ class EventAcceptor:
         redacted = self._redactor.redact(body)
         # The parsed event stands for the redacted bytes only if redaction changed nothing.
         authorize_event(principal, redacted, self._naming, event if redacted is body else None)
-        return redacted
+        return redacted if trace is None else with_trace(redacted, event, trace)
 
     def append(self, bodies: list[bytes]) -> asyncio.Future[int]:
         """Append accepted events to the spool.

@@ -37,6 +37,7 @@ from headwater.access.guard import principal_of
 from headwater.access.principal import Principal
 from headwater.errors import EventError, HeadwaterError
 from headwater.ingest.receive.accept import EventAcceptor
+from headwater.ingest.receive.trace_headers import RequestTrace, request_trace
 from headwater.web import BodyError, error_response, json_response, read_body
 
 BATCH_EVENTS_MAX = 100_000
@@ -76,14 +77,16 @@ def routes(
 
     async def accept_one(request: Request) -> Response:
         body = await read_body(request, event_bytes_max)
-        accept = partial(_accept_one, acceptor, principal_of(request))
+        trace = request_trace(request.headers)
+        accept = partial(_accept_one, acceptor, principal_of(request), trace=trace)
         sequence = await acceptor.append([await _run(accept, body)])
         return json_response({"sequence": sequence}, 201)
 
     async def accept_batch(request: Request) -> Response:
         body = await read_body(request, batch_bytes_max)
         elements = await _run(_split_batch, body)
-        accept = partial(acceptor.accept, principal_of(request))
+        trace = request_trace(request.headers)
+        accept = partial(acceptor.accept, principal_of(request), trace=trace)
         accepted, failed = await _accept_batch(elements, event_bytes_max, accept, turns)
         if accepted:
             await acceptor.append(accepted)
@@ -123,10 +126,12 @@ async def _run(function: Callable[[bytes], T], body: bytes) -> T:
     return await anyio.to_thread.run_sync(function, body)
 
 
-def _accept_one(acceptor: EventAcceptor, principal: Principal, body: bytes) -> bytes:
+def _accept_one(
+    acceptor: EventAcceptor, principal: Principal, body: bytes, *, trace: RequestTrace | None
+) -> bytes:
     """Accept the only event of a request, with a hint for a batch sent to the wrong path."""
     try:
-        return acceptor.accept(principal, body, time.time_ns() // 1_000)
+        return acceptor.accept(principal, body, time.time_ns() // 1_000, trace)
     except EventError as error:
         if body.lstrip()[:1] == b"[":
             error.hint = "POST arrays to /api/v1/lineage/batch."

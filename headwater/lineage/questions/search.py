@@ -3,8 +3,8 @@
 User text never reaches Lucene as syntax. It is split into words of letters, digits and underscores,
 and each word becomes three clauses: the word, its prefix, and any substring. So no character can
 cause a syntax error or act as an operator. A text that is a urn, a run id or an answer id finds
-that node first. Then come nodes with that name, nodes whose name begins so, and the rest, each in
-the order of Lucene.
+that node first, and a trace id the runs of the trace. Then come nodes with that name, nodes whose
+name begins so, and the rest, each in the order of Lucene.
 
 Filters are combined with AND. The counts beside the hits (`kinds`, `namespaces`, `tags`) cover all
 hits of the text before filters, so they show how many hits a filter would keep. At most `HITS_MAX`
@@ -24,8 +24,10 @@ from headwater.lineage.node_names import NodeName, kind_of
 from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.nodes import name_nodes, read_nodes
 from headwater.lineage.pagination import Page, cut_page, page_request
+from headwater.lineage.questions.traces import find_trace
 from headwater.lineage.view import GraphView
 from headwater.schema.graph import NODE_KINDS
+from headwater.schema.traces import valid_trace_id
 from headwater.schema.urns import URN_BYTES_MAX, answer_urn, parse_urn, run_urn
 
 SEARCH_MAX = 100
@@ -167,7 +169,8 @@ def _find_hits(view: GraphView, text: str) -> tuple[list[Hit], bool]:
         )
     answers = [row["urn"] for row in rows[:HITS_MAX] if row["label"] == "Answer"]
     visible_answers = set(select_visible(view, answers))
-    hits = {urn: _exact_hit(urn, row) for urn, row in read_nodes(view, _exact_urns(text)).items()}
+    exact = read_nodes(view, [*_exact_urns(text), *_runs_of_trace(view, text)])
+    hits = {urn: _exact_hit(urn, row) for urn, row in exact.items()}
     for row in rows[:HITS_MAX]:
         if row["label"] != "Answer" or row["urn"] in visible_answers:
             hits.setdefault(row["urn"], _hit(row))
@@ -201,6 +204,11 @@ def _count(values: Iterable[str]) -> list[ValueCount]:
     """Count equal values; return the most frequent first, then by value."""
     counted = sorted(Counter(values).items(), key=lambda item: (-item[1], item[0]))
     return [ValueCount(value, count) for value, count in counted[:VALUES_MAX]]
+
+
+def _runs_of_trace(view: GraphView, text: str) -> list[str]:
+    """Return the runs that name the text as their trace."""
+    return find_trace(view, text).runs if valid_trace_id(text) else []
 
 
 def _exact_urns(text: str) -> list[str]:

@@ -16,6 +16,7 @@ from headwater.errors import EventError
 from headwater.ingest.receive import http as ingest
 from headwater.ingest.receive.accept import EventAcceptor
 from headwater.ingest.receive.redact import Redactor
+from headwater.ingest.receive.trace_headers import RequestTrace
 from headwater.ingest.spool import group_commit as module
 from headwater.ingest.spool.group_commit import SMALL_BYTES_MAX, GroupCommitter
 from headwater.ingest.spool.spool import Spool
@@ -32,7 +33,13 @@ class RecordingAcceptor(EventAcceptor):
         super().__init__(Redactor(b"key"), load_naming(), committer)
         self.order: list[bytes] = []
 
-    def accept(self, principal: Principal, body: bytes, received: int) -> bytes:  # noqa: ARG002
+    def accept(
+        self,
+        principal: Principal,  # noqa: ARG002
+        body: bytes,
+        received: int,  # noqa: ARG002
+        trace: RequestTrace | None = None,  # noqa: ARG002
+    ) -> bytes:
         self.order.append(body)
         if body.endswith(b"99}"):
             raise EventError("no event")

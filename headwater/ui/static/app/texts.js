@@ -302,6 +302,8 @@ const TEXTS = {
   "run.trigger": "Started by",
   "run.query": "Query id",
   "run.parents": "Part of",
+  "run.traces": "Traces",
+  "run.traces.more": "and {count} more",
   "run.children": "Runs inside it",
   "run.children.caption": "{count} {count|run|runs}, oldest first",
   "run.error": "Error",

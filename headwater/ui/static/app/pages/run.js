@@ -130,6 +130,7 @@ function About({ run }) {
         [t("run.trigger"), run.triggeredBy && html`<bdi>${run.triggeredBy}</bdi>`],
         [t("run.query"), run.externalQueryId && html`<bdi class="mono">${run.externalQueryId}</bdi>`],
         [t("part.tags"), run.tags.length > 0 && html`<${Tags} names=${run.tags} />`],
+        [t("run.traces"), run.traceIds.length > 0 && html`<${Traces} run=${run} />`],
         [t("run.parents"), run.parents.length > 0 && html`<${NodeList} nodes=${run.parents.map(runNode)} />`],
       ]}
     />
@@ -139,6 +140,20 @@ function About({ run }) {
         ${() => html`<${Code} text=${run.extractionErrors.join("\n")} what=${t("run.extraction")} />`}
       <//>`
     }`;
+}
+
+/**
+ * The traces of a run: links to the tool that shows them if it is set, and to other runs of each.
+ * @param {{run: any}} properties
+ */
+function Traces({ run }) {
+  const more = run.traceCount - run.traceIds.length;
+  return html`${run.traceIds.map(
+    (/** @type {string} */ id, /** @type {number} */ index) => html`<div key=${id}>
+      <a class="mono name" href=${hrefOf("search", "", { text: id })}>${id}</a>${" "}
+      ${run.traceLinks[index] && html`<${OutsideLink} address=${run.traceLinks[index]} text=${t("run.link.trace", { path: "" })} />`}
+    </div>`,
+  )}${more > 0 && html`<p class="soft">${t("run.traces.more", { count: count(more) })}</p>`}`;
 }
 
 /** @param {any} run */
