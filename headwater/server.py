@@ -52,6 +52,7 @@ from headwater.health.service_levels.recorder import Recorder, Storage
 from headwater.ingest.receive import http as ingest
 from headwater.ingest.receive.accept import EventAcceptor
 from headwater.ingest.receive.redact import Redactor
+from headwater.ingest.receive.spans.http import span_routes
 from headwater.ingest.spool.group_commit import GroupCommitter
 from headwater.ingest.spool.reader import SpoolReader
 from headwater.ingest.spool.spool import Spool
@@ -210,6 +211,7 @@ def _routes(components: Components) -> list[BaseRoute]:
             batch_bytes_max=settings.batch_bytes_max,
             on_refused=metrics.refused.inc,
         ),
+        *span_routes(acceptor),
         *health.routes(
             components.view,
             components.health_spool,

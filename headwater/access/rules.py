@@ -78,6 +78,7 @@ ROUTES: dict[str, dict[str, Rule]] = {
     "/api/v1/analyses": _READ,
     "/api/v1/evidence": _READ,
     "/api/v1/lineage/batch": {"POST": Scope.INGEST},
+    "/v1/traces": {"POST": Scope.INGEST},
     "/session": {"GET": OPEN, "POST": OPEN, "DELETE": OPEN},
     # GraphiQL sends the key of its user, and every field has a rule of its own.
     "/graphql": {"GET": OPEN, "POST": OPEN},

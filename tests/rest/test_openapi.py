@@ -44,6 +44,7 @@ ELSEWHERE = (
     "/access/keys",
     "/access/log",
     "/session",
+    "/v1/traces",
     "/tiles/{figure}",
     "/runbooks",
     "/runbooks/{rule}",
