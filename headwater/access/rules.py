@@ -128,6 +128,7 @@ _QUERIES = (
     "overdueRuns",
     "ownedBy",
     "owners",
+    "personalData",
     "platform",
     "quality",
     "replayPlan",
@@ -148,6 +149,7 @@ _REGISTRATIONS = ("registerAnswer", "registerArtifact", "registerPipelineRun", "
 _EDITS = (
     "approve",
     "certify",
+    "declassify",
     "deprecate",
     "editDescription",
     "editOwners",

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, cast
 
@@ -329,7 +330,7 @@ def _sql_files(patterns: Iterable[str]) -> Iterator[SqlFile]:
     """Open the files of patterns and folders one after another. Raises typer.BadParameter."""
     from headwater.importers.sql.logs import SqlFile
 
-    for path in [path for pattern in patterns for path in _paths_of(pattern)]:
+    for path in list(chain.from_iterable(map(_paths_of, patterns))):
         modified = _microseconds(datetime.now(UTC))
         if path != STDIN:
             modified = Path(path).stat().st_mtime_ns // 1_000

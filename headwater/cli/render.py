@@ -13,7 +13,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from textwrap import wrap
 from typing import Any
 
@@ -97,7 +97,7 @@ def _cells(texts: Sequence[str], folds: Sequence[int | None]) -> list[list[str]]
 
 def _width(cells: Iterable[Sequence[str]]) -> int:
     """Return the width of the widest line of a column."""
-    return max((cell_len(line) for cell in cells for line in cell), default=0)
+    return max(map(cell_len, chain.from_iterable(cells)), default=0)
 
 
 def _cell_lines(text: str, width: int | None) -> list[str]:

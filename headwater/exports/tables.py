@@ -11,7 +11,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -124,7 +124,7 @@ class _SqliteFile:
 
     def insert(self, table: Table, rows: Sequence[SqlRow]) -> None:
         marks = ", ".join("?" for _ in table.columns)
-        texts = [tuple(_iso(value) for value in row) for row in rows]
+        texts = [tuple(map(_iso, row)) for row in rows]
         self._connection.executemany(f"INSERT INTO {table.name} VALUES ({marks})", texts)
 
     def close(self) -> None:
@@ -151,7 +151,7 @@ class _DuckdbFile:
     def insert(self, table: Table, rows: Sequence[SqlRow]) -> None:
         # One statement for many rows: duckdb plans each statement, which takes longer than a row.
         marks = f"({', '.join('?' for _ in table.columns)})"
-        values = [_naive(value) for row in rows for value in row]
+        values = list(map(_naive, chain.from_iterable(rows)))
         statement = f"INSERT INTO {table.name} VALUES {', '.join([marks] * len(rows))}"
         self._connection.execute(statement, values)
 

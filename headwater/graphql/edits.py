@@ -16,14 +16,16 @@ import strawberry
 
 from headwater.cypher.driver.database import Row
 from headwater.errors import ForbiddenError, QueryError
+from headwater.governance.personal_data.classes import CLASS_CHARACTERS_MAX
+from headwater.governance.personal_data.declassification import declassification_policy
 from headwater.graphql.context import Info
 from headwater.graphql.types.edits import EditReceipt
 from headwater.graphql.types.fields import resolver
 from headwater.graphql.types.scalars import ID, format_datetime
-from headwater.lineage.nodes import require_node
+from headwater.lineage.nodes import read_nodes, require_node
 from headwater.schema import headwater_facets as native
 from headwater.schema.events import parse_instant
-from headwater.schema.urns import dataset_urn, parse_urn
+from headwater.schema.urns import column_urn, dataset_urn, parse_urn
 
 TEXT_CHARACTERS_MAX = 10_000
 NAME_CHARACTERS_MAX = 500
@@ -31,6 +33,13 @@ NAMES_MAX = 50
 
 AssetUrn = Annotated[ID, strawberry.argument(description="The urn of a dataset or a job.")]
 TagUrn = Annotated[ID, strawberry.argument(description="The urn of a dataset, a column or a job.")]
+ColumnUrn = Annotated[
+    ID, strawberry.argument(description="The urn of a column or of a whole dataset.")
+]
+Classification = Annotated[
+    str,
+    strawberry.argument(description="A class of personal data as email; pii for every class."),
+]
 DatasetUrn = Annotated[ID, strawberry.argument(description="The urn of a dataset.")]
 OtherUrn = Annotated[
     ID, strawberry.argument(description="The urn of a dataset: another name, in use or not.")
@@ -150,6 +159,37 @@ class EditMutations:
         name = _policy(policy)
         return await _submit(info, row, partial(native.approval_event, policy=name, reason=None))
 
+    @resolver(
+        "Approve that a column, or a whole dataset, holds no personal data of a class: values that "
+        "arrive there are no exposure. Null withdraws it."
+    )
+    async def declassify(
+        self,
+        info: Info,
+        urn: ColumnUrn,
+        classification: Classification,
+        reason: Annotated[
+            str | None, strawberry.argument(description="Why; null withdraws the approval.")
+        ],
+        until: Annotated[
+            str | None,
+            strawberry.argument(description="The last day on which it counts: 2026-12-31."),
+        ] = None,
+    ) -> EditReceipt:
+        column = None
+        if parse_urn(urn).kind == "column":
+            urn, column = await _dataset_of_column(info, urn)
+        row = await _node(info, urn, "dataset")
+        if column is not None and not await _has_column(info, row, column):
+            raise QueryError(f"`urn`: the dataset has no column {column[:200]!r}")
+        build = partial(
+            native.approval_event,
+            policy=declassification_policy(_classification(classification), column),
+            reason=_text("reason", reason) if reason is not None else None,
+            until=_date("until", until) if until is not None else None,
+        )
+        return await _submit(info, row, build)
+
     @resolver("Decide that two names are one dataset, over every symlinks facet.")
     async def join_aliases(self, info: Info, urn: DatasetUrn, other: OtherUrn) -> EditReceipt:
         return await _decide_alias(info, urn, other, "same")
@@ -199,6 +239,25 @@ async def _dataset_of_column(info: Info, urn: str) -> tuple[str, str]:
         raise QueryError("`urn`: the name of the column is too long to be edited")
     dataset = dataset_urn(parts[0], parts[1])
     return (await _node(info, dataset, "dataset"))["urn"], parts[2]
+
+
+async def _has_column(info: Info, row: Row, column: str) -> bool:
+    """Return True if a column is in the schema of a dataset, or only in column lineage."""
+    if column in (row.get("columns") or ()):
+        return True
+    namespace, name = (_qualified("urn", row["urn"])[key] for key in ("namespace", "name"))
+    urn = column_urn(namespace, name, column)
+    return bool(await info.context.run_in_thread(read_nodes, info.context.view, [urn]))
+
+
+def _classification(text: str) -> str:
+    stripped = text.strip()
+    if not stripped or ":" in stripped or len(stripped) > CLASS_CHARACTERS_MAX:
+        raise QueryError(
+            f"`classification` must have 1 to {CLASS_CHARACTERS_MAX} characters and no colon",
+            hint="Give a class as `personalData` returns it, or pii for every class.",
+        )
+    return stripped
 
 
 async def _submit(info: Info, row: Row, build: Build) -> EditReceipt:

@@ -189,6 +189,9 @@ QUESTIONS = {
     "lineageTable": '{ lineageTable(urn: "dataset:db:hub") }',
     "ownedBy": '{ ownedBy(owner: "nobody") { nodes { urn } } }',
     "overdueRuns": "{ overdueRuns { running nodes { run { runId job { type } } } } }",
+    "personalData": (
+        "{ personalData(first: 100) { totalCount exposedCount nodes { urn path steps { job } } } }"
+    ),
     "owners": "{ owners { edges { node { name datasets } } unownedDatasets } }",
     "quality": (
         '{ quality(urn: "dataset:db:hub") { failed assertions { name } '

@@ -278,3 +278,31 @@ def test_hidden_nodes_stay_hidden_in_edits(ask_as: Callable[..., Ask], ann: Ask)
     found = answer["data"]["dataset"]
     assert found["deprecation"] == {"reason": "Old.", "replacementUrn": None}
     assert [one["kind"] for one in found["edits"]] == ["TAG", "DEPRECATION"]
+
+
+def test_a_column_is_declassified_by_an_approval(ann: Ask, ask_as: Callable[..., Ask]) -> None:
+    column = "column:db:orders:mail"
+    call = f'declassify(urn: "{column}", classification: "E-Mail", reason: %s)'
+    edit(ann, call % '"Hashed."')
+    approvals = '{ dataset(urn: "dataset:db:orders") { approvals { policy reason by } } }'
+    [approval] = ann(approvals)["data"]["dataset"]["approvals"]
+    assert approval == {
+        "policy": "declassification:email:mail",
+        "reason": "Hashed.",
+        "by": "ann",
+    }
+    edit(ann, call % "null")
+    assert ann(approvals)["data"]["dataset"]["approvals"] == []
+    edit(ann, f'declassify(urn: "{ORDERS}", classification: "pii", reason: "Synthetic.")')
+    [approval] = ann(approvals)["data"]["dataset"]["approvals"]
+    assert approval["policy"] == "declassification:pii"
+    for wrong in (
+        call.replace(":mail", ":none") % '"x"',
+        call.replace("E-Mail", "a:b") % '"x"',
+        call.replace("E-Mail", " ") % '"x"',
+        f'declassify(urn: "{LOAD}", classification: "pii", reason: "x")',
+    ):
+        assert ann(f"mutation {{ {wrong} {{ urn }} }}")["errors"], wrong
+    reader = ask_as("eve", Scope.READ)
+    given = call % '"x"'
+    assert reader(f"mutation {{ {given} {{ urn }} }}")["errors"]

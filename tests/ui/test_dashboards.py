@@ -57,6 +57,7 @@ def test_the_executive_dashboard_has_the_right_figures(page: Page) -> None:
         "active-pipelines": "5",
         "critical-consumers": "2",
         "compliance-incidents": "2",
+        "exposed-artifacts": "3",
         "open-actions": "3",
         "failing-runs": "12.5 %",
         "unknown-downstreams": "50 %",
@@ -75,8 +76,8 @@ def test_the_executive_dashboard_has_the_right_figures(page: Page) -> None:
     expect(coverage).to_contain_text("good, bound 80 %")
     # What is beyond its threshold comes first.
     names = list(figures(page))
-    assert set(names[:4]) == {
-        "compliance-incidents", "open-actions", "failing-runs", "unknown-downstreams",
+    assert set(names[:5]) == {
+        "compliance-incidents", "exposed-artifacts", "open-actions", "failing-runs", "unknown-downstreams",
     }  # fmt: skip
 
 

@@ -20,7 +20,7 @@ GENERIC = "pii"
 # Keys under which a word that no class has is a class of its own.
 _OPEN_KEYS = frozenset({"pii", "personal_data", "personal", "phi"})
 _AFFIRMATIVE = frozenset({"", "true", "yes", "1", "y"})
-_CLASS_CHARACTERS_MAX = 100
+CLASS_CHARACTERS_MAX = 100
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SEPARATORS = re.compile(r"[^a-z0-9]+")
 
@@ -85,7 +85,7 @@ def class_of_tag(tag: str) -> str | None:
     if key not in vocabulary.keys:
         return None
     if key in _OPEN_KEYS:
-        return vocabulary.words.get(word) or value.strip().lower()[:_CLASS_CHARACTERS_MAX]
+        return vocabulary.words.get(word) or value.strip().lower()[:CLASS_CHARACTERS_MAX]
     return vocabulary.words.get(word)
 
 
@@ -98,14 +98,14 @@ def classes_of_tags(tags: Iterable[str]) -> set[str]:
 def class_of_name(column: str) -> str | None:
     """Return the class that the name of a column suggests; of a nested field, its last part."""
     name = _word(column.rpartition(".")[2])
-    if len(name) > _CLASS_CHARACTERS_MAX:
+    if len(name) > CLASS_CHARACTERS_MAX:
         return None
     return next((one.name for one in classes().values() if one.names.fullmatch(name)), None)
 
 
 def canonical_class(text: str) -> str:
     """Return the name of a class for its name or one of its synonyms; any other word as it is."""
-    return _vocabulary().words.get(_word(text)) or text.strip().lower()[:_CLASS_CHARACTERS_MAX]
+    return _vocabulary().words.get(_word(text)) or text.strip().lower()[:CLASS_CHARACTERS_MAX]
 
 
 def covers(general: str, special: str) -> bool:

@@ -280,11 +280,8 @@ class _Search:
 
     def _is_declassified(self, urn: str, dataset: str) -> bool:
         approved = self._graph.declassified
-        return any(
-            covers(one, self._classification)
-            for node in (urn, dataset)
-            for one in approved.get(node, ())
-        )
+        classes = {*approved.get(urn, ()), *approved.get(dataset, ())}
+        return any(covers(one, self._classification) for one in classes)
 
     def _found(self) -> Iterator[Reached]:
         for urn, state in self._states.items():
@@ -331,7 +328,8 @@ def with_datasets(graph: PersonalDataGraph, found: Sequence[Reached]) -> list[Re
     for one in sorted(found, key=lambda each: (each.state, len(each.steps), each.urn)):
         if not one.dataset or one.urn == one.dataset or one.state is State.DECLASSIFIED:
             continue
-        is_source = not one.steps and graph.datasets[one.dataset].kind is Kind.DATASET
+        links = graph.datasets.get(one.dataset)
+        is_source = not one.steps and (links is None or links.kind is Kind.DATASET)
         earlier = best.get((one.dataset, one.classification))
         if is_source or (earlier is not None and earlier.state <= one.state):
             continue

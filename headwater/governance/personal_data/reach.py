@@ -52,7 +52,7 @@ def read_reach(
         known = _reaches.get(view.database, {}).get(with_suggested)
     if known is not None and known[0] == key:
         return known[1]
-    graph = read_graph(view.visible_to(UNRESTRICTED), with_suggested=with_suggested)
+    graph = read_graph(view.visible_to(UNRESTRICTED), day, with_suggested=with_suggested)
     found = with_datasets(graph, propagate(graph))
     kinds = {urn: links.kind for urn, links in graph.datasets.items()}
     reach = Reach(tuple(found), kinds)

@@ -5,12 +5,15 @@ The graph is read whatever the caller's visibility; `listing` hides what the cal
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import date
+from itertools import chain
 from typing import Any
 
 from headwater.chunks import chunks
 from headwater.cypher.driver.database import Row
 from headwater.governance.personal_data.classes import class_of_name, classes_of_tags
+from headwater.governance.personal_data.declassification import active_declassifications
 from headwater.governance.personal_data.propagate import (
     Citation,
     ColumnEdge,
@@ -32,21 +35,28 @@ EXPORT_TYPES = frozenset({"export", "report", "dashboard"})
 EXPORT_TAGS = frozenset({"export", "export=true", "external-consumer", "external-consumer=true"})
 
 
-def read_graph(view: GraphView, *, with_suggested: bool = False) -> PersonalDataGraph:
+def read_graph(view: GraphView, today: date, *, with_suggested: bool = False) -> PersonalDataGraph:
     """Return everything that personal data may reach, from the classified nodes on.
 
+    today: declassifications that ended before this day no longer count.
     with_suggested: columns whose names suggest a class are classified too.
     """
     roots = list(_read_roots(view))
     if with_suggested:
         known = {root.urn for root in roots}
         roots += [root for root in _suggested(view) if root.urn not in known]
-    datasets = _read_links(view, {root.dataset for root in roots})
-    answers = {one.answer for links in datasets.values() for one in links.citations}
+    declassified: dict[str, frozenset[str]] = {}
+    datasets: dict[str, DatasetLinks] = {}
+    for row in _read_links(view, {root.dataset for root in roots}):
+        datasets[row["urn"]] = _links(row)
+        declassified.update(active_declassifications(row["urn"], row["approvals"], today))
+    cited = chain.from_iterable(links.citations for links in datasets.values())
+    answers = {one.answer for one in cited}
     return PersonalDataGraph(
         datasets=datasets,
         roots=roots,
         citing=_read_citing(view, answers),
+        declassified=declassified,
     )
 
 
@@ -73,21 +83,22 @@ def _suggested(view: GraphView) -> Iterable[Root]:
                     yield Root(column_urn(namespace, name, column), row["urn"], one, "name")
 
 
-def _read_links(view: GraphView, starts: Collection[str]) -> dict[str, DatasetLinks]:
-    """Return these datasets and all that are reached from them, with their links."""
-    found: dict[str, DatasetLinks] = {}
-    border = set(starts)
-    while border and len(found) < DATASETS_MAX:
+def _read_links(view: GraphView, starts: Collection[str]) -> Iterator[Row]:
+    """Yield the rows of these datasets and of all that are reached from them."""
+    seen, border = set(starts), set(starts)
+    while border:
         after: set[str] = set()
         for urns in chunks(sorted(border), _DATASETS_PER_QUERY):
             rows = view.read("read/personal_data/links", seconds=_SECONDS_MAX, urns=urns)
             for row in rows:
-                links = _links(row)
-                found[links.urn] = links
-                after.update(edge.target_dataset for edge in links.edges)
-                after.update(crossing.output for crossing in links.crossings)
-        border = after - found.keys() - border
-    return found
+                after.update(
+                    dataset or _dataset_of(target) for _, target, _, _, dataset in row["edges"]
+                )
+                after.update(output for _, output, _ in row["crossings"])
+                after.update(output for output, _ in row["feeds"])
+            yield from rows
+        border = after - seen if len(seen) < DATASETS_MAX else set()
+        seen |= border
 
 
 def _links(row: Row) -> DatasetLinks:
@@ -96,7 +107,7 @@ def _links(row: Row) -> DatasetLinks:
         ColumnEdge(
             source,
             target,
-            dataset or (target if target.startswith(_DATASET) else _dataset_of(target)),
+            dataset or _dataset_of(target),
             job or "",
             tuple(transformations or ()),
         )
@@ -130,9 +141,11 @@ def _edge_key(edge: ColumnEdge) -> tuple[Any, ...]:
     return edge.source, edge.target, edge.job, edge.transformations
 
 
-def _dataset_of(column: str) -> str:
-    """Return the urn of the dataset of a column."""
-    return _DATASET + column.removeprefix(_COLUMN).rpartition(":")[0]
+def _dataset_of(urn: str) -> str:
+    """Return the urn of the dataset of a column, or of a dataset itself."""
+    if urn.startswith(_DATASET):
+        return urn
+    return _DATASET + urn.removeprefix(_COLUMN).rpartition(":")[0]
 
 
 def kind_of(type: str | None, tags: Iterable[str] | None) -> Kind:

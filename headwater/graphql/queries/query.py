@@ -25,6 +25,7 @@ from headwater.graphql.queries.inventories import InventoryQueries
 from headwater.graphql.queries.lineage import LineageQueries, Urn
 from headwater.graphql.queries.lineage_table import TableQueries
 from headwater.graphql.queries.on_call import OnCallQueries
+from headwater.graphql.queries.personal_data import PersonalDataQueries
 from headwater.graphql.queries.platform import PlatformQueries
 from headwater.graphql.queries.service_levels import ServiceLevelQueries
 from headwater.graphql.queries.traces import TraceQueries
@@ -60,6 +61,7 @@ class Query(
     InventoryQueries,
     LineageQueries,
     OnCallQueries,
+    PersonalDataQueries,
     PlatformQueries,
     ServiceLevelQueries,
     TableQueries,

@@ -178,6 +178,18 @@ FIGURES = {
             window_days=90,
         ),
         FigureDefinition(
+            name="exposed-artifacts",
+            title="Exposed personal data",
+            numerator="datasets, models, answers and exports that personal data reaches from "
+            "another column without a masking step",
+            denominator="datasets",
+            lists="these nodes",
+            unit=Unit.COUNT,
+            good=Direction.DOWN,
+            threshold=0,
+            target=0,
+        ),
+        FigureDefinition(
             name="open-actions",
             title="Open actions",
             numerator="datasets with a compliance incident, certified datasets without an owner, "

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from itertools import product
 from typing import Any
 
+from headwater.governance.personal_data.listing import exposed_artifacts
 from headwater.health.figures import models
 from headwater.health.figures.definitions import CRITICAL_TAGS, FIGURES
 from headwater.lineage.hidden_nodes import HIDDEN
@@ -173,6 +174,12 @@ def compliance_incidents(view: GraphView, now: datetime) -> Measure:
     return Measure.count(len(urns), datasets, urns[:LISTED_MAX])
 
 
+def exposed(view: GraphView, _: datetime) -> Measure:
+    urns = exposed_artifacts(view)
+    datasets = covered.coverage(view, days=1).total.datasets
+    return Measure.count(len(urns), datasets, urns[:LISTED_MAX])
+
+
 def open_actions(view: GraphView, now: datetime) -> Measure:
     counts = covered.coverage(view, days=1, now=now).total
     unowned = _urns(view, "unowned_certified", tags=list(CERTIFIED_WORDS), limit=COUNTED_MAX)
@@ -210,6 +217,7 @@ MEASURES: dict[str, Callable[[GraphView, datetime], Measure]] = {
     "active-pipelines": active_pipelines,
     "critical-consumers": critical_consumers,
     "compliance-incidents": compliance_incidents,
+    "exposed-artifacts": exposed,
     "open-actions": open_actions,
     "failing-runs": failing_runs,
     "time-to-impact": time_to_impact,

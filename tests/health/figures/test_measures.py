@@ -45,6 +45,8 @@ def test_every_figure_has_a_measure() -> None:
         ("critical-consumers", Measure(2, 2, 5, [job("load"), job("ship")])),
         # The check positive of orders failed; mart.customer has undeclared personal data.
         ("compliance-incidents", Measure(2, 2, 8, [ds("mart"), ds("orders")])),
+        # mart.customer comes from the tagged column of orders; best cites mart, train reads it.
+        ("exposed-artifacts", Measure(3, 3, 8, ["answer:best", ds("mart"), ds("model")])),
         ("open-actions", Measure(3, 3, 14, [job("ship"), ds("mart"), ds("orders")])),
         ("failing-runs", Measure(1 / 8, 1, 8, [run_of("bad")])),
     ],
@@ -75,6 +77,7 @@ def test_hidden_nodes_are_not_counted(story: GraphView) -> None:
     view = story.visible_to(OF_ETL)
     assert MEASURES["unknown-downstreams"](view, NOW) == Measure(None, 0, 0)
     assert MEASURES["compliance-incidents"](view, NOW) == Measure(0, 0, 0)
+    assert MEASURES["exposed-artifacts"](view, NOW) == Measure(0, 0, 0)
     assert MEASURES["median-blast-radius"](view, NOW) == Measure(None, None, 0)
     # The tag of load is that of its output, which is hidden.
     assert MEASURES["critical-consumers"](view, NOW).urns == [job("ship")]

@@ -5,11 +5,11 @@
 // read/cache/jobs.
 // access: read
 // params: $urns LIST<STRING>
-// returns: urn, type, tags, isGone, columns, edges, crossings, stale, feeds, citations
+// returns: urn, type, tags, approvals, isGone, columns, edges, crossings, stale, feeds, citations
 // example: headwater personal-data
 UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})
-RETURN urn, d.type AS type, d.tags AS tags,
+RETURN urn, d.type AS type, d.tags AS tags, d.approvals AS approvals,
   d.droppedAt IS NOT NULL OR d.deletedAt IS NOT NULL AS isGone, d.columns AS columns,
   COLLECT {
     MATCH (d)-[:HAS_COLUMN]->(c:Column)-[e:FEEDS]->(t:Column|Dataset)

@@ -13,6 +13,7 @@ export const FIGURES = [
   "active-pipelines",
   "critical-consumers",
   "compliance-incidents",
+  "exposed-artifacts",
   "open-actions",
   "failing-runs",
   "time-to-impact",

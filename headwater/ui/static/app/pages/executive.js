@@ -17,6 +17,7 @@ const TILES = [
   "active-pipelines",
   "critical-consumers",
   "compliance-incidents",
+  "exposed-artifacts",
   "open-actions",
   "failing-runs",
   "unknown-downstreams",
