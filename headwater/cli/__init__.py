@@ -44,6 +44,8 @@ from headwater.cli import (
     keys,
     lists,
     mcp,
+    model,
+    models,
     personal_data,
     pipeline,
     query,
@@ -80,6 +82,7 @@ for panel, modules in (
             query,
             lists,
             findings,
+            models,
             failures,
             checks,
             estate,
@@ -101,6 +104,7 @@ for panel, modules in (
             app.command(name, cls=PanelCommand, rich_help_panel=panel)(command)
 for group, group_name, panel in (
     (aliases, "aliases", "Ask"),
+    (model, "model", "Ask"),
     (imports, "import", "Send and check"),
     (inventory, "inventory", "Send and check"),
     (alerts, "alerts", "Maintain"),

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 TABLE, TOPIC, MODEL = "Table", "Topic", "Model"
 FEATURE, VIEW, FILE = "Feature", "View", "File"
-DATASET_LABELS = (FEATURE, FILE, MODEL, TABLE, TOPIC, VIEW)
 
 _BY_TYPE = {
     "DBT_MODEL": TABLE,

@@ -216,6 +216,13 @@ QUESTIONS = {
         "{ inventoryAssets(first: 100) { totalCount nodes { hasLineage dataset { owners } } } }"
     ),
     "traces": "{ traces(first: 20) { traceId link truncated services { name } runs { runId } } }",
+    "models": (
+        "{ models(first: 100) { totalCount nodes { urn dataset { type } trainedOn { type }"
+        " deprecatedInputs { type } versions { urn featureCompleteness } } } }"
+    ),
+    "modelsUsing": (
+        '{ modelsUsing(urn: "dataset:db:raw") { evidence model { urn dataset { type } } } }'
+    ),
     "serviceLevels": "{ serviceLevels { id value budgetLeft burnRate history { value } } }",
     "search": '{ search(text: "made", first: 100) { edges { node { urn name } } totalCount } }',
     "aliases": "{ aliases(first: 100) { nodes { name { name } dataset { name } declaredBy } } }",

@@ -24,6 +24,7 @@ from headwater.graphql.queries.impact import ImpactQueries
 from headwater.graphql.queries.inventories import InventoryQueries
 from headwater.graphql.queries.lineage import LineageQueries, Urn
 from headwater.graphql.queries.lineage_table import TableQueries
+from headwater.graphql.queries.models import ModelQueries
 from headwater.graphql.queries.on_call import OnCallQueries
 from headwater.graphql.queries.personal_data import PersonalDataQueries
 from headwater.graphql.queries.platform import PlatformQueries
@@ -60,6 +61,7 @@ class Query(
     ImpactQueries,
     InventoryQueries,
     LineageQueries,
+    ModelQueries,
     OnCallQueries,
     PersonalDataQueries,
     PlatformQueries,

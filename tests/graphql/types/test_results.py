@@ -151,6 +151,7 @@ def test_fields_of_connections_take_the_arguments_of_a_page() -> None:
     assert forward_only == {
         "Query.aliases",
         "Query.inventoryAssets",
+        "Query.models",
         "Query.schemaChanges",
         "Query.unusedDatasets",
         "Coverage.namespaces",
