@@ -36,6 +36,7 @@ from headwater.cli import (
     failures,
     figures,
     findings,
+    game_day,
     gate,
     graph_admin,
     impact,
@@ -95,7 +96,7 @@ for panel, modules in (
             personal_data,
         ),
     ),
-    ("Run", (serve, detect, status, watch, mcp, setup_commands, scenario)),
+    ("Run", (serve, detect, status, watch, mcp, setup_commands, scenario, game_day)),
     ("Send and check", (send, gate, approvals)),
     ("Maintain", (export, graph_admin, snapshot, tile)),
 ):

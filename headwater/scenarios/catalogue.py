@@ -8,7 +8,14 @@ from headwater.errors import NotFoundError
 from headwater.scenarios.story import Story
 
 # In the order in which `all` plays them.
-NAMES = ("schema-change", "churn-drift", "data-corruption")
+NAMES = (
+    "schema-change",
+    "churn-drift",
+    "data-corruption",
+    "numeric-regression",
+    "misrouted-data",
+    "deleted-dataset",
+)
 
 
 def load(name: str) -> Story:

@@ -149,6 +149,30 @@ class Workshop:
         tags = [{"key": key, "value": value, "source": "steward"}]
         self.send(native.tags_event(self.namespace, table, tags, event_time=_text(when)))
 
+    def drop(self, job_name: str, table: str, when: datetime) -> None:
+        """Delete a table with its file, and report the job that did it."""
+        self._file(table).unlink()
+        dropped = {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}}
+        self.send(
+            {
+                "eventType": "COMPLETE",
+                "eventTime": _text(when),
+                "producer": native.PRODUCER,
+                "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+                "run": {"runId": self._new_run(job_name, when), "facets": {}},
+                "job": {"namespace": self.namespace, "name": job_name, "facets": {}},
+                "inputs": [],
+                "outputs": [
+                    {"namespace": self.namespace, "name": table, "facets": _with_heads(dropped)}
+                ],
+            }
+        )
+
+    def _new_run(self, job_name: str, when: datetime) -> str:
+        run_id = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{self.namespace}/{job_name}/{when}"))
+        self.runs.setdefault(job_name, []).append(run_id)
+        return run_id
+
     def replay_from(self, node: str, since: datetime | None = None) -> None:
         """Name the dataset whose versions since a time are bad; or the last run of a job."""
         if since is not None:
@@ -158,8 +182,7 @@ class Workshop:
 
     def run(self, job: Job, when: datetime) -> bool:
         """Run a job on the files and report it. Return True if it succeeded."""
-        run_id = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{self.namespace}/{job.name}/{when}"))
-        self.runs.setdefault(job.name, []).append(run_id)
+        run_id = self._new_run(job.name, when)
         self.send(self._event(job, run_id, "START", when))
         end = when + RUN_TIME
         try:
