@@ -54,7 +54,8 @@ def scenario(
         bool, typer.Option("--keep", help="Serve the graph afterwards, until Ctrl-C.")
     ] = False,
     speed: Annotated[
-        Speed, typer.Option(help="slow waits four seconds after each step.")
+        Speed,
+        typer.Option(help="slow waits four seconds after each step.", case_sensitive=False),
     ] = Speed.FAST,
     as_json: Json = False,
 ) -> None:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 
 import msgspec
 
@@ -69,7 +70,7 @@ def edits_of(view: GraphView, urns: Iterable[str]) -> dict[str, list[NamedEdit]]
     if jobs:
         for row in view.read("read/nodes/facts", urns=jobs):
             found[row["urn"]] |= _history(row["facts"])
-    every = [edit for edits in found.values() for edit in edits]
+    every = list(chain.from_iterable(found.values()))
     hidden = find_hidden(view, filter(None, map(_named_urn, every)))
     return {urn: _named(found[urn], hidden) for urn in visible if urn in found}
 

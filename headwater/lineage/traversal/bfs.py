@@ -16,6 +16,7 @@ end stubs replace the hidden nodes (`hidden_nodes`).
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TypeVar
 
 from headwater.lineage.traversal.adjacency import Adjacency
@@ -50,14 +51,14 @@ def traverse(
     """Run one traversal from each set of starts. They share their reads; stubs replace hidden
     nodes."""
     urns = {key: list(some) for key, some in starts.items()}
-    all_starts = {urn for some in urns.values() for urn in some}
+    all_starts = set(chain.from_iterable(urns.values()))
     return _run(view, request, choose_engine(view, request, all_starts), urns)
 
 
 def _run(
     view: GraphView, request: TraversalRequest, engine: Engine, starts: Mapping[K, Sequence[str]]
 ) -> dict[K, Traversal]:
-    all_starts = {urn for some in starts.values() for urn in some}
+    all_starts = set(chain.from_iterable(starts.values()))
     adjacency = _open_adjacency(view, request, engine)
     adjacency.admit_starts(all_starts)
     if request.prefetch and request.layer.upstream_history:
@@ -130,7 +131,7 @@ def _advance(traversals: list[Traversal], adjacency: Adjacency) -> None:
 
 def _expand_pending(traversals: list[Traversal], adjacency: Adjacency) -> None:
     while any(traversal.pending for traversal in traversals):
-        adjacency.load(urn for traversal in traversals for urn in traversal.pending)
+        adjacency.load(chain.from_iterable(traversal.pending for traversal in traversals))
         for traversal in traversals:
             begun = traversal.pending
             expand(traversal)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from headwater.errors import QueryError
 from headwater.lineage.hidden_nodes import Edge
@@ -168,7 +169,7 @@ def _joined(
 def _all_edges(traversals: Sequence[Traversal | CachedTraversal]) -> set[Edge]:
     if len(traversals) == 1:
         return traversals[0].edges
-    return {edge for traversal in traversals for edge in traversal.edges}
+    return set(chain.from_iterable(traversal.edges for traversal in traversals))
 
 
 def _distances(traversals: Sequence[Traversal | CachedTraversal], distance: int) -> dict[str, int]:
