@@ -29,6 +29,7 @@ from headwater.cli import (
     approvals,
     checks,
     conformance,
+    contract,
     detect,
     estate,
     evidence,
@@ -106,6 +107,7 @@ for panel, modules in (
 for group, group_name, panel in (
     (aliases, "aliases", "Ask"),
     (model, "model", "Ask"),
+    (contract, "contract", "Send and check"),
     (imports, "import", "Send and check"),
     (inventory, "inventory", "Send and check"),
     (alerts, "alerts", "Maintain"),

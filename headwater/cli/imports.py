@@ -11,9 +11,10 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, cast
@@ -28,6 +29,7 @@ from headwater.importers.report import ImportReport
 from headwater.schema.headwater_facets import Event
 
 if TYPE_CHECKING:
+    from headwater.client.backend import Backend
     from headwater.importers.sql.logs import SqlFile
 
 STDIN = "-"
@@ -67,6 +69,14 @@ class Delivery:
     output: str | None = None
     as_json: bool = False
     strict: bool = False
+
+    def opener(self) -> Callable[[], AbstractContextManager[Backend]] | None:
+        """Return a function that opens the backend; None if the events are not sent."""
+        from headwater.cli.backend.choice import open_backend
+
+        if self.dry_run or self.output:
+            return None
+        return partial(open_backend, self.url, self.profile, self.home)
 
 
 @dataclass
@@ -326,6 +336,52 @@ def marquez(
         raise typer.Exit(INTERRUPTED) from None
 
 
+def schema_registry(
+    address: Annotated[
+        str,
+        typer.Argument(
+            help="The registry: http://registry:8081, or http://apicurio:8080/apis/ccompat/v7.",
+            metavar="URL",
+        ),
+    ],
+    namespace: Annotated[
+        str,
+        typer.Option(
+            help="Namespace of the topics: kafka:// with the first broker, as events name it."
+        ),
+    ],
+    strict: Strict = False,
+    home: Home = None,
+    url: Url = None,
+    profile: Profile = None,
+    dry_run: DryRun = False,
+    output: EventsFile = None,
+    as_json: Json = False,
+) -> None:
+    """Import a schema registry: the schemas of topics, each version a contract of its topic.
+
+    Versions that the graph has are not sent again. SCHEMA_REGISTRY_USER and
+    SCHEMA_REGISTRY_PASSWORD, or SCHEMA_REGISTRY_TOKEN, hold the credentials. For example:
+
+    headwater import schema-registry http://registry:8081 --namespace kafka://broker:9092
+    """
+    from headwater.cli.known_contracts import KnownContracts
+    from headwater.importers.schema_registry.client import SchemaRegistry
+    from headwater.importers.schema_registry.importer import RegistryOptions, read_registry
+
+    registry = SchemaRegistry(
+        address,
+        user=os.environ.get("SCHEMA_REGISTRY_USER", ""),
+        password=os.environ.get("SCHEMA_REGISTRY_PASSWORD", ""),
+        token=os.environ.get("SCHEMA_REGISTRY_TOKEN", ""),
+    )
+    report = ImportReport()
+    delivery = Delivery(home, url, profile, dry_run, output, as_json, strict)
+    known = KnownContracts(delivery.opener()).versions_of
+    options = RegistryOptions(namespace, datetime.now(UTC), known)
+    deliver(read_registry(registry, options, report), report, delivery)
+
+
 def _sql_files(patterns: Iterable[str]) -> Iterator[SqlFile]:
     """Open the files of patterns and folders one after another. Raises typer.BadParameter."""
     from headwater.importers.sql.logs import SqlFile
@@ -375,4 +431,5 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "dbt": dbt,
     "sql": sql,
     "marquez": marquez,
+    "schema-registry": schema_registry,
 }

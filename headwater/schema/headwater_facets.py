@@ -17,6 +17,7 @@ specification asks, so that any sender of OpenLineage events can send an answer.
 | `headwater_edits` | dataset and job event | description, owners, deprecation, approval; author |
 | `headwater_tag` | dataset event | the definition of a tag |
 | `headwater_inventory_NAME` | dataset event | the inventory NAME lists it |
+| `headwater_contract_HASH` | dataset event | a version of a data contract about it |
 | `headwater_run` | run event | code version and trigger of a run |
 | `headwater_trace` | run event | the trace of the request that sent the event |
 """

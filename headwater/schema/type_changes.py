@@ -102,3 +102,9 @@ def _parse(text: str) -> _Type | None:
     size = int(match[2]) if match[2] and match[2] != "max" else None
     scale = int(match[3]) if match[3] else None
     return _Type(name, family, _FAMILIES[family][name], size, scale)
+
+
+def family_of(type: str) -> str | None:
+    """Return the family of a type: integer, real, time, decimal, text or other; None if unknown."""
+    parsed = _parse(type)
+    return parsed.family if parsed else None

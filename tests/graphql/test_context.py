@@ -211,6 +211,16 @@ QUESTIONS = {
     ),
     "schemaDiff": "query ($v: ID!) { schemaDiff(before: $v, after: $v) }",
     "nodesByName": '{ nodesByName(name: "made", first: 100) { urn name } }',
+    "contracts": (
+        "{ contracts(first: 100) { totalCount nodes { contractId state clauses { kept } "
+        "dataset { type } violations { job { type } consumers { type } } } } }"
+    ),
+    "contractViolations": (
+        "{ contractViolations(first: 100) { totalCount nodes { since job { type } run { status } "
+        "consumers { type } dataset { type } } } }"
+    ),
+    "contractCheck": """{ contractCheck(namespace: "db", name: "hub",
+      contract: {contractId: "a", version: "1"}) { state dataset { type } clauses { kept } } }""",
     "inventories": "{ inventories { name datasets gaps covered } }",
     "inventoryAssets": (
         "{ inventoryAssets(first: 100) { totalCount nodes { hasLineage dataset { owners } } } }"

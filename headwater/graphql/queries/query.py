@@ -16,6 +16,7 @@ from headwater.graphql.context import Info
 from headwater.graphql.queries.alerts import AlertQueries
 from headwater.graphql.queries.catalog import CatalogQueries
 from headwater.graphql.queries.conformance import Conformance, Producer
+from headwater.graphql.queries.contracts import ContractQueries
 from headwater.graphql.queries.estate import EstateQueries
 from headwater.graphql.queries.failures import FailureQueries
 from headwater.graphql.queries.figures import FigureQueries
@@ -54,6 +55,7 @@ from headwater.schema.urns import answer_urn, dataset_urn, job_urn, parse_urn, r
 class Query(
     AlertQueries,
     CatalogQueries,
+    ContractQueries,
     EstateQueries,
     FailureQueries,
     FigureQueries,

@@ -112,6 +112,13 @@ class Verdict(Enum):
     UNKNOWN = described("UNKNOWN", "There was nothing to measure.")
 
 
+@strawberry.enum(description="Whether a data contract is kept.")
+class ContractState(Enum):
+    KEPT = described("KEPT", "Every clause is kept.")
+    VIOLATED = described("VIOLATED", "A clause is broken.")
+    UNKNOWN = described("UNKNOWN", "Nothing is broken, and a clause lacks facts.")
+
+
 @strawberry.enum(description="The direction in which a figure gets better.")
 class GoodDirection(Enum):
     UP = described("UP", "Larger values are better.")

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from headwater.schema import contracts
 from headwater.schema import headwater_facets as native
 
 T = TypeVar("T")
@@ -41,7 +42,7 @@ def canonical_texts(facets: Mapping[str, msgspec.Raw] | None) -> dict[str, str]:
     for name, raw in facets.items() if facets else ():
         text = bytes(raw)
         read = _memoised if len(text) <= MEMOISED_BYTES_MAX else _canonical
-        value = read(text, name in _UNBOUNDED_FACETS)
+        value = read(text, name in _UNBOUNDED_FACETS or _is_contract(name, len(text)))
         if value is not None:
             found[name] = value
     return found
@@ -78,6 +79,12 @@ def _canonical(raw: bytes, is_unbounded: bool) -> str | None:
 
 
 _memoised = lru_cache(maxsize=8_192)(_canonical)
+
+
+def _is_contract(name: str, size: int) -> bool:
+    """Return True for the facet of a data contract that is longer than others may be."""
+    is_long = FACET_BYTES_MAX < size <= contracts.FACET_BYTES_MAX
+    return is_long and name.startswith(contracts.FACET_PREFIX)
 
 
 def _cut(value: Any) -> Any:

@@ -13,6 +13,7 @@ from headwater.ingest.fold.accumulator import (
 from headwater.ingest.fold.canonical_facets import canonical_texts
 from headwater.ingest.fold.datasets import add_declared_sources, dataset_facts
 from headwater.ingest.fold.edits import (
+    add_contracts,
     add_edits,
     add_tag_definition,
     alias_recorder,
@@ -53,6 +54,7 @@ def fold_dataset_event(accumulator: DeltaAccumulator, dataset: Dataset) -> None:
     if is_edit(facets):
         edited = DatasetFacts(name)
         add_edits(accumulator, edited, facets)
+        add_contracts(accumulator, edited, facets)
         accumulator.add_dataset(edited)
         return
     reading = read_dataset(dataset.facets)

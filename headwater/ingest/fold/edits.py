@@ -1,8 +1,8 @@
-"""Fold the edits of people: descriptions, owners, tags, deprecations, approvals, aliases and
-deletions.
+"""Fold what people decide: descriptions, owners, tags, deprecations, approvals, aliases, deletions
+and contracts.
 
 An edit stands in a dataset event or a job event. An event with nothing but edits is no observation
-of its dataset or job, so the last-seen time stays.
+of its dataset or job, so the last-seen time stays. The same holds for data contracts.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from headwater.ingest.fold.accumulator import DeltaAccumulator, canonical_json
 from headwater.ingest.fold.canonical_facets import canonical_texts
 from headwater.schema import facts
 from headwater.schema import headwater_facets as native
+from headwater.schema.contracts import FACET_PREFIX as CONTRACT_PREFIX
 from headwater.schema.edits import (
     APPROVAL,
     DELETION,
@@ -31,8 +32,21 @@ from headwater.schema.urns import tag_urn
 
 
 def is_edit(facets: Facets | None) -> bool:
-    """Return True if facets hold edits and nothing else."""
-    return facets is not None and bool(facets) and facets.keys() <= native.EDIT_FACETS
+    """Return True if facets hold edits or contracts, and nothing else."""
+    return (
+        facets is not None
+        and bool(facets)
+        and all(name in native.EDIT_FACETS or name.startswith(CONTRACT_PREFIX) for name in facets)
+    )
+
+
+def add_contracts(
+    accumulator: DeltaAccumulator, described: DatasetFacts, facets: Facets | None
+) -> None:
+    """Add the contracts in an event of edits to the facts of a dataset."""
+    found = {name: raw for name, raw in (facets or {}).items() if name.startswith(CONTRACT_PREFIX)}
+    if found:
+        described.facets = accumulator.registers(canonical_texts(found))
 
 
 def add_edits(

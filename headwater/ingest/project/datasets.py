@@ -21,6 +21,8 @@ from headwater.ingest.project.values import (
     time_at,
 )
 from headwater.schema import headwater_facets as native
+from headwater.schema.contracts import FACET_PREFIX as CONTRACT_PREFIX
+from headwater.schema.contracts import contract_tags, contract_versions, current_versions
 from headwater.schema.dataset_labels import dataset_label
 from headwater.schema.edits import edited_description, edited_owners
 from headwater.schema.facets.dataset import (
@@ -87,9 +89,12 @@ def dataset_view(facts: DatasetFacts, *, own: DatasetFacts | None = None) -> Dat
 
 
 def _tags(facts: DatasetFacts) -> list[DatasetTag]:
-    """Return the tags of a dataset and of its columns, with the edits of people."""
+    """Return the tags of a dataset and of its columns, with the edits of people.
+
+    Classifications in its contracts are tags of its columns."""
     facet = read_facet(DatasetTags, facts.facets, "tags")
-    edited = edited_tags(facet.tags if facet else None, facts.tag_edits)
+    tags = [*((facet.tags if facet else None) or ()), *contract_tags(facts.facets)]
+    edited = edited_tags(tags, facts.tag_edits)
     return [tag for tag in edited if isinstance(tag, DatasetTag)]
 
 
@@ -148,6 +153,7 @@ def _described(facts: DatasetFacts) -> Properties:
         "catalog": catalog.name if catalog else None,
         "hierarchy": [level.name for level in hierarchy.hierarchy] if hierarchy else None,
         "inventories": _inventories(facts) or None,
+        "contracts": _contracts(facts) or None,
     }
 
 
@@ -159,6 +165,13 @@ def _inventories(facts: DatasetFacts) -> list[str]:
         if name.startswith(native.INVENTORY_FACET_PREFIX)
     ]
     return sorted(facet.inventory for facet in found if facet and facet.inventory)
+
+
+def _contracts(facts: DatasetFacts) -> list[str]:
+    """Return the ids of the contracts about a dataset, in order."""
+    if not any(name.startswith(CONTRACT_PREFIX) for name in facts.facets):
+        return []
+    return [one.facet.contract_id for one in current_versions(contract_versions(facts.facets))]
 
 
 def _lifecycle(facts: DatasetFacts) -> Properties:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from itertools import chain
 
+from headwater.health.findings.datasets.contract_violation import detect_contract_violation
 from headwater.health.findings.datasets.deprecated_source import detect_deprecated_source
 from headwater.health.findings.datasets.failed_check import detect_failed_check
 from headwater.health.findings.datasets.history import DatasetHistory
@@ -24,6 +25,7 @@ DETECTORS: tuple[Detector, ...] = (
     detect_row_count,
     detect_column_measures,
     detect_failed_check,
+    detect_contract_violation,
     detect_stale,
     detect_deprecated_source,
     detect_uncertified_input,

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from headwater.schema.contracts import ContractVersion
 from headwater.schema.drift import Fields
 
 # The newest complete, and the newest incomplete, versions of a dataset that are read.
@@ -174,6 +175,7 @@ class DatasetHistory:
     is_source: True if somebody registered it as a source, or tagged it as one.
     is_linked: True if it comes from another dataset, or another from it, and no job is known.
     columns: the columns of its current schema.
+    contracts: every version of every data contract about it, by id, oldest first.
     """
 
     urn: str
@@ -200,6 +202,7 @@ class DatasetHistory:
     citations: tuple[Citation, ...] = ()
     is_source: bool = False
     is_linked: bool = False
+    contracts: tuple[ContractVersion, ...] = ()
 
     @property
     def is_gone(self) -> bool:

@@ -27,10 +27,12 @@ from headwater.health.findings.datasets.history import (
 )
 from headwater.health.findings.datasets.reports import checks_in, last_updated_in, report_of
 from headwater.lineage.view import GraphView
+from headwater.schema.contracts import FACET_PREFIX, ContractVersion, contract_versions
 from headwater.schema.events import to_datetime
 from headwater.schema.facets.dataset import Schema as SchemaFacet
 from headwater.schema.facets.dataset import SchemaField
 from headwater.schema.facets.kinds import salvage
+from headwater.schema.facts import LwwRegister
 from headwater.schema.urns import job_urn, schema_urn
 
 # Datasets of one statement; the newest versions, reports and runs of each are read.
@@ -62,6 +64,15 @@ class _Facts:
         """Return the newest facet of this name as JSON; "" without one."""
         register = self.facets.get(name)
         return str(register[2]) if register else ""
+
+    def contracts(self) -> list[ContractVersion]:
+        """Return the versions of the data contracts, by id, oldest first."""
+        found = {
+            name: LwwRegister(*register)
+            for name, register in self.facets.items()
+            if name.startswith(FACET_PREFIX)
+        }
+        return contract_versions(found) if found else []
 
     def instant(self, name: str) -> datetime | None:
         """Return the time of the newest event with this facet."""
@@ -114,6 +125,7 @@ def _read_chunk(view: GraphView, urns: list[str]) -> Iterator[DatasetHistory]:
             producers=tuple(_producer(entry, outcomes) for entry in jobs[urn]["producers"]),
             readers=tuple(_reader(entry, outcomes) for entry in jobs[urn]["readers"]),
             upstream=tuple(_upstream(entry) for entry in upstream[urn]),
+            contracts=tuple(one.contracts()),
             citations=tuple(
                 Citation(entry["answer"], entry["column"], entry["at"]) for entry in citations[urn]
             ),

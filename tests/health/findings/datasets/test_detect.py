@@ -5,6 +5,7 @@ from __future__ import annotations
 from headwater.health.findings.datasets.detect import detect_dataset
 from headwater.health.findings.datasets.history import Check, Described, Producer, Upstream
 from headwater.health.findings.rules import RULES
+from tests.governance.contracts.contracts import in_force
 from tests.health.findings.datasets.histories import (
     checked,
     daily,
@@ -33,10 +34,12 @@ def test_every_detector_runs_and_names_a_rule() -> None:
         upstream=(link,),
         tags=("certified", "freshness=24h"),
         descriptions=(Described("description", "Ask ann@shop.example."),),
+        contracts=(in_force(columns=[{"name": "id"}]),),
     )
     found = detect_dataset(given, day(100))
     assert [one.rule for one in found] == sorted(one.rule for one in found)
     assert {one.rule for one in found} == {
+        "contract-violation",
         "distinct-count",
         "failed-check",
         "mean",

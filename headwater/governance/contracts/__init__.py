@@ -1,0 +1,1 @@
+"""Data contracts: the Open Data Contract Standard read as it is, and what breaks its promises."""

@@ -1,0 +1,1 @@
+"""Schemas of topics, from a registry with the REST API of Confluent."""
