@@ -211,7 +211,7 @@ def _writes(entities: AtlasEntities) -> list[Operation]:
     many, many_text = partial(created, body=NewEntities), "Create or update entities"
     return [
         one("POST", "/entity", one_text, entities.create),
-        one("PUT", "/entity", one_text, entities.create),
+        one("PUT", "/entity", one_text, entities.update),
         many("POST", "/entity/bulk", many_text, entities.create_all),
-        many("PUT", "/entity/bulk", many_text, entities.create_all),
+        many("PUT", "/entity/bulk", many_text, entities.update_all),
     ]

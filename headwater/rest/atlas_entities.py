@@ -113,6 +113,14 @@ class AtlasEntities:
         new: NewEntities = request.body
         return self._state(request, new.entities, new.referred_entities, "entities")
 
+    def update(self, request: OperationRequest) -> EntityMutation:
+        """Create or update one entity, by PUT."""
+        return self.create(request)
+
+    def update_all(self, request: OperationRequest) -> EntityMutation:
+        """Create or update entities, by PUT."""
+        return self.create_all(request)
+
     def get(self, request: OperationRequest) -> EntityWithReferred:
         """Return an entity by guid."""
         params: HeaderParams = request.params
