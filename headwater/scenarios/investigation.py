@@ -6,7 +6,6 @@ What is broken, who was told, why, who is affected, what has to run again, and i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from time import monotonic
 from typing import Any
 
 from headwater.scenarios.stage import Stage
@@ -47,7 +46,6 @@ def inject(story: Story, stage: Stage) -> None:
     """Let the fault happen."""
     with stage.step("inject", story.fault):
         stage.play(story.inject)
-        stage.injected_at = monotonic()
 
 
 def find(stage: Stage) -> Mapping[str, Any] | None:

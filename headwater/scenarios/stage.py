@@ -88,7 +88,6 @@ class Stage:
         self._on_step = on_step
         self._pause_seconds = pause_seconds
         self.backend = RemoteBackend(Address(target.url, target.api_key), retries=2)
-        self.injected_at = 0.0
 
     @property
     def ok(self) -> bool:

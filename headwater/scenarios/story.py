@@ -36,4 +36,3 @@ class Story:
     origin: str = ""
     examine: Callable[[Stage], None] = field(default=_nothing_more)
     verify: Callable[[Stage], None] = field(default=_nothing_more)
-    needs_spark: bool = False

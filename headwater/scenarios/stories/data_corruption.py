@@ -20,7 +20,6 @@ RECORDS = 300
 LEDGER = {"entry_id": "int", "account": "string", "currency": "string", "amount": "double"}
 POSITIONS = {"account": "string", "balance": "double"}
 RISK = {"currency": "string", "exposure": "double"}
-REPORTS = ("month-close", "risk-report")
 
 
 def raw_ledger(night: int) -> Rows:
