@@ -8,6 +8,8 @@ lose its body. An attempt is repeated after a connection error and after a statu
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -16,6 +18,7 @@ from http.client import HTTPException
 from typing import Any, NamedTuple
 
 from headwater.errors import UnavailableError
+from headwater.schema.traces import trace_id_of
 
 SERVICE_UNAVAILABLE = 503
 # After the deadline an attempt gets this long, so that it fails by its timeout and not by an
@@ -45,9 +48,28 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
+def trace_headers() -> dict[str, str]:
+    """Return the header `traceparent` of the current span, or else of the environment.
+
+    The span counts if the program uses OpenTelemetry. TRACEPARENT is what tools that start
+    programs set. The dictionary is empty without a valid one.
+    """
+    traceparent = os.environ.get("TRACEPARENT", "")
+    # Importing the package would slow down programs that do not use it.
+    tracing = sys.modules.get("opentelemetry.trace")
+    if tracing is not None:
+        span = tracing.get_current_span().get_span_context()
+        if span.is_valid:
+            traceparent = f"00-{span.trace_id:032x}-{span.span_id:016x}-{span.trace_flags:02x}"
+    return {"traceparent": traceparent} if trace_id_of(traceparent) else {}
+
+
 def bearer_headers(api_key: str | None, content_type: str = "application/json") -> dict[str, str]:
-    """Return the headers of a request: its content type and, if there is one, its API key."""
-    headers = {"Content-Type": content_type}
+    """Return the headers of a request: its content type, and its trace and API key if it has them.
+
+    A repeated attempt sends the same headers.
+    """
+    headers = {"Content-Type": content_type, **trace_headers()}
     if api_key:
         headers["Authorization"] = f"Bearer {api_key}"
     return headers

@@ -6,6 +6,7 @@ import time
 from itertools import repeat
 
 import pytest
+from opentelemetry.sdk.trace import TracerProvider
 
 from headwater.errors import UnavailableError
 from headwater.transport import HttpSender, bearer_headers
@@ -59,3 +60,17 @@ def test_the_text_of_a_response_is_cut() -> None:
     with recorder(200) as server:
         response = HttpSender(timeout_seconds=2).post(server.url, BODY, {})
     assert response._replace(body=b"\xff" + b"a" * 600).text() == "\ufffd" + "a" * 499
+
+
+def test_the_trace_of_the_program_goes_with_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    monkeypatch.delenv("TRACEPARENT", raising=False)
+    assert "traceparent" not in bearer_headers(None)
+    monkeypatch.setenv("TRACEPARENT", "none")
+    assert "traceparent" not in bearer_headers(None)
+    monkeypatch.setenv("TRACEPARENT", traceparent)
+    assert bearer_headers(None)["traceparent"] == traceparent
+    with TracerProvider().get_tracer("test").start_as_current_span("send") as span:
+        context = span.get_span_context()
+        expected = f"00-{context.trace_id:032x}-{context.span_id:016x}-{context.trace_flags:02x}"
+        assert bearer_headers(None)["traceparent"] == expected

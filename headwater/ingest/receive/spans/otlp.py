@@ -66,10 +66,9 @@ def encode_response(content_type: str, rejected: int, message: str) -> bytes:
     if content_type == JSON:
         partial = {"rejectedSpans": str(rejected), "errorMessage": message}
         return msgspec.json.encode({"partialSuccess": partial} if rejected else {})
-    response = _messages().ExportTraceServiceResponse()
-    if rejected:
-        response.partial_success.rejected_spans = rejected
-        response.partial_success.error_message = message
+    fields = {"rejected_spans": rejected, "error_message": message}
+    answer = _messages().ExportTraceServiceResponse
+    response = answer(partial_success=fields) if rejected else answer()
     encoded: bytes = response.SerializeToString()
     return encoded
 
