@@ -17,9 +17,10 @@ if a path reaches it, and no path goes on from there.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property, lru_cache
 from urllib.parse import unquote
 
 from headwater.governance.personal_data.classes import covers
@@ -93,6 +94,14 @@ class DatasetLinks:
     crossings: Sequence[Crossing] = ()
     citations: Sequence[Citation] = ()
 
+    @cached_property
+    def edges_of_column(self) -> Mapping[str, Sequence[ColumnEdge]]:
+        """Return the edges by their source column."""
+        found: dict[str, list[ColumnEdge]] = defaultdict(list)
+        for edge in self.edges:
+            found[edge.source].append(edge)
+        return dict(found)
+
 
 @dataclass(frozen=True)
 class Root:
@@ -154,7 +163,8 @@ class Reached:
 _Onward = tuple[str, str, Step]
 
 
-def state_of(transformations: Iterable[str]) -> State:
+@lru_cache(maxsize=4_096)
+def state_of(transformations: tuple[str, ...]) -> State:
     """Return the state of a step with these transformations (`DIRECT:IDENTITY`, `…:masked`)."""
     return min(map(_state_of_one, transformations), default=State.EXPOSED)
 
@@ -249,16 +259,15 @@ class _Search:
         if links is None:
             return
         is_whole = urn == dataset
-        for edge in links.edges:
-            if is_whole or edge.source == urn:
-                step = state_of(edge.transformations)
-                # It is not known whether the values are in this column of the dataset.
-                step = max(step, State.UNKNOWN) if is_whole else step
-                yield (
-                    edge.target,
-                    edge.target_dataset,
-                    Step(urn, edge.target, edge.job, edge.transformations, step),
-                )
+        for edge in links.edges if is_whole else links.edges_of_column.get(urn, ()):
+            step = state_of(edge.transformations)
+            # It is not known whether the values are in this column of the dataset.
+            step = max(step, State.UNKNOWN) if is_whole else step
+            yield (
+                edge.target,
+                edge.target_dataset,
+                Step(urn, edge.target, edge.job, edge.transformations, step),
+            )
         yield from self._onward_over_jobs(urn, links)
         for citation in links.citations:
             if citation.column in ("", urn) or is_whole:
