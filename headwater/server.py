@@ -40,6 +40,8 @@ from headwater.cypher.driver.warmup import (
 )
 from headwater.errors import EventError, HeadwaterError, SettingsError
 from headwater.evidence import http as evidence
+from headwater.governance.policies.store import policy_store
+from headwater.graphql.context import Installation
 from headwater.graphql.persisted_queries import PersistedQueries, read_trusted_queries
 from headwater.graphql.transport.http import graphql_routes
 from headwater.health import http as health
@@ -125,6 +127,7 @@ class Components:
         self.database = connect(settings)
         cache = CacheRefresher(self.database) if settings.lineage_cache else None
         self.view = GraphView(self.database, cache=cache)
+        self.policies = policy_store(settings)
         self.platform = PlatformReader(self.view, self.platform_spool)
         self.service_levels = Recorder(
             self.view,
@@ -228,7 +231,7 @@ def _routes(components: Components) -> list[BaseRoute]:
             persisted=persisted,
             cost_max=settings.query_cost_max,
             read_platform=components.platform.read,
-            trace_url=settings.trace_url,
+            installation=Installation(settings.trace_url, components.policies),
         ),
         *rest_routes(
             components.visible_graph,

@@ -98,6 +98,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     persisted_queries: str = ""
     # Answer only persisted queries.
     persisted_only: bool = False
+    # The directory of the policies (docs/how-to/policies.md); empty: `policies` in the home.
+    policies: str = ""
+    # Consumers that are tests: patterns of their namespaces and names, separated by commas.
+    test_consumers: str = ""
     # Where alerts are sent (docs/how-to/alerts.md): addresses of webhooks, separated by commas.
     alert_webhooks: str = ""
     # The address of an Alertmanager: `http://127.0.0.1:9093`.

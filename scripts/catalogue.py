@@ -6,6 +6,7 @@
 | cypher.md | the lesson cypher/graph.md, and every audit query from the head of its file, with its answer on |
 | | the demo from cypher/outputs (`scripts/audit_outputs.py`) |
 | figures.md | every figure of the dashboards, from `headwater/health/figures/definitions.py` |
+| policy-variables.md | every variable and ready-made rule of policies, from `headwater/governance/policies/*.toml` |
 | service-levels.md | every service level, from `headwater/health/service_levels/definitions.py` |
 | graph.md, graph.svg | every label, property and edge, from `headwater/schema/*.toml` |
 | schema.graphql | the GraphQL schema |
@@ -39,6 +40,7 @@ from headwater.graphql.schema import sdl
 from headwater.health.figures.definitions import FIGURES, Direction, FigureDefinition, Unit
 from headwater.health.service_levels.definitions import SERVICE_LEVELS, Budget, ServiceLevel
 from scripts.graph_page import graph_page, graph_picture
+from scripts.policy_page import policy_variables_page
 from scripts.runbook_pages import runbook_pages
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -369,6 +371,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "cypher.md": cypher_page,
     "figures.md": figures_page,
+    "policy-variables.md": policy_variables_page,
     "graph.md": graph_page,
     "graph.svg": graph_picture,
     "schema.graphql": sdl,

@@ -32,6 +32,7 @@ def detect(
     import logging
 
     from headwater.cypher.migrate import migrate
+    from headwater.governance.policies.store import policy_store
     from headwater.health.alerts.service import alert_service
     from headwater.health.findings.detector import Detector
     from headwater.ingest.spool.spool import Spool
@@ -43,7 +44,9 @@ def detect(
     spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
     try:
         with alert_service(database, settings, delivers=not once) as alerts:
-            detector = Detector(database, spool=spool, enqueue=alerts.enqueue)
+            detector = Detector(
+                database, spool=spool, enqueue=alerts.enqueue, policies=policy_store(settings)
+            )
             if once:
                 migrate(database)
                 _print_full_pass(detector, as_json=as_json)

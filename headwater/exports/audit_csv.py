@@ -19,6 +19,7 @@ import io
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from operator import itemgetter
 from typing import NamedTuple
 
 from headwater.cypher.driver.database import Database
@@ -125,8 +126,7 @@ def _read_outputs(view: GraphView, runs: list[Node]) -> dict[str, list[str]]:
         "read/failures/run_inputs_and_outputs", urns=[run.urn for run in runs], limit=_OUTPUTS_MAX
     )
     return {
-        row["urn"]: list(dict.fromkeys(output["dataset"] for output in row["outputs"]))
-        for row in rows
+        row["urn"]: list(dict.fromkeys(map(itemgetter("dataset"), row["outputs"]))) for row in rows
     }
 
 

@@ -189,6 +189,10 @@ def _valid_dataset(dataset: Mapping[str, Any], usage: str | None) -> Event:
     return valid | _facets_of(dataset, usage) if usage else valid
 
 
+def _without_nulls(facet: Mapping[str, Any]) -> Event:
+    return {field: value for field, value in facet.items() if value is not None}
+
+
 def _facets_of(subject: Mapping[str, Any], key: str = "facets") -> Event:
     """Return the facets of a subject under their key, if it has any."""
     sent = subject.get(key)
@@ -198,7 +202,7 @@ def _facets_of(subject: Mapping[str, Any], key: str = "facets") -> Event:
         name: {
             "_producer": _UNKNOWN_PRODUCER,
             "_schemaURL": _UNKNOWN_FACET,
-            **{field: value for field, value in facet.items() if value is not None},
+            **_without_nulls(facet),
         }
         for name, facet in sent.items()
         if isinstance(facet, Mapping)

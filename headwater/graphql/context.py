@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
@@ -21,6 +21,7 @@ from strawberry.dataloader import DataLoader
 
 from headwater.access.principal import Principal
 from headwater.cypher.driver.database import Row
+from headwater.governance.policies.store import PolicyStore
 from headwater.graphql.finding_feed import FindingFeed
 from headwater.graphql.run_feed import RunFeed
 from headwater.health.findings.listing import findings_by_urn, findings_of
@@ -74,6 +75,18 @@ class SubscriptionState:
     set_working: Callable[[bool], None]
 
 
+@dataclass(frozen=True)
+class Installation:
+    """What all requests to one server have in common.
+
+    trace_url: the address of a trace, with `{traceId}` for its id; "" for none.
+    policies: those in force.
+    """
+
+    trace_url: str = ""
+    policies: PolicyStore = field(default_factory=lambda: PolicyStore(None))
+
+
 class Context:
     """One request: the principal, the view and the loaders."""
 
@@ -85,20 +98,22 @@ class Context:
         on_refusal: OnRefusal,
         subscription: SubscriptionState | None = None,
         read_platform: ReadPlatform | None = None,
-        trace_url: str = "",
+        installation: Installation | None = None,
     ) -> None:
         """Build the context of a principal.
 
         `on_refusal` takes each refused field and the reason. `subscription` is set for
-        subscriptions only. `read_platform` returns how the platform itself does.
-        `trace_url` is the address of a trace, with `{traceId}` for its id; "" for none.
+        subscriptions only. `read_platform` returns how the platform itself does. `installation` is
+        what all requests have in common.
         """
         self.view = view.visible_to(principal.visibility)
         self.principal = principal
         self.on_refusal = on_refusal
         self.subscription = subscription
         self.read_platform = read_platform
-        self.trace_url = trace_url
+        installation = installation or Installation()
+        self.trace_url = installation.trace_url
+        self.policies = installation.policies
         self._submit = submit
         self.reset_loaders()
 

@@ -10,7 +10,8 @@ import msgspec
 
 from headwater.access.principal import ANONYMOUS, Principal
 from headwater.errors import QueryError
-from headwater.graphql.context import Context
+from headwater.governance.policies.store import PolicyStore
+from headwater.graphql.context import Context, Installation
 from headwater.graphql.schema import create_schema
 from headwater.lineage.view import GraphView
 
@@ -21,8 +22,9 @@ _COST_MAX = 100_000_000
 class InProcessSchema:
     """The GraphQL schema over one view of the graph, with an event loop of its own."""
 
-    def __init__(self, view: GraphView) -> None:
+    def __init__(self, view: GraphView, policies: PolicyStore | None = None) -> None:
         self._view = view
+        self._policies = policies or PolicyStore(None)
         self._schema = create_schema(_COST_MAX)
         self._runner = asyncio.Runner()
 
@@ -32,7 +34,13 @@ class InProcessSchema:
 
     def execute(self, document: str, variables: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answer to a document as a client would receive it: `data` and `errors`."""
-        context = Context(self._view, _refuse_events, ANONYMOUS, lambda *_: None)
+        context = Context(
+            self._view,
+            _refuse_events,
+            ANONYMOUS,
+            lambda *_: None,
+            installation=Installation(policies=self._policies),
+        )
         result = self._runner.run(
             self._schema.execute(document, variable_values=dict(variables), context_value=context)
         )

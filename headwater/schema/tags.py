@@ -15,6 +15,15 @@ from headwater.schema.facets.run import RunTag
 from headwater.schema.facts import Registers
 
 ADDED, REMOVED = "added", "removed"
+# A node with one of these tags is critical.
+CRITICAL_TAGS = (
+    "critical",
+    "critical=true",
+    "criticality=critical",
+    "criticality=high",
+    "tier=1",
+)
+_NO_VALUES = frozenset({"false", "no", "none", "0"})
 Tag = DatasetTag | JobTag | RunTag
 
 
@@ -42,3 +51,21 @@ def edited_tags(tags: Iterable[Tag] | None, edits: Registers) -> list[Tag]:
             field, text = json.loads(key)
             found[key] = DatasetTag(text, field=field or None)
     return list(found.values())
+
+
+def has_tag(tags: Iterable[str], *keys: str) -> bool:
+    """Return True if one of the tags has one of these keys, and no value that denies it."""
+    for text in tags:
+        key, _, value = text.casefold().partition("=")
+        if key.strip() in keys and value.strip() not in _NO_VALUES:
+            return True
+    return False
+
+
+def tag_value(tags: Iterable[str], key: str) -> str:
+    """Return the value of the first tag with a key; "" without one."""
+    for text in tags:
+        found, _, value = text.partition("=")
+        if found.strip().casefold() == key and value.strip():
+            return value.strip()
+    return ""

@@ -156,6 +156,14 @@ QUESTIONS = {
     "jobs": "{ jobs(first: 100) { totalCount nodes { urn type inputs { type } } } }",
     "namespaces": "{ namespaces { totalCount nodes { name } } }",
     "node": '{ node(id: "dataset:db:hub") { id } }',
+    "policies": "{ policies { error loadedAt policies { name on condition } } }",
+    "policyViolations": (
+        "{ policyViolations(first: 100) { totalCount edges { node { policy urn owners } } } }"
+    ),
+    "policyCheck": (
+        '{ policyCheck(files: [{path: "a.yaml", text: "name: a\\nrule: required-owners"}], '
+        "first: 100) { nodeCount violationCount edges { node { policy urn owners } } } }"
+    ),
     "runs": "{ runs(first: 100) { totalCount nodes { urn job { type } inputs { type } } } }",
     "answer": (
         '{ answer(answerId: "report") { citations { artifact { dataset { type } } '

@@ -32,7 +32,10 @@ class LocalBackend:
 
     @cached_property
     def _schema(self) -> InProcessSchema:
-        schema = InProcessSchema(self._view)
+        from headwater.cli.backend.home import settings_of
+        from headwater.governance.policies.store import policy_store
+
+        schema = InProcessSchema(self._view, policy_store(settings_of(self._home)))
         self._resources.callback(schema.close)
         return schema
 

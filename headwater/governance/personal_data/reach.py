@@ -78,6 +78,7 @@ def unmasked_reach(view: GraphView, urns: Sequence[str]) -> dict[str, list[str]]
     for urn in select_visible(view, dict.fromkeys(urns)):
         known = classes.get(urn)
         if known is None:
-            known = classes.get(resolve_urn(view, urn), set())
+            canonical = urn if urn in reach.kinds else resolve_urn(view, urn)
+            known = classes.get(canonical, set())
         result[urn] = sorted(known)
     return result

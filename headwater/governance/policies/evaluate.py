@@ -9,6 +9,7 @@ from typing import Any
 
 from headwater.governance.policies.models import (
     MESSAGE_VARIABLE,
+    STANDING,
     Facts,
     Outcome,
     Policy,
@@ -40,8 +41,10 @@ def applies(policy: Policy, facts: Facts, instant: datetime) -> bool:
 
     A node that was dropped or deleted no longer violates standing policies.
     """
+    is_gone = bool(facts.values.get("node.dropped")) and bool(facts.subjects & STANDING)
     return (
-        bool(policy.subjects & facts.subjects)
+        not is_gone
+        and bool(policy.subjects & facts.subjects)
         and (policy.until is None or instant < policy.until)
         and policy.match.includes(facts.values)
         and exception_of(policy, facts, instant) is None
@@ -82,6 +85,7 @@ def _violation(
         },
         owners=tuple(facts.values.get("node.owners", ())),
         notify=policy.notify,
+        since=facts.values.get("node.created"),
     )
 
 

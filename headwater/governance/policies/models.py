@@ -15,7 +15,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, Protocol
 
-from headwater.errors import HeadwaterError
+from headwater.errors import QueryError
 
 
 class Severity(StrEnum):
@@ -66,7 +66,7 @@ SUBJECTS_OF_ACTION: Mapping[str, frozenset[Subject]] = {
 }
 
 
-class PolicyError(HeadwaterError):
+class PolicyError(QueryError):
     """A file of policies that cannot be used; the message has one line for each problem."""
 
 
@@ -289,6 +289,7 @@ class Violation:
       blocking policy refuses the change. Otherwise empty.
     evidence: the values of the variables that the condition reads.
     owners: those of the node.
+    since: the first event that names the node; the violation is not older.
     """
 
     policy: str
@@ -300,6 +301,7 @@ class Violation:
     evidence: Mapping[str, Any] = field(default_factory=dict)
     owners: tuple[str, ...] = ()
     notify: tuple[str, ...] = ()
+    since: datetime | None = None
 
     @property
     def blocks(self) -> bool:

@@ -122,22 +122,22 @@ _WRITERS: Mapping[str, Callable[[Any], str]] = {
 
 def _load() -> Mapping[str, ReadyMadeRule]:
     content = files("headwater.governance.policies").joinpath("rules.toml").read_text()
-    found = [
-        ReadyMadeRule(
-            name=row["name"],
-            title=row["title"],
-            on=tuple(row["on"]),
-            severity=Severity(row["severity"]),
-            enforce=Enforcement(row["enforce"]),
-            condition=row["condition"],
-            message=row["message"],
-            arguments={
-                name: (kind, value) for name, (kind, value) in row.get("arguments", {}).items()
-            },
-        )
-        for row in tomllib.loads(content)["rule"]
-    ]
+    found = [_rule(row) for row in tomllib.loads(content)["rule"]]
     return MappingProxyType({rule.name: rule for rule in found})
+
+
+def _rule(row: Mapping[str, Any]) -> ReadyMadeRule:
+    arguments = row.get("arguments", {})
+    return ReadyMadeRule(
+        name=row["name"],
+        title=row["title"],
+        on=tuple(row["on"]),
+        severity=Severity(row["severity"]),
+        enforce=Enforcement(row["enforce"]),
+        condition=row["condition"],
+        message=row["message"],
+        arguments={name: (kind, value) for name, (kind, value) in arguments.items()},
+    )
 
 
 RULES = _load()

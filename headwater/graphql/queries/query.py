@@ -29,6 +29,7 @@ from headwater.graphql.queries.models import ModelQueries
 from headwater.graphql.queries.on_call import OnCallQueries
 from headwater.graphql.queries.personal_data import PersonalDataQueries
 from headwater.graphql.queries.platform import PlatformQueries
+from headwater.graphql.queries.policies import PolicyQueries
 from headwater.graphql.queries.service_levels import ServiceLevelQueries
 from headwater.graphql.queries.traces import TraceQueries
 from headwater.graphql.types.aliases import Alias
@@ -60,6 +61,7 @@ class Query(
     FailureQueries,
     FigureQueries,
     FindingQueries,
+    PolicyQueries,
     ImpactQueries,
     InventoryQueries,
     LineageQueries,

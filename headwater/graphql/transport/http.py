@@ -38,7 +38,7 @@ from strawberry.types import ExecutionResult
 from headwater.access.guard import principal_of
 from headwater.access.principal import ANONYMOUS, Principal
 from headwater.errors import ForbiddenError
-from headwater.graphql.context import Context, ReadPlatform, Submit, SubscriptionState
+from headwater.graphql.context import Context, Installation, ReadPlatform, Submit, SubscriptionState
 from headwater.graphql.finding_feed import FindingFeed
 from headwater.graphql.persisted_queries import PersistedQueries, PersistedQueryError
 from headwater.graphql.query_limits import COST_MAX
@@ -239,7 +239,7 @@ def graphql_routes(
     persisted: PersistedQueries | None = None,
     cost_max: int = COST_MAX,
     read_platform: ReadPlatform | None = None,
-    trace_url: str = "",
+    installation: Installation | None = None,
 ) -> list[BaseRoute]:
     """Return the routes /graphql and /graphql/ (HTTP and WebSocket).
 
@@ -252,7 +252,7 @@ def graphql_routes(
         persisted: The persisted queries.
         cost_max: The most values that an answer may hold.
         read_platform: Returns the state of the platform, for the field `platform`.
-        trace_url: The address of a trace, with `{traceId}` for its id; "" for none.
+        installation: What all requests have in common.
 
     Raises:
         SettingsError: A trusted query is invalid.
@@ -265,7 +265,7 @@ def graphql_routes(
         principal: Principal, subscription: SubscriptionState | None = None
     ) -> Context:
         report = partial(on_refusal, principal.name)
-        return Context(view, submit, principal, report, subscription, read_platform, trace_url)
+        return Context(view, submit, principal, report, subscription, read_platform, installation)
 
     app = GraphQLApp(schema, persisted, create_context, lambda: view.planning_seconds)
     state = SharedState(

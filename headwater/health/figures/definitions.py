@@ -9,17 +9,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from headwater.errors import QueryError
+from headwater.schema.tags import CRITICAL_TAGS
 
 WINDOW_DAYS = 30
 RECENT_DAYS = 7
-# A consumer with one of these tags, or with an output that has one, is critical.
-CRITICAL_TAGS = (
-    "critical",
-    "critical=true",
-    "criticality=critical",
-    "criticality=high",
-    "tier=1",
-)
 
 
 class Unit(StrEnum):

@@ -10,7 +10,7 @@ from typing import Any
 
 from headwater.governance.personal_data.listing import exposed_artifacts
 from headwater.health.figures import models
-from headwater.health.figures.definitions import CRITICAL_TAGS, FIGURES
+from headwater.health.figures.definitions import FIGURES
 from headwater.lineage.hidden_nodes import HIDDEN
 from headwater.lineage.pagination import PageRequest
 from headwater.lineage.questions import coverage as covered
@@ -22,6 +22,7 @@ from headwater.lineage.traversal.layers import DATASETS_DOWN
 from headwater.lineage.traversal.request import Bounds, TraversalRequest
 from headwater.lineage.traversal.traversal import Traversal
 from headwater.lineage.view import GraphView
+from headwater.schema.tags import CRITICAL_TAGS
 
 # The nodes that a figure lists.
 LISTED_MAX = 200

@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from headwater.chunks import chunks
+from headwater.governance.policies.store import PolicyStore
 from headwater.health.findings.answers.detect import detect_answer
 from headwater.health.findings.answers.reader import read_answer_histories
 from headwater.health.findings.datasets.detect import detect_dataset
@@ -24,6 +25,7 @@ from headwater.health.findings.datasets.reader import read_dataset_histories
 from headwater.health.findings.jobs.detect import detect_job, detect_job_by_clock
 from headwater.health.findings.jobs.reader import read_job_histories
 from headwater.health.findings.models import Episode
+from headwater.health.findings.policy_violation import policy_episodes
 from headwater.health.findings.producers.detect import detect_producer
 from headwater.health.findings.producers.reader import read_producer_histories
 from headwater.lineage.view import GraphView
@@ -77,15 +79,33 @@ def derive(
     urns: Iterable[str],
     instant: datetime,
     *,
+    policies: PolicyStore | None = None,
     on_chunk: Callable[[], object] = lambda: None,
 ) -> Derived:
-    """Return the episodes of these nodes at an instant; `on_chunk` is called after each chunk."""
+    """Return the episodes of these nodes at an instant, those of policies in force among them.
+
+    `on_chunk` is called after each chunk.
+    """
     derived = Derived()
     for some in chunks(sorted(set(urns)), SUBJECTS_PER_CHUNK):
         for subject, detect, by_clock in _detectors(view, some, instant):
             derived.add(subject, detect, instant, by_clock)
+        if policies is not None:
+            _add_violations(view, policies, some, instant, derived)
         on_chunk()
     return derived
+
+
+def _add_violations(
+    view: GraphView,
+    policies: PolicyStore,
+    urns: Sequence[str],
+    instant: datetime,
+    derived: Derived,
+) -> None:
+    """Add the violations of policies. What the clock alone changes is found by the full passes."""
+    for episodes in policy_episodes(view, policies, urns, instant).values():
+        derived.episodes.update((episode.id, episode) for episode in episodes)
 
 
 def next_change(detect: Detect, instant: datetime, found: Iterable[Episode]) -> datetime | None:

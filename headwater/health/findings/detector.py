@@ -29,6 +29,7 @@ from headwater.backoff import Backoff
 from headwater.cypher.driver.database import Database, Transaction
 from headwater.cypher.migrate import pending
 from headwater.errors import HeadwaterError
+from headwater.governance.policies.store import PolicyStore
 from headwater.health.findings.changed_nodes import (
     Changed,
     ChangeReader,
@@ -105,6 +106,7 @@ class Detector:
         *,
         spool: Spool | None = None,
         enqueue: Enqueue = _no_alerts,
+        policies: PolicyStore | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """Create a detector.
@@ -113,11 +115,13 @@ class Detector:
             database: The graph.
             spool: The spool whose events the worker folds, if it is on this machine.
             enqueue: Writes the alerts that are due, in the transaction that writes findings.
+            policies: The policies in force; a changed policy gives a full pass.
             clock: The now of the detectors.
         """
         self._view = GraphView(database)
         self._spool = spool
         self._enqueue = enqueue
+        self._policies = policies
         self._clock = clock
         self._changes = ChangeReader(self._view)
         self._state: DetectorState | None = None
@@ -182,8 +186,14 @@ class Detector:
             UnavailableError: Neo4j is away.
         """
         present, instant = read_graph_state(self._view), self._clock()
-        state = DetectorState(self._changes.skip(present), VERSION, instant)
-        swept = sweep(self._view, None, instant, on_write=self._saving(state, instant))
+        state = DetectorState(self._changes.skip(present), self._version(), instant)
+        swept = sweep(
+            self._view,
+            None,
+            instant,
+            policies=self._policies,
+            on_write=self._saving(state, instant),
+        )
         self._note(swept, state)
         self._full_pass_due, self._pages = False, None
         return swept
@@ -191,12 +201,18 @@ class Detector:
     def _read_changes(self, present: GraphState) -> tuple[Changed | None, DetectorState]:
         """Return what changed since the last pass; None if a full pass has begun instead."""
         state = self._state or read_state(self._view)
-        is_known = state.cursor.graph == present.graph and state.version == VERSION
+        version = self._version()
+        is_known = state.cursor.graph == present.graph and state.version == version
         changed = self._changes.read(state.cursor, present) if is_known else None
         if changed is not None:
             return changed, replace(state, cursor=changed.cursor)
         self._full_pass_due, self._pages = True, None
-        return None, DetectorState(self._changes.skip(present), VERSION)
+        return None, DetectorState(self._changes.skip(present), version)
+
+    def _version(self) -> str:
+        """Return the version of the rules: of the program, and of the policies in force."""
+        digest = self._policies.read().policies.digest if self._policies else ""
+        return f"{VERSION} {digest}" if digest else VERSION
 
     def _pass(self, changed: Changed, state: DetectorState) -> Swept | None:
         """Make a pass over the nodes that changed or are due, if there are any."""
@@ -213,6 +229,7 @@ class Detector:
             urns,
             instant,
             relinked=changed.relinked,
+            policies=self._policies,
             on_write=self._saving(state, instant),
             on_chunk=self._rest,
         )
@@ -232,12 +249,13 @@ class Detector:
             self._pages = subject_pages(self._view)
         page = next(self._pages, None)
         if page is None:
-            state = replace(state, version=VERSION, full_pass_at=instant)
+            state = replace(state, full_pass_at=instant)
         swept = sweep(
             self._view,
             page or (),
             instant,
             evaluates_all=page is None,
+            policies=self._policies,
             on_write=self._saving(state, instant, is_page=page is not None),
         )
         if page is None:

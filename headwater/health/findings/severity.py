@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from headwater.health.figures.definitions import CRITICAL_TAGS
 from headwater.health.findings.models import Affected, Impact, Tier
 from headwater.health.findings.rules import RULES
+from headwater.schema.tags import CRITICAL_TAGS
 
 CERTIFIED_TAGS = ("certified", "certified=true")
 _IMPORTANT_TAGS = frozenset((*CRITICAL_TAGS, *CERTIFIED_TAGS))

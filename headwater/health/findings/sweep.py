@@ -16,6 +16,7 @@ from itertools import chain
 from headwater.chunks import chunks
 from headwater.cypher.driver.database import Row, Transaction
 from headwater.errors import HeadwaterError
+from headwater.governance.policies.store import PolicyStore
 from headwater.health.findings.affected import (
     Subject,
     find_downstream,
@@ -25,7 +26,8 @@ from headwater.health.findings.affected import (
     read_upstream,
 )
 from headwater.health.findings.derive import SUBJECTS_PER_CHUNK, Derived, derive
-from headwater.health.findings.models import Affected, Episode, Finding
+from headwater.health.findings.models import Affected, Episode, Finding, Tier
+from headwater.health.findings.policy_violation import RULE as POLICY_RULE
 from headwater.health.findings.root_causes import Interval, find_roots
 from headwater.health.findings.severity import tier_of
 from headwater.health.findings.store import (
@@ -81,6 +83,7 @@ def sweep(
     *,
     relinked: Collection[str] = (),
     evaluates_all: bool = False,
+    policies: PolicyStore | None = None,
     on_write: WriteMore = id,
     on_chunk: Callable[[], object] = lambda: None,
 ) -> Swept:
@@ -92,6 +95,7 @@ def sweep(
         instant: The now of the detectors.
         relinked: The nodes whose edges, tags or owners changed.
         evaluates_all: Find out again who is affected by every finding, and its root.
+        policies: The policies in force.
         on_write: Called with the transaction before it ends.
         on_chunk: Called after each chunk of nodes, for a pause.
 
@@ -101,7 +105,7 @@ def sweep(
     """
     passes = read_passes(view)
     subjects = sorted(set(chain.from_iterable(subject_pages(view)) if urns is None else urns))
-    derived = derive(view, subjects, instant, on_chunk=on_chunk)
+    derived = derive(view, subjects, instant, policies=policies, on_chunk=on_chunk)
     intervals, roots = _read_intervals(view)
     state = _State(passes, intervals, roots)
     state.stored = _read_stored(view, subjects)
@@ -261,11 +265,16 @@ def _episodes(
     ]
 
 
+def _own_tier(episode: Episode) -> Tier | None:
+    """Return the severity that a policy has; None for an episode of another rule."""
+    return Tier(episode.evidence["severity"]) if episode.rule == POLICY_RULE else None
+
+
 def _finding(episode: Episode, affected: Affected, root: str, subject: Subject) -> Finding:
     is_critical = subject.is_critical or episode.subject.startswith(_ANSWER)
     return Finding(
         episode=episode,
-        tier=tier_of(episode.rule, affected, is_subject_critical=is_critical),
+        tier=_own_tier(episode) or tier_of(episode.rule, affected, is_subject_critical=is_critical),
         root=root,
         owners=subject.owners,
         affected=affected,

@@ -109,7 +109,7 @@ def _columns(
             "current": field in fields,
             "tags": tag_texts(tags.get(field), of_field=True),
         }
-        for field in [*fields, *(field for field in tags if field not in fields)]
+        for field in dict.fromkeys([*fields, *tags])
     }
 
 

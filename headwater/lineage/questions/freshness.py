@@ -157,7 +157,7 @@ class _NewestData(NamedTuple):
 
 def _read_newest(view: GraphView, urns: Iterable[str]) -> dict[str, _NewestData]:
     rows = view.read("read/estate/newest_data", urns=select_visible(view, urns))
-    updates = _read_updates(view, [row["source"] for row in rows if row["source"] is not None])
+    updates = read_updates(view, [row["source"] for row in rows if row["source"] is not None])
     return {row["urn"]: _newest_data(row, updates.get(row["source"], [])) for row in rows}
 
 
@@ -191,12 +191,12 @@ def _read_rows(view: GraphView, traversals: Iterable[Traversal]) -> dict[str, Ro
                 unread[urn] = None
     rows |= read_nodes(view, unread)
     sources = [urn for urn in rows if urn.startswith("source:")]
-    for urn, times in _read_updates(view, sources).items():
+    for urn, times in read_updates(view, sources).items():
         rows[urn]["updates"] = times
     return rows
 
 
-def _read_updates(view: GraphView, sources: list[str]) -> dict[str, list[datetime]]:
+def read_updates(view: GraphView, sources: list[str]) -> dict[str, list[datetime]]:
     """Return the reported times of the captures and updates of each source, by urn."""
     if not sources:
         return {}

@@ -1,0 +1,279 @@
+"""Policies in the schema: those in force, which nodes violate them, and files that are tried."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated
+
+import strawberry
+from strawberry.scalars import JSON
+
+from headwater.errors import QueryError
+from headwater.governance.policies import check, models
+from headwater.governance.policies.check import Checked, ViolationFilter
+from headwater.governance.policies.files import FILE_BYTES_MAX, FILES_MAX, parse_policies
+from headwater.governance.policies.files import PolicyFile as File
+from headwater.governance.policies.store import PolicyState
+from headwater.graphql.context import Context, Info
+from headwater.graphql.types.enums import Tier
+from headwater.graphql.types.fields import After, Before, First, Last, resolver
+from headwater.graphql.types.results import Connection, counted
+from headwater.graphql.types.scalars import ID
+from headwater.lineage.pagination import Page, cut_page, page_request
+from headwater.lineage.view import GraphView
+
+_SHAPE = ("", "", "")
+# Each page of a check evaluates the policies again.
+_CHECK_PAGE_MAX = 1_000
+
+
+@strawberry.type(description="A node that violates a policy, or for which it cannot be assessed.")
+class PolicyViolation:
+    policy: str = strawberry.field(description="The name of the policy.")
+    severity: Tier = strawberry.field(description="How urgent it is, as the policy says.")
+    urn: ID = strawberry.field(description="The node.")
+    message: str = strawberry.field(description="The message of the policy for this node.")
+    enforce: str = strawberry.field(
+        description="What it does to a proposed change: block, warn or audit."
+    )
+    since: datetime | None = strawberry.field(
+        description="The first event that names the node: the violation is not older."
+    )
+    unknown: str | None = strawberry.field(
+        description="Why the policy cannot be assessed; null for a violation."
+    )
+    evidence: JSON = strawberry.field(description="The variables that the condition reads.")
+    owners: list[str] = strawberry.field(description="The owners of the node.")
+    notify: list[str] = strawberry.field(description="Who else learns of it, as the policy says.")
+
+    @classmethod
+    def of(cls, found: models.Violation) -> PolicyViolation:
+        return cls(
+            policy=found.policy,
+            severity=Tier(found.severity),
+            urn=ID(found.urn),
+            message=found.message,
+            enforce=found.enforce,
+            since=found.since,
+            unknown=found.unknown or None,
+            evidence=JSON(dict(found.evidence)),
+            owners=list(found.owners),
+            notify=list(found.notify),
+        )
+
+
+@strawberry.type(description="A policy in force.")
+class Policy:
+    name: str
+    title: str = strawberry.field(description="The policy in a few words.")
+    description: str = strawberry.field(description="Why the policy exists.")
+    on: list[str] = strawberry.field(description="What it is evaluated on.")
+    severity: Tier = strawberry.field(description="How urgent a violation is.")
+    enforce: str = strawberry.field(description="block, warn or audit.")
+    condition: str = strawberry.field(description="The condition in CEL; true is a violation.")
+    rule: str | None = strawberry.field(description="The ready-made rule; null without one.")
+    owners: list[str] = strawberry.field(description="Who answers for the policy.")
+    file: str = strawberry.field(description="Its file in the directory of the policies.")
+
+    @classmethod
+    def of(cls, policy: models.Policy) -> Policy:
+        return cls(
+            name=policy.name,
+            title=policy.title,
+            description=policy.description,
+            on=sorted(policy.subjects),
+            severity=Tier(policy.severity),
+            enforce=policy.enforce,
+            condition=policy.source,
+            rule=policy.rule or None,
+            owners=list(policy.owners),
+            file=policy.file,
+        )
+
+
+@strawberry.type(description="The policies in force.")
+class Policies:
+    policies: list[Policy] = strawberry.field(description="The policies, by name.")
+    loaded_at: datetime | None = strawberry.field(description="When their files were read.")
+    error: str | None = strawberry.field(
+        description="Why the files of now cannot be used, so that earlier policies are in force."
+    )
+
+
+@strawberry.type(description="What files of policies say about the graph.")
+class PolicyCheck(Connection[PolicyViolation]):
+    node_count: int = strawberry.field(description="The number of evaluated nodes.")
+    policy_count: int = strawberry.field(description="The number of policies that concerned them.")
+    violation_count: int = strawberry.field(description="The number of violations.")
+    unknown_count: int = strawberry.field(
+        description="The number of policies and nodes that cannot be assessed."
+    )
+    missing: list[ID] = strawberry.field(
+        description="The given nodes that do not exist, or that the key does not see."
+    )
+
+
+@strawberry.input(description="A file of policies.")
+class PolicyFile:
+    path: str = strawberry.field(description="Its path, for messages.")
+    text: str = strawberry.field(description="Its text, in YAML.")
+
+
+@strawberry.input(description="A proposed change of nodes.")
+class ProposedChange:
+    action: str = strawberry.field(description=f"One of {', '.join(models.SUBJECTS_OF_ACTION)}.")
+    job: str = strawberry.field(default="", description="The urn of the job that makes it.")
+    purpose: str = strawberry.field(default="", description="What the data is for.")
+    actor: str = strawberry.field(default="", description="Who makes it.")
+    columns: list[str] = strawberry.field(
+        default_factory=list, description="The columns that it removes or changes."
+    )
+
+
+@strawberry.type
+class PolicyQueries:
+    @resolver(
+        "The nodes that violate the policies in force, the most urgent first. They are evaluated "
+        "now, on what the key sees."
+    )
+    async def policy_violations(
+        self,
+        info: Info,
+        policy: Annotated[
+            str | None, strawberry.argument(description="Only violations of this policy.")
+        ] = None,
+        severity: Annotated[
+            Tier | None, strawberry.argument(description="Only violations of this severity.")
+        ] = None,
+        namespace: Annotated[
+            str | None, strawberry.argument(description="Only nodes of this namespace.")
+        ] = None,
+        urn: Annotated[ID | None, strawberry.argument(description="Only this node.")] = None,
+        include_unknown: Annotated[
+            bool, strawberry.argument(description="Also what cannot be assessed.")
+        ] = False,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> Connection[PolicyViolation] | None:
+        request = page_request(first, after, last, before)
+        filter = ViolationFilter(
+            policy or "",
+            severity.value if severity else "",
+            namespace or "",
+            urn or "",
+            include_unknown=include_unknown,
+        )
+        found = await info.context.run_in_thread(_violations, info.context, filter)
+        page = cut_page(found, _key, request, shape=_SHAPE)
+        return Connection.of(page, map(PolicyViolation.of, page.entries), counted(len(found)))
+
+    @resolver("The policies in force.")
+    async def policies(self, info: Info) -> Policies | None:
+        state = await info.context.run_in_thread(_state, info.context)
+        return Policies(
+            policies=[Policy.of(one) for one in state.policies.policies],
+            loaded_at=state.loaded_at,
+            error=state.error or None,
+        )
+
+    @resolver(
+        "What files of policies say about the graph, or about a proposed change of nodes. Nothing "
+        "is kept."
+    )
+    async def policy_check(
+        self,
+        info: Info,
+        files: Annotated[
+            list[PolicyFile], strawberry.argument(description="The files of the policies.")
+        ],
+        nodes: Annotated[
+            list[ID] | None,
+            strawberry.argument(description="Only these nodes; null for the whole graph."),
+        ] = None,
+        change: Annotated[
+            ProposedChange | None,
+            strawberry.argument(description="A proposed change of the nodes, instead of them."),
+        ] = None,
+        as_of: Annotated[
+            datetime | None,
+            strawberry.argument(
+                description="Evaluate the lineage and the age of data as of this time. Owners, "
+                "tags and descriptions are those of now."
+            ),
+        ] = None,
+        first: First = None,
+        after: After = None,
+    ) -> PolicyCheck | None:
+        request = page_request(first, after, maximum=_CHECK_PAGE_MAX)
+        found = await info.context.run_in_thread(
+            _check, info.context, files, nodes, _change(change), as_of
+        )
+        entries = [*found.violations, *found.unknown]
+        page: Page[models.Violation] = cut_page(entries, _key, request, shape=_SHAPE)
+        return PolicyCheck.of(
+            page,
+            map(PolicyViolation.of, page.entries),
+            counted(len(entries)),
+            node_count=found.nodes,
+            policy_count=found.policies,
+            violation_count=len(found.violations),
+            unknown_count=len(found.unknown),
+            missing=[ID(urn) for urn in found.missing],
+        )
+
+
+def _key(violation: models.Violation) -> tuple[str, str, str]:
+    return str(violation.severity), violation.policy, violation.urn
+
+
+def _state(context: Context) -> PolicyState:
+    """Return the policies in force; all of them concern every reader."""
+    return context.policies.read()
+
+
+def _violations(context: Context, filter: ViolationFilter) -> list[models.Violation]:
+    return check.policy_violations(
+        context.view,
+        context.policies.read().policies,
+        datetime.now(UTC),
+        filter,
+        test_consumers=context.policies.test_consumers,
+    )
+
+
+def _change(given: ProposedChange | None) -> models.Change | None:
+    if given is None:
+        return None
+    return models.Change(given.action, given.job, given.purpose, given.actor, tuple(given.columns))
+
+
+def _check(
+    context: Context,
+    files: Sequence[PolicyFile],
+    nodes: Sequence[str] | None,
+    change: models.Change | None,
+    as_of: datetime | None,
+) -> Checked:
+    if len(files) > FILES_MAX or sum(len(file.text) for file in files) > FILE_BYTES_MAX:
+        raise QueryError(
+            f"the files have more than {FILE_BYTES_MAX} characters, or there are more than "
+            f"{FILES_MAX}",
+            hint="Check them in parts.",
+        )
+    policies = parse_policies([File(file.path, file.text) for file in files])
+    view: GraphView = context.view
+    tests = context.policies.test_consumers
+    instant = as_of or datetime.now(UTC)
+    if instant.tzinfo is None:
+        instant = instant.replace(tzinfo=UTC)
+    if nodes is None:
+        if change is not None:
+            raise QueryError("a change needs nodes", hint="Give the nodes that it changes.")
+        return check.check_graph(
+            view, policies, instant, past=as_of is not None, test_consumers=tests
+        )
+    request = check.CheckRequest(change, as_of is not None, tests)
+    return check.check_nodes(view, policies, nodes, instant, request)

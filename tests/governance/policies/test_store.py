@@ -1,0 +1,85 @@
+"""Tests of the policies of a server: read again when a file changes, and kept when one breaks."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from headwater.governance.policies.store import POLL_SECONDS, PolicyStore, policy_store
+from headwater.settings import Settings
+
+ONE = "name: one\nrule: required-owners\n"
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def pass_poll(self) -> None:
+        self.now += POLL_SECONDS
+
+
+def names(store: PolicyStore) -> list[str]:
+    return [one.name for one in store.read().policies.policies]
+
+
+def write(path: Path, text: str, seconds: int) -> None:
+    """Write a file with a time of change, as a later second would give."""
+    path.write_text(text)
+    os.utime(path, (seconds, seconds))
+
+
+def test_changed_files_are_read_again(tmp_path: Path) -> None:
+    clock = Clock()
+    write(tmp_path / "a.yaml", ONE, 1)
+    store = PolicyStore(tmp_path, clock=clock)
+    assert names(store) == ["one"]
+    write(tmp_path / "b.yaml", ONE.replace("one", "two"), 2)
+    assert names(store) == ["one"]
+    clock.pass_poll()
+    assert names(store) == ["one", "two"]
+    (tmp_path / "a.yaml").unlink()
+    clock.pass_poll()
+    assert names(store) == ["two"]
+
+
+def test_a_broken_file_keeps_the_last_good_policies(tmp_path: Path) -> None:
+    clock = Clock()
+    write(tmp_path / "a.yaml", ONE, 1)
+    store = PolicyStore(tmp_path, clock=clock)
+    good = store.read()
+    write(tmp_path / "a.yaml", "name: one\nrule: no\n", 2)
+    clock.pass_poll()
+    broken = store.read()
+    assert broken.policies == good.policies
+    assert broken.loaded_at == good.loaded_at
+    assert broken.error.startswith("a.yaml:2: policy one: rule: 'no' is no ready-made rule")
+    write(tmp_path / "a.yaml", ONE, 3)
+    clock.pass_poll()
+    assert store.read().error == ""
+
+
+def test_a_directory_that_vanishes_keeps_its_policies(tmp_path: Path) -> None:
+    clock, directory = Clock(), tmp_path / "policies"
+    directory.mkdir()
+    write(directory / "a.yaml", ONE, 1)
+    store = PolicyStore(directory, clock=clock)
+    assert names(store) == ["one"]
+    (directory / "a.yaml").unlink()
+    directory.rmdir()
+    clock.pass_poll()
+    assert names(store) == ["one"]
+    assert "there is no such directory" in store.read().error
+
+
+def test_the_directory_of_the_settings(tmp_path: Path) -> None:
+    settings = Settings(home=str(tmp_path))
+    assert policy_store(settings).read().directory == ""
+    (tmp_path / "policies").mkdir()
+    assert policy_store(settings).read().directory == str(tmp_path / "policies")
+    other = Settings(home=str(tmp_path), policies=str(tmp_path / "no"), test_consumers="a*, b")
+    assert policy_store(other).test_consumers == ("a*", "b")
+    assert "there is no such directory" in policy_store(other).read().error
