@@ -239,7 +239,7 @@ QUESTIONS = {
         " deprecatedInputs { type } versions { urn featureCompleteness } } } }"
     ),
     "modelsUsing": (
-        '{ modelsUsing(urn: "dataset:db:raw") { evidence model { urn dataset { type } } } }'
+        '{ modelsUsing(urn: "dataset:db:hub") { evidence model { urn dataset { type } } } }'
     ),
     "serviceLevels": "{ serviceLevels { id value budgetLeft burnRate history { value } } }",
     "search": '{ search(text: "made", first: 100) { edges { node { urn name } } totalCount } }',
