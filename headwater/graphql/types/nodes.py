@@ -37,7 +37,9 @@ from headwater.graphql.types.properties import (
 )
 from headwater.graphql.types.results import Connection, load_connection
 from headwater.graphql.types.scalars import ID, Long
+from headwater.graphql.types.steps import RunStep
 from headwater.lineage.pagination import page_request
+from headwater.lineage.questions.run_steps import run_steps
 from headwater.schema.urns import job_urn, parse_urn
 
 
@@ -269,6 +271,10 @@ class PipelineRun(RunDetails):
     @resolver("True if `childFailures` is over 0.")
     async def has_failed_child(self, info: Info) -> bool:
         return bool((await info.context.run_links.load(self.urn)).get("childFailures", 0))
+
+    @resolver("The steps that tracked functions recorded inside it, in order; at most 200.")
+    async def steps(self, info: Info) -> list[RunStep]:
+        return [RunStep.of(step) for step in run_steps(await info.context.facets.load(self.urn))]
 
     @resolver("The newest value of each facet.")
     async def facets(self, info: Info) -> JSON:
