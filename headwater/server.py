@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import anyio.to_thread
 from starlette.applications import Starlette
@@ -62,6 +63,7 @@ from headwater.lineage.cache.cache_refresher import CacheRefresher
 from headwater.lineage.view import GraphView
 from headwater.rest import cypher_api
 from headwater.rest.app import rest_routes
+from headwater.rest.policies import PolicyContext
 from headwater.schema.naming import load_naming
 from headwater.settings import Settings
 from headwater.ui import routes as ui
@@ -154,6 +156,10 @@ class Components:
         """Record that a GraphQL field was refused."""
         self.guard.log.record_refusal(principal, field, why=reason)
 
+    def log_decision(self, principal: str, action: str, detail: dict[str, Any]) -> None:
+        """Record a decision of the policies on a proposed action."""
+        self.guard.log.append(principal, "POST /policy/decisions", action, **detail)
+
     def log_statement(self, request: Request, statement: str, outcome: str) -> None:
         """Record an auditor's statement, and its outcome."""
         action = f"{request.method} {request.url.path}"
@@ -238,6 +244,11 @@ def _routes(components: Components) -> list[BaseRoute]:
             acceptor.submit,
             SpoolReader(settings.spool_path),
             repository_root=_repository_root(settings),
+            policies=PolicyContext(
+                lambda: components.policies.read().policies,
+                components.log_decision,
+                components.policies.test_consumers,
+            ),
         ),
         *cypher_api.routes(components.visible_graph, components.log_statement),
         *evidence.routes(components.visible_graph),

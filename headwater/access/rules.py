@@ -77,6 +77,7 @@ ROUTES: dict[str, dict[str, Rule]] = {
     "/api/v1/lineage-table": _READ,
     "/api/v1/analyses": _READ,
     "/api/v1/evidence": _READ,
+    "/policy/decisions": {"POST": Scope.READ},
     "/api/v1/lineage/batch": {"POST": Scope.INGEST},
     "/v1/traces": {"POST": Scope.INGEST},
     "/session": {"GET": OPEN, "POST": OPEN, "DELETE": OPEN},

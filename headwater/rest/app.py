@@ -16,17 +16,24 @@ from headwater.rest.marquez.api import marquez_api
 from headwater.rest.marquez.events import EventLog
 from headwater.rest.openapi import PATH, document
 from headwater.rest.operations import Api, Submit, ViewOf
+from headwater.rest.policies import PolicyContext, policies_api
 from headwater.web import json_response
 
 
 def rest_routes(
-    view_of: ViewOf, submit: Submit, log: EventLog, *, repository_root: Path | None = None
+    view_of: ViewOf,
+    submit: Submit,
+    log: EventLog,
+    *,
+    repository_root: Path | None = None,
+    policies: PolicyContext | None = None,
 ) -> list[BaseRoute]:
     """Return all routes of the REST API.
 
     `view_of` returns the graph as the principal of a request may see it. `submit` returns once
     its events are safe on disk. `log` reads the events as the spool stores them. `repository_root`
-    is the folder of the code that registered assets point to.
+    is the folder of the code that registered assets point to. `policies` decides on proposed
+    actions.
     """
     apis: list[Api] = [
         assets_api(repository_root),
@@ -35,6 +42,8 @@ def rest_routes(
         lineage_table_api(),
         analyses_api(),
     ]
+    if policies is not None:
+        apis.append(policies_api(policies))
     described = document(apis)
 
     async def describe(_: Request) -> Response:
