@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -10,6 +11,7 @@ from typing import Any
 
 from airflow.sdk import BaseHook, Connection
 
+from headwater.client.address import find_address
 from headwater.client.client import Client
 
 SCHEMA_DRIFT = "schema-drift"
@@ -51,6 +53,15 @@ def client_of(conn_id: str | None, url: str | None) -> Client:
         url: The address, with the key of HEADWATER_API_KEY or of the profile.
     """
     return Client(url) if conn_id is None else _client_at(BaseHook.get_connection(conn_id))
+
+
+def address_of(conn_id: str | None, url: str | None) -> tuple[str, str]:
+    """Return the address and the API key that `client_of` uses."""
+    if conn_id is None:
+        found = find_address(url, None, None, os.environ, prefix="")
+        return found.url, found.api_key
+    connection = BaseHook.get_connection(conn_id)
+    return _client_at(connection).url, connection.password or ""
 
 
 async def async_client_of(conn_id: str | None, url: str | None) -> Client:

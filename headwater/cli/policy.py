@@ -11,6 +11,7 @@ import typer
 
 from headwater.cli.backend.choice import open_backend
 from headwater.cli.options import Home, Json, Profile, Url
+from headwater.cli.policy_dbt import dbt
 from headwater.client.backend import Backend
 from headwater.client.names import resolve
 from headwater.errors import HeadwaterError, QueryError
@@ -333,4 +334,5 @@ COMMANDS = {
     "explain": explain,
     "diff": diff,
     "history": history,
+    "dbt": dbt,
 }

@@ -124,15 +124,12 @@ class Report:
     @property
     def approvals(self) -> list[tuple[str, GateApproval]]:
         """Return the approvals of the changed datasets, each with the urn of its dataset."""
-        return sorted(
-            {
-                (one.change.urn, approval)
-                for one in self.assessed
-                for approval in one.change.approvals
-                if approval.policy in APPROVABLE
-            },
-            key=lambda pair: (pair[0], pair[1].policy),
-        )
+        found: set[tuple[str, GateApproval]] = set()
+        for one in self.assessed:
+            for approval in one.change.approvals:
+                if approval.policy in APPROVABLE:
+                    found.add((one.change.urn, approval))
+        return sorted(found, key=lambda pair: (pair[0], pair[1].policy))
 
     @property
     def approvals_needed(self) -> list[tuple[str, str]]:

@@ -115,7 +115,7 @@ def policies_api(context: PolicyContext) -> Api:
         DecisionShown,
         body=DecisionBody,
     )
-    return Api("Policies", ("", "/api/v1"), (operation,), ErrorBody, error_body)
+    return Api("Policies", ("",), (operation,), ErrorBody, error_body)
 
 
 def _urn_of(view: GraphView, body: DecisionBody) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from headwater.governance.policies.check import policies_of
@@ -66,7 +67,7 @@ def decide(view: GraphView, policies: PolicySet, request: DecisionRequest) -> De
     """Return the decision on a proposed action, for one node that the caller may name."""
     urn, change = request.urn, request.change
     concerned = policies_of(policies, change.action)
-    needs = {name for policy in concerned for name in policy.variables}
+    needs = set(chain.from_iterable(policy.variables for policy in concerned))
     if change.action in _DESTRUCTIVE:
         needs.add(CONSUMERS)
     facts_request = FactsRequest(needs, test_consumers=request.test_consumers)
