@@ -105,7 +105,8 @@ def trace_ids_in(facets: Mapping[str, msgspec.Raw] | None) -> set[str]:
 
 
 def _of_facet(raw: bytes) -> frozenset[str]:
-    if _MARK.search(raw) is None:
+    # The search for a fixed text is ten times as fast, and most facets have neither.
+    if (b"race" not in raw and b"RACE" not in raw) or _MARK.search(raw) is None:
         return frozenset()
     try:
         value = msgspec.json.decode(raw)
