@@ -11,10 +11,10 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-import typer
-
+from headwater.cli import export_options as options
+from headwater.cli.export_options import DEPTH
 from headwater.cli.graph_admin import progress_bar
 from headwater.cli.options import Home, graph, settings_of
 from headwater.client.times import instant_of
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from headwater.schema.visibility import Visibility
 
 STDOUT = "-"
-DEPTH = 10
-FORMAT, PART = "Format", "Part"
 _TEXTS = ("datahub", "graphml", "audit-csv")
 
 
@@ -74,128 +72,23 @@ class _Selection:
 
 def export(
     home: Home = None,
-    canonical: Annotated[
-        bool,
-        typer.Option(
-            "--canonical",
-            help=(
-                "Print only facts from events: two graphs are equal if and only if these "
-                "outputs are."
-            ),
-            rich_help_panel=FORMAT,
-        ),
-    ] = False,
-    openlineage: Annotated[
-        bool,
-        typer.Option(
-            "--openlineage",
-            help="Print OpenLineage events, from the stored ones.",
-            rich_help_panel=FORMAT,
-        ),
-    ] = False,
-    datahub: Annotated[
-        bool,
-        typer.Option(
-            "--datahub", help="Print a metadata file for `datahub ingest`.", rich_help_panel=FORMAT
-        ),
-    ] = False,
-    graphml: Annotated[
-        bool,
-        typer.Option(
-            "--graphml", help="Print GraphML, for networkx, Gephi or yEd.", rich_help_panel=FORMAT
-        ),
-    ] = False,
-    audit_csv: Annotated[
-        bool,
-        typer.Option(
-            "--audit-csv",
-            help="Print one row for each column that a run wrote, with its sources.",
-            rich_help_panel=FORMAT,
-        ),
-    ] = False,
-    amundsen: Annotated[
-        Path | None,
-        typer.Option(
-            "--amundsen",
-            help="Write the CSV of Amundsen to this folder.",
-            metavar="DIR",
-            rich_help_panel=FORMAT,
-        ),
-    ] = None,
-    sqlite: Annotated[
-        Path | None,
-        typer.Option(
-            "--sqlite",
-            help="Write tables to this SQLite file, for Superset or Metabase.",
-            metavar="FILE",
-            rich_help_panel=FORMAT,
-        ),
-    ] = None,
-    duckdb: Annotated[
-        Path | None,
-        typer.Option(
-            "--duckdb",
-            help="Write tables to this DuckDB file.",
-            metavar="FILE",
-            rich_help_panel=FORMAT,
-        ),
-    ] = None,
-    every: Annotated[
-        str | None,
-        typer.Option(
-            help="Write the tables again after this time, until Ctrl-C: 15m, 1h.", metavar="TIME"
-        ),
-    ] = None,
-    urn: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Only the lineage of this dataset or job; may be repeated.",
-            metavar="URN",
-            rich_help_panel=PART,
-        ),
-    ] = None,
-    depth: Annotated[
-        int, typer.Option(help="The number of hops from --urn.", rich_help_panel=PART)
-    ] = DEPTH,
-    direction: Annotated[
-        str, typer.Option(help="upstream, downstream or both, from --urn.", rich_help_panel=PART)
-    ] = "both",
-    namespace: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Only this namespace, and the jobs and datasets next to it; * matches anything; "
-            "may be repeated.",
-            metavar="NS",
-            rich_help_panel=PART,
-        ),
-    ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            help="Only events of this time or later: 2h, 7d, 2026-01-01.", rich_help_panel=PART
-        ),
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option(help="Only events before this time.", rich_help_panel=PART)
-    ] = None,
-    key: Annotated[
-        str | None,
-        typer.Option(
-            help="Only what the API key of this name may see.",
-            metavar="NAME",
-            rich_help_panel=PART,
-        ),
-    ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Write to this file; - is stdout.",
-            show_default="stdout",
-            metavar="FILE",
-        ),
-    ] = None,
+    canonical: options.Canonical = False,
+    openlineage: options.Openlineage = False,
+    datahub: options.Datahub = False,
+    graphml: options.Graphml = False,
+    audit_csv: options.AuditCsv = False,
+    amundsen: options.Amundsen = None,
+    sqlite: options.Sqlite = None,
+    duckdb: options.Duckdb = None,
+    every: options.Every = None,
+    urn: options.Urn = None,
+    depth: options.Depth = DEPTH,
+    direction: options.Direction = "both",
+    namespace: options.Namespace = None,
+    since: options.Since = None,
+    until: options.Until = None,
+    key: options.Key = None,
+    output: options.Output = None,
 ) -> None:
     """Print the graph as JSON lines, or a part of it in another format.
 

@@ -120,12 +120,12 @@ class _SqliteFile:
     def create(self, table: Table) -> None:
         types = {TIME: TEXT}
         columns = ", ".join(f"{name} {types.get(type, type)}" for name, type in table.columns)
-        self._connection.execute(f"CREATE TABLE {table.name} ({columns})")
+        self._connection.execute(f"create table {table.name} ({columns})")
 
     def insert(self, table: Table, rows: Sequence[SqlRow]) -> None:
         marks = ", ".join("?" for _ in table.columns)
         texts = [tuple(map(_iso, row)) for row in rows]
-        self._connection.executemany(f"INSERT INTO {table.name} VALUES ({marks})", texts)
+        self._connection.executemany(f"insert into {table.name} VALUES ({marks})", texts)
 
     def close(self) -> None:
         self._connection.execute("COMMIT")
@@ -146,13 +146,13 @@ class _DuckdbFile:
     def create(self, table: Table) -> None:
         types = {TEXT: "VARCHAR"}
         columns = ", ".join(f"{name} {types.get(type, type)}" for name, type in table.columns)
-        self._connection.execute(f"CREATE TABLE {table.name} ({columns})")
+        self._connection.execute(f"create table {table.name} ({columns})")
 
     def insert(self, table: Table, rows: Sequence[SqlRow]) -> None:
         # One statement for many rows: duckdb plans each statement, which takes longer than a row.
         marks = f"({', '.join('?' for _ in table.columns)})"
         values = list(map(_naive, chain.from_iterable(rows)))
-        statement = f"INSERT INTO {table.name} VALUES {', '.join([marks] * len(rows))}"
+        statement = f"insert into {table.name} VALUES {', '.join([marks] * len(rows))}"
         self._connection.execute(statement, values)
 
     def close(self) -> None:

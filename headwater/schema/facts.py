@@ -25,8 +25,7 @@ S = TypeVar("S", str, "Name")
 # The smallest partitions of a run are kept, so that the order of arrival does not matter.
 PARTITIONS_MAX = 100
 # The smallest trace ids of a run are kept. A node shows `TRACE_IDS_MAX` of them.
-TRACES_MAX = 200
-TRACE_IDS_MAX = 20
+TRACES_MAX, TRACE_IDS_MAX = 200, 20
 # Of a dataset or a job, the newest edits by people are kept.
 EDITS_MAX = 200
 # The newest instants of what comes again and again are kept: captures, and new texts of answers.

@@ -1,6 +1,6 @@
 """The shape of the graph: labels, properties, edges. Times are ZONED DATETIME in UTC.
 
-`labels.toml` and `edges.toml` list every label, edge and property with its meaning;
+`labels.toml`, `records.toml` and `edges.toml` list every label, edge and property with its meaning;
 `load_graph_types` reads them. docs/reference/graph.md is written from them.
 
 Each node that comes from events has a `urn` and keeps its facts, with every facet as sent, in
@@ -74,7 +74,7 @@ NODE_KINDS = {
 # The sides of a job that a successful run reported (`reportedSides`): its inputs, its outputs, or
 # both. FAILED marks a run that failed in an execution of several runs.
 READS, WRITES, BOTH, FAILED = "reads", "writes", "both", "failed"
-_TABLES = ("labels.toml", "edges.toml")
+_TABLES = ("labels.toml", "records.toml", "edges.toml")
 
 
 class Property(msgspec.Struct, array_like=True, frozen=True):
@@ -120,8 +120,9 @@ class GraphTypes(msgspec.Struct, frozen=True):
 
 @cache
 def load_graph_types() -> GraphTypes:
-    """Return every label and every type of edge, from `labels.toml` and `edges.toml`."""
+    """Return every label and every type of edge, from the tables beside this module."""
     folder = files("headwater.schema")
     texts = (folder.joinpath(name).read_text(encoding="utf-8") for name in _TABLES)
-    labels, edges = map(tomllib.loads, texts)
-    return msgspec.convert({**labels, **edges}, GraphTypes)
+    labels, records, edges = map(tomllib.loads, texts)
+    tables = {"label": labels["label"] + records["label"], "edge": edges["edge"]}
+    return msgspec.convert(tables, GraphTypes)

@@ -34,8 +34,7 @@ from headwater.schema.events import parse_instant
 
 PRODUCER = "https://github.com/headwater-lineage/headwater"
 _SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json"
-ANSWER_NAMESPACE = "answers"
-DEFAULT_NAMESPACE = "default"
+ANSWER_NAMESPACE, DEFAULT_NAMESPACE, TAG_NAMESPACE = "answers", "default", "tags"
 
 ANSWER_FACET = "headwater_answer"
 SOURCE_FACET = "headwater_source"
@@ -51,7 +50,6 @@ TAG_FACET = "headwater_tag"
 # With the name of the inventory behind it, so that each inventory has a register of its own.
 INVENTORY_FACET_PREFIX = "headwater_inventory_"
 EDIT_FACETS = frozenset({TAG_EDITS_FACET, DELETION_FACET, EDITS_FACET})
-TAG_NAMESPACE = "tags"
 CERTIFIED_TAG, DEPRECATED_TAG = "certified", "deprecated"
 
 # Status words of the registration API, beside OpenLineage's own.
@@ -347,9 +345,9 @@ def approval_event(
 
     A `reason` of None withdraws the approval. `until` is the last day on which it counts.
     """
-    value = None
-    if reason is not None:
-        value = {"reason": reason} if until is None else {"reason": reason, "until": until}
+    value = None if reason is None else {"reason": reason}
+    if value and until is not None:
+        value["until"] = until
     facets = _edits(by, approval={"policy": policy, "value": value})
     return _facets_event(namespace, name, facets, event_time, is_job=is_job)
 

@@ -1,3 +1,5 @@
+"""`headwater game-day`: words and answers that are refused."""
+
 from __future__ import annotations
 
 from pathlib import Path

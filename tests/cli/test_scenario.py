@@ -1,3 +1,5 @@
+"""`headwater scenario`: its list, refusals, and what a wrong step shows."""
+
 from __future__ import annotations
 
 import json

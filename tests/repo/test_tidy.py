@@ -29,6 +29,8 @@ LOCKS = (
 )
 GENERATED = (
     *LOCKS,
+    # The schema of the Open Data Contract Standard, as published.
+    "headwater/governance/contracts/odcs.schema.json",
     "docs/reference/cli.md",
     "scripts/page_tools/package-lock.json",
     "docs/reference/cypher.md",

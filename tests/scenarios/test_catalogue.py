@@ -1,3 +1,5 @@
+"""The list of scenarios: names, and truths that fit together."""
+
 from __future__ import annotations
 
 import pytest

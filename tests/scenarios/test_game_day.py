@@ -1,3 +1,5 @@
+"""Game days: which fault a seed has, and how an answer is judged."""
+
 from __future__ import annotations
 
 import threading

@@ -1,3 +1,5 @@
+"""What a scenario reads of alerts: messages of a webhook, groups of an Alertmanager."""
+
 from __future__ import annotations
 
 import json

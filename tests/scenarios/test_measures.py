@@ -1,3 +1,5 @@
+"""Measures of columns, worked out by hand."""
+
 from __future__ import annotations
 
 from headwater.scenarios.measures import column_metrics

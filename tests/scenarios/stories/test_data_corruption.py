@@ -1,3 +1,5 @@
+"""The data of the story of corrupted totals, worked out by hand."""
+
 from __future__ import annotations
 
 from headwater.scenarios.stories import data_corruption as story

@@ -1,3 +1,5 @@
+"""The data of the story of a deleted dataset, worked out by hand."""
+
 from __future__ import annotations
 
 from pathlib import Path

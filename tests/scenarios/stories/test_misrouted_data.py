@@ -1,3 +1,5 @@
+"""The data of the story of misrouted refunds, worked out by hand."""
+
 from __future__ import annotations
 
 from headwater.scenarios.stories import misrouted_data as story

@@ -1,3 +1,5 @@
+"""The data of the story of a wrong margin, worked out by hand."""
+
 from __future__ import annotations
 
 from headwater.scenarios.stories import numeric_regression as story

@@ -1,3 +1,5 @@
+"""The data of the story of a renamed column, worked out by hand."""
+
 from __future__ import annotations
 
 import pytest
