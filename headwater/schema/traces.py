@@ -23,7 +23,8 @@ from urllib.parse import unquote
 
 import msgspec
 
-# Facets of more bytes are plans and stack traces. No trace id is looked for in them.
+# No trace id is looked for in plans, and in facets of more bytes: those are stack traces.
+_PLANS = frozenset(("spark.logicalPlan",))
 FACET_BYTES_MAX = 32_768
 # A facet that has been read is memoised up to this size.
 _MEMOISED_BYTES_MAX = 4_096
@@ -95,7 +96,9 @@ def _percent_decoded(text: str) -> str:
 def trace_ids_in(facets: Mapping[str, msgspec.Raw] | None) -> set[str]:
     """Return the trace ids that the facets of a run name."""
     found: set[str] = set()
-    for raw in facets.values() if facets else ():
+    for name, raw in facets.items() if facets else ():
+        if name in _PLANS:
+            continue
         text = bytes(raw)
         if len(text) <= _MEMOISED_BYTES_MAX:
             found |= _memoised(text)
