@@ -3,8 +3,8 @@
 The baseline of a value is the newest ten earlier ones, and at least five. If the history holds at
 least four values of each weekday on which there are any, and the weekdays differ, it is the newest
 ten of the same weekday instead. Weekdays differ if their means are further apart than two standard
-deviations within a weekday and 5 % of the overall mean. Before that, two further conditions keep a
-weekly pattern from being reported:
+deviations within a weekday and 5 % of the overall mean. While there are fewer values, two further
+conditions keep a weekly pattern from being reported:
 
 - A value at a weekend needs an earlier one at a weekend, and the same holds of working days.
 - A value within 10 % of one on an earlier date is usual, if both are of the same weekday or both of
@@ -79,17 +79,17 @@ def find_baseline_shift(
     baseline = earlier if of_weekday is None else of_weekday
     values = [one.value for one in reversed(baseline[-EARLIER_MAX:])]
     change = find_shift(column, measure, point.value, values)
-    if change is None or (of_weekday is None and _is_usual(measure, point, earlier)):
+    if change is None:
+        return None
+    if _by_weekday(earlier) is None and _is_usual(measure, point, earlier):
         return None
     return Shift(change, of_weekday is not None)
 
 
 def _of_weekday(point: Point, earlier: Sequence[Point]) -> Sequence[Point] | None:
     """Return the earlier values of the weekday, if weekdays are to be told apart."""
-    by_day: dict[int, list[Point]] = defaultdict(list)
-    for one in earlier:
-        by_day[one.at.weekday()].append(one)
-    if len(by_day) < 2 or any(len(some) < WEEKDAY_MIN for some in by_day.values()):
+    by_day = _by_weekday(earlier)
+    if by_day is None:
         return None
     days = [_values(some) for some in by_day.values()]
     means = [fmean(values) for values in days]
@@ -98,6 +98,15 @@ def _of_weekday(point: Point, earlier: Sequence[Point]) -> Sequence[Point] | Non
     if apart <= max(DEVIATIONS_MAX * within, SHARE_MAX * abs(fmean(means))):
         return None
     return by_day.get(point.at.weekday(), [])
+
+
+def _by_weekday(earlier: Sequence[Point]) -> dict[int, list[Point]] | None:
+    """Return the values of each weekday with any; None while one of them has too few."""
+    by_day: dict[int, list[Point]] = defaultdict(list)
+    for one in earlier:
+        by_day[one.at.weekday()].append(one)
+    is_enough = len(by_day) > 1 and all(len(some) >= WEEKDAY_MIN for some in by_day.values())
+    return dict(by_day) if is_enough else None
 
 
 def _is_usual(measure: str, point: Point, earlier: Sequence[Point]) -> bool:

@@ -50,3 +50,17 @@ def test_both_bounds_count() -> None:
     earlier = points([80, 90, 100, 110, 120])
     assert find_baseline_shift("", ROW_COUNT, Point(day(7), 130), earlier) is None
     assert find_baseline_shift("", ROW_COUNT, Point(day(7), 133), earlier) is not None
+
+
+def test_a_bad_sunday_is_not_usual_because_saturday_was_bad() -> None:
+    """With four weeks of equal days, no pattern of weekends is waited for."""
+    earlier = points([100, 101] * 16 + [100])
+    saturday, sunday = Point(day(33), 900), Point(day(34), 900)
+    assert find_baseline_shift("", ROW_COUNT, saturday, earlier) is not None
+    assert find_baseline_shift("", ROW_COUNT, sunday, [*earlier, saturday]) is not None
+    # In the first weeks, weekends may be of their own kind.
+    young = points([100, 101] * 6)
+    assert (
+        find_baseline_shift("", ROW_COUNT, Point(day(13), 900), [*young, Point(day(12), 900)])
+        is None
+    )
