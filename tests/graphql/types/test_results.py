@@ -150,6 +150,8 @@ def test_fields_of_connections_take_the_arguments_of_a_page() -> None:
     assert checked > 10
     assert forward_only == {
         "Query.aliases",
+        "Query.contractViolations",
+        "Query.contracts",
         "Query.inventoryAssets",
         "Query.models",
         "Query.schemaChanges",
