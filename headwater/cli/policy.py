@@ -202,13 +202,15 @@ def history(
     if as_json:
         typer.echo(json.dumps({"days": days, "violations": rows}, indent=2))
         return
+    from headwater.cli.render import with_noun
+
     for row in rows:
         told = ", ".join([*row["owners"], *row["notify"]]) or "nobody"
         typer.echo(
-            f"{row['severity']} {row['policy']} {row['urn']}: {row['days']} days, from "
-            f"{row['first']} to {row['last']}; {row['enforce']}; to {told}"
+            f"{row['severity']} {row['policy']} {row['urn']}: {with_noun(row['days'], 'day')}, "
+            f"from {row['first']} to {row['last']}; {row['enforce']}; to {told}"
         )
-    typer.echo(f"{len(rows)} violations in {days} days")
+    typer.echo(f"{with_noun(len(rows), 'violation')} in {with_noun(days, 'day')}")
 
 
 def _read_files(directory: str) -> list[PolicyFile]:
@@ -264,6 +266,8 @@ def _status(found: Data) -> str:
 
 
 def _print(found: Data) -> None:
+    from headwater.cli.render import with_noun
+
     for one in found["violations"][:_SHOWN_MAX]:
         owners = ", ".join(one["owners"]) or "no owner"
         typer.echo(f"{one['severity']} {one['enforce']} {one['policy']}: {one['message']}")
@@ -272,9 +276,11 @@ def _print(found: Data) -> None:
         typer.echo(f"?  {one['policy']}: {one['urn']}: {one['unknown']}")
     for urn in found["missing"][:_SHOWN_MAX]:
         typer.echo(f"?  {urn}: there is no such node")
+    policies = with_noun(found["policies"], "policy", "policies")
+    violations = with_noun(len(found["violations"]), "violation")
     typer.echo(
-        f"{found['policies']} policies on {found['nodes']} nodes: "
-        f"{len(found['violations'])} violations, {len(found['unknown'])} cannot be assessed"
+        f"{policies} on {with_noun(found['nodes'], 'node')}: {violations}, "
+        f"{len(found['unknown'])} cannot be assessed"
     )
 
 

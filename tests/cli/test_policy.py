@@ -114,7 +114,7 @@ def test_what_cannot_be_assessed_has_code_2(policies: str, tmp_path: Path) -> No
 def test_in_words(policies: str) -> None:
     shown = invoke("check", policies).stdout
     assert f"P1 warn owned: raw has too few owners: none\n   {ds('raw')} (no owner)" in shown
-    assert "1 policies on 2 nodes: 1 violations, 0 cannot be assessed" in shown
+    assert "1 policy on 2 nodes: 1 violation, 0 cannot be assessed" in shown
 
 
 def test_examples(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@
 // over steps with a direct and unmasked transformation, at most 20. A model counts if a job trains
 // it on a dataset that the values reach, an answer if it cites that dataset or the column. An
 // export is a dataset of type EXPORT, REPORT or DASHBOARD, or with the tag export. The command
-// `headwater personal-data` also knows classes, declassifications and jobs without columns.
+// `headwater personal-data` also knows classes, declassifications and jobs without columns. This is
+// a scan over all datasets for their tags.
 // access: read
 // params: $tag STRING = "pii", $limit INTEGER = 1000
 // returns: kind, urn, dataset, column, steps, path

@@ -81,7 +81,7 @@ def is_fold_query(query: Query) -> bool:
     if query.access == "read":
         return True
     names = {parameter.name for parameter in query.parameters}
-    takes_rows = bool(names & {"rows", "urns"})
+    takes_rows = bool(names & {"rows", "urns", "jobs"})
     return query.name != "write/lineage/last_seen" and query.access == "write" and takes_rows
 
 

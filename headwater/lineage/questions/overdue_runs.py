@@ -61,9 +61,7 @@ def overdue_runs(
         overdue = _compare(run, (instant - run["startedAt"]).total_seconds(), seconds)
         if overdue is not None:
             found.append(overdue)
-    found.sort(
-        key=lambda one: (-one.elapsed_seconds / max(one.median_seconds, 1.0), one.run["urn"])
-    )
+    found.sort(key=_order)
     return OverdueRuns(found, len(page.entries), page.has_next)
 
 

@@ -137,6 +137,7 @@ def described() -> list[Event]:
         "ownership": owners,
         "tags": {"tags": [{"key": "gold"}, {"key": "pii", "field": "mail"}]},
         "headwater_asset": {"sourceRef": "models/t.sql"},
+        "headwater_contract_orders": {"contractId": "orders", "version": "1", "columns": []},
         "headwater_inventory_shop": {"inventory": "shop", "namespace": "db", "name": "t"},
         "dataQualityAssertions": check,
         "lineage": {"inputs": [{**source_job("maker"), "type": "JOB"}]},
@@ -150,6 +151,7 @@ def described() -> list[Event]:
         "externalQuery": {"externalQueryId": "q", "source": "s"},
         "extractionError": {"totalTasks": 1, "failedTasks": 1, "errors": [{"errorMessage": "e"}]},
         "headwater_run": {"version": "v", "triggeredBy": "t"},
+        "traceparent": {"traceparent": f"00-{'4b' * 16}-{'0c' * 8}-01"},
     }
     usage = {
         "dataQualityAssertions": check,
@@ -187,11 +189,7 @@ def described() -> list[Event]:
         ),
         native.tag_event("pii", description="personal data", event_time=at(1)),
         dataset_event("gone", 1),
-        native.deletion_event("db", "gone", event_time=at(2)),
         job_event("ended", 1),
-        native.deletion_event("etl", "ended", is_job=True, event_time=at(2)),
-        native.deprecation_event("db", "gone", reason="Old.", event_time=at(2)),
-        native.deprecation_event("etl", "ended", reason="Old.", is_job=True, event_time=at(2)),
         native.answer_event(
             "board",
             cites=[],
@@ -201,9 +199,27 @@ def described() -> list[Event]:
             url="u",
             owners=["ada"],
         ),
+        *edited(),
         *answer("two", "file", {"answerId": "one"}, minute=9),
         *answer("three", {"namespace": "db", "name": "t", "field": "id"}, minute=9),
         *answer("four", {"namespace": "db", "name": "t", "runId": "nobody"}, minute=9),
+    ]
+
+
+def edited() -> list[Event]:
+    """Return events of people: a dataset and a job deleted, deprecated and approved."""
+    return [
+        event
+        for namespace, name, is_job in (("db", "gone", False), ("etl", "ended", True))
+        for event in (
+            native.deletion_event(namespace, name, is_job=is_job, event_time=at(2)),
+            native.deprecation_event(
+                namespace, name, reason="Old.", is_job=is_job, event_time=at(2)
+            ),
+            native.approval_event(
+                namespace, name, policy="keep", reason="Audit.", is_job=is_job, event_time=at(2)
+            ),
+        )
     ]
 
 

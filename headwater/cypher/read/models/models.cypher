@@ -1,6 +1,6 @@
 // Return a page of the visible models by urn, each with the datasets that it was trained on. With
 // $deprecatedOnly only models that were trained on a dataset that a person deprecated, or that has
-// a tag deprecated.
+// a tag deprecated. This is a scan over the models.
 // access: read
 // params: $urns LIST<STRING> = null, $visible LIST<STRING> = null,
 //   $deprecatedOnly BOOLEAN = false, $cursor STRING = "", $limit INTEGER = 20

@@ -1,5 +1,5 @@
 // Return the number of visible models; with $deprecatedOnly of those with a deprecated input, as
-// read/models/models.
+// read/models/models. This is a scan over the models.
 // access: read
 // params: $urns LIST<STRING> = null, $visible LIST<STRING> = null,
 //   $deprecatedOnly BOOLEAN = false

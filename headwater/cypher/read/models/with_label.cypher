@@ -5,5 +5,7 @@
 // returns: urn, hasColumnLineage
 // example: headwater cypher read/models/with_label --param urns=dataset:mlflow:churn
 UNWIND $urns AS urn
-MATCH (m:Model {urn: urn})
+MATCH (m:Dataset {urn: urn})
+USING INDEX m:Dataset(urn)
+WHERE m:Model
 RETURN urn, EXISTS { (m)-[:HAS_COLUMN]->(:Column)<-[:FEEDS]-(:Column) } AS hasColumnLineage

@@ -1,4 +1,4 @@
-// Return every model and the jobs that write it.
+// Return every model and the jobs that write it. This is a scan over the models.
 // access: read
 // params: none
 // returns: model, jobs
