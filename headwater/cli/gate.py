@@ -48,6 +48,12 @@ def gate(
     max_downstream: Annotated[
         int, typer.Option(help="Fail if more assets downstream are affected.", min=0)
     ] = 5,
+    policies: Annotated[
+        str | None,
+        typer.Option(
+            help="A directory of policies that the changes must keep, or a file.", metavar="DIR"
+        ),
+    ] = None,
     allow: Annotated[
         str,
         typer.Option(help="Pass for this reason, which the report shows.", metavar="REASON"),
@@ -64,8 +70,9 @@ def gate(
 ) -> None:
     """Assess the table changes of a branch.
 
-    Exit code 0: nothing downstream breaks. 1: something breaks, too many assets are affected, or
-    a certified one is. 2: the impact cannot be assessed, or the code of a reader is not known.
+    Exit code 0: nothing downstream breaks. 1: something breaks, too many assets are affected, a
+    certified one is, or a policy that blocks is violated. 2: the impact cannot be assessed, or the
+    code of a reader is not known.
 
     The key is read from HEADWATER_API_KEY or the profile. In a GitHub workflow the report is also
     the summary of the step, and its findings are annotations."""
@@ -74,6 +81,7 @@ def gate(
     from headwater.gate.resolve_datasets import ResolutionOptions, parse_map_options
     from headwater.gate.run import GateRequest, run_gate
     from headwater.gate.sanitize import one_line
+    from headwater.governance.policies.files import read_required_files
 
     try:
         options = ResolutionOptions(
@@ -81,12 +89,20 @@ def gate(
             read_full_names(Path(manifest)) if manifest else {},
             parse_map_options(mapped or ()),
         )
+        policy_files = tuple(read_required_files(policies)) if policies else ()
         address = api_address(home, url, profile)
         api = GateClient(address.url, api_key=address.api_key)
     except HeadwaterError as error:
         raise QueryError(error.message, hint=error.hint) from error
     request = GateRequest(
-        Path(repository), base, dialect, options, max_downstream, allow.strip(), allow_unknown
+        Path(repository),
+        base,
+        dialect,
+        options,
+        max_downstream,
+        allow.strip(),
+        allow_unknown,
+        policy_files,
     )
 
     def show_progress(text: str) -> None:

@@ -64,11 +64,13 @@ def check(
     wrong, a node or a fact is unknown, or no API answers.
 
     For example: headwater policy check policies --for inference churn-model"""
+    from headwater.governance.policies.files import read_required_files
+
     try:
         if sum(bool(one) for one in (proposed, delete, node)) > 1:
             raise QueryError("give only one of --for, --delete and --node")
         action, acted_on = ("delete", delete) if delete else proposed or ("", None)
-        files = _read_files(directory)
+        files = read_required_files(directory)
         with open_backend(url, profile, home) as backend:
             names = [acted_on] if acted_on else list(node or ())
             urns = [_resolved(backend, name) for name in names] or None
@@ -162,8 +164,10 @@ def diff(
     as_json: Json = False,
 ) -> None:
     """Show which violations appear and vanish on the graph of now with other policies."""
+    from headwater.governance.policies.files import read_required_files
+
     with open_backend(url, profile, home) as backend:
-        found = [_check(backend, _read_files(directory)) for directory in (before, after)]
+        found = [_check(backend, read_required_files(directory)) for directory in (before, after)]
     old, new = (_by_key(each["violations"]) for each in found)
     appear = [new[key] for key in sorted(new.keys() - old.keys())]
     vanish = [old[key] for key in sorted(old.keys() - new.keys())]
@@ -188,7 +192,9 @@ def history(
 
     The lineage and the age of data are those of the day. Owners, tags, types and descriptions are
     those of now: earlier ones are not kept. So a policy on these cannot be known for the past."""
-    files, now = _read_files(directory), datetime.now(UTC)
+    from headwater.governance.policies.files import read_required_files
+
+    files, now = read_required_files(directory), datetime.now(UTC)
     by_key: dict[tuple[str, str], Data] = {}
     with open_backend(url, profile, home) as backend:
         for back in range(days, -1, -1):
@@ -211,17 +217,6 @@ def history(
             f"from {row['first']} to {row['last']}; {row['enforce']}; to {told}"
         )
     typer.echo(f"{with_noun(len(rows), 'violation')} in {with_noun(days, 'day')}")
-
-
-def _read_files(directory: str) -> list[PolicyFile]:
-    from headwater.governance.policies.files import read_policy_files
-
-    files = read_policy_files(directory)
-    if not files:
-        raise QueryError(
-            f"{directory}: has no files of policies", hint="They end in .yaml or .yml."
-        )
-    return files
 
 
 def _check(

@@ -11,13 +11,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from headwater.client import Headwater
+from headwater.client.backend import read_document
 from headwater.errors import QueryError, UnavailableError
+from headwater.gate.policies import PolicyBreach, ProposedAction
 from headwater.gate.resolve_datasets import DatasetChange, DatasetInfo, GateApproval, SearchHit
 from headwater.gate.verdict import Affected
+from headwater.governance.policies.files import PolicyFile
 from headwater.schema.urns import parse_urn
 
 PAGE_SIZE = 100
 PAGES_MAX = 10
+_POLICIES_MAX = 1_000
 TIMEOUT_SECONDS = 60.0
 
 _SEARCH = """query ($text: String!, $first: Int!, $after: String) {
@@ -83,6 +87,32 @@ class GateClient:
             gaps.append("an asset is affected that the key of the gate may not see")
         return tuple(_parse_affected(asset) for asset in result["affected"]), gaps
 
+    def breaches(
+        self, files: tuple[PolicyFile, ...], action: ProposedAction
+    ) -> tuple[PolicyBreach, ...]:
+        """Return the policies of these files that an action violates, or that are unknown.
+
+        Raises QueryError if a file is wrong, or if the key may not see the node.
+        """
+        variables = {
+            "files": [{"path": file.path, "text": file.text} for file in files],
+            "nodes": [action.urn],
+            "change": {"action": action.action, "columns": list(action.columns)},
+            "first": _POLICIES_MAX,
+        }
+        found: list[PolicyBreach] = []
+        after = None
+        for _ in range(PAGES_MAX):
+            answer = self._query(read_document("policy_check"), {**variables, "after": after})
+            page = answer["policyCheck"]
+            if page["missing"]:
+                raise QueryError(f"the key of the gate sees no node {action.urn}")
+            found += [_parse_breach(edge["node"], action) for edge in page["edges"]]
+            after = page["pageInfo"]["endCursor"]
+            if not page["pageInfo"]["hasNextPage"]:
+                return tuple(found)
+        raise QueryError(f"more than {len(found)} policies are violated by {action.urn}")
+
     def _query(self, query: str, variables: Mapping[str, Any]) -> dict[str, Any]:
         try:
             return self._client.ask(query, variables)
@@ -101,6 +131,21 @@ def _parse_approval(approval: Mapping[str, Any]) -> GateApproval:
         approval["by"] or "",
         approval["at"] or "",
         approval["until"] or "",
+    )
+
+
+def _parse_breach(violation: Mapping[str, Any], action: ProposedAction) -> PolicyBreach:
+    source = action.change.source
+    return PolicyBreach(
+        policy=violation["policy"],
+        urn=violation["urn"],
+        severity=violation["severity"],
+        enforce=violation["enforce"],
+        message=violation["message"],
+        unknown=violation["unknown"] or "",
+        owners=tuple(violation["owners"]),
+        file=source.file,
+        line=source.line,
     )
 
 

@@ -11,6 +11,7 @@ from headwater.code_analysis.definitions import ENDINGS
 from headwater.errors import HeadwaterError
 from headwater.gate.branch_fixes import BranchFixes
 from headwater.gate.changes import Problem, find_changes
+from headwater.gate.policies import PolicyApi, evaluate_policies
 from headwater.gate.repository import FileChange, Repository
 from headwater.gate.resolve_datasets import (
     DatasetCatalog,
@@ -19,19 +20,22 @@ from headwater.gate.resolve_datasets import (
     ResolutionOptions,
 )
 from headwater.gate.verdict import Affected, AssessedChange, Report
+from headwater.governance.policies.files import PolicyFile
 
 CHANGES_MAX = 500
 
 
-class ImpactApi(DatasetCatalog, Protocol):
-    """A catalog that can also assess the impact of a change."""
+class ImpactApi(DatasetCatalog, PolicyApi, Protocol):
+    """A catalog that can also assess the impact of a change, and policies on it."""
 
     def impact(self, change: DatasetChange) -> tuple[tuple[Affected, ...], list[str]]: ...
 
 
 @dataclass(frozen=True)
 class GateRequest:
-    """The branch to assess, which is the working tree of `folder`, against `base`."""
+    """The branch to assess, which is the working tree of `folder`, against `base`.
+
+    policies: the files of the policies that the changes must keep; empty for none."""
 
     folder: Path
     base: str
@@ -40,6 +44,7 @@ class GateRequest:
     downstream_max: int = 5
     allow_reason: str = ""
     allows_unknown: bool = False
+    policies: tuple[PolicyFile, ...] = ()
 
 
 def run_gate(
@@ -76,7 +81,13 @@ def run_gate(
     if len(resolved.changes) > CHANGES_MAX:
         message = f"the branch has {len(resolved.changes)} changes, more than {CHANGES_MAX}"
         return _with_problems(report, [Problem("", message)])
-    return _assess_changes(report, resolved.changes, files, api, on_progress)
+    report = _assess_changes(report, resolved.changes, files, api, on_progress)
+    if request.policies:
+        on_progress(f"files of policies to evaluate: {len(request.policies)}")
+        breaches, problems = evaluate_policies(request.policies, resolved.changes, api)
+        report = replace(report, breaches=tuple(breaches))
+        report = _with_problems(report, problems)
+    return report
 
 
 def _assess_changes(

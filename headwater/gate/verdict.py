@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headwater.gate.changes import Problem
+from headwater.gate.policies import BLOCK, WARN, PolicyBreach
 from headwater.gate.resolve_datasets import DatasetChange, GateApproval
 
 PASSED, FAILED, BLOCKED = "passed", "failed", "blocked"
@@ -15,6 +16,7 @@ BREAKING, UNKNOWN, WARNING = "breaking", "unknown", "warning"
 # What a steward approves for a changed dataset: the rules of the findings that fail.
 BREAKING_CHANGE, TOO_MANY = "breaking-change", "too-many-downstream"
 CERTIFIED_AFFECTED = "certified-affected"
+POLICY_VIOLATED = "policy-violated"
 APPROVABLE = (BREAKING_CHANGE, TOO_MANY, CERTIFIED_AFFECTED)
 _SEVERITY_ORDER = (BREAKING, UNKNOWN, WARNING)
 
@@ -75,7 +77,8 @@ class Report:
     new_tables: tables that the branch creates, which nothing reads.
     downstream_max: the number of affected assets from which the gate does not fail yet.
     allow_reason: the reason why the branch passes in spite of the verdict.
-    allows_unknown: True if an asset whose code is not known does not block."""
+    allows_unknown: True if an asset whose code is not known does not block.
+    breaches: the policies that the changes violate, or that cannot be assessed."""
 
     base: str
     files: tuple[str, ...] = ()
@@ -85,6 +88,7 @@ class Report:
     downstream_max: int = 5
     allow_reason: str = ""
     allows_unknown: bool = False
+    breaches: tuple[PolicyBreach, ...] = ()
 
     @property
     def affected(self) -> list[Affected]:
@@ -115,6 +119,8 @@ class Report:
             reasons.append(self._excess)
         if certified := _certified(self._without(CERTIFIED_AFFECTED)):
             reasons.append(f"certified: {', '.join(certified)}")
+        if refused := sorted({one.policy for one in self.breaches if one.is_refusal}):
+            reasons.append(f"violated policies: {', '.join(refused)}")
         return reasons
 
     def _without(self, policy: str) -> list[AssessedChange]:
@@ -148,6 +154,7 @@ class Report:
             for one in self._without(CERTIFIED_AFFECTED)
             if _certified([one])
         ]
+        needed += [(one.urn, one.policy) for one in self.breaches if one.is_refusal]
         return sorted(set(needed))
 
     @property
@@ -215,6 +222,7 @@ class Report:
         if certified := _certified(self._without(CERTIFIED_AFFECTED)):
             message = f"certified: {', '.join(certified)}"
             findings.append(Finding("error", CERTIFIED_AFFECTED, message, file, line))
+        findings += [_finding_of_breach(breach) for breach in self.breaches]
         findings += [
             Finding("note", "approved", describe_approval(urn, approval))
             for urn, approval in self.approvals
@@ -274,6 +282,14 @@ def _finding_of(assessed: AssessedChange, *, allows_unknown: bool) -> Finding:
     elif unknown or read:
         level, rule = "warning", "affected"
     return Finding(level, rule, message, source.file, source.line)
+
+
+def _finding_of_breach(breach: PolicyBreach) -> Finding:
+    """Return a violated policy as an error if it blocks; the reason of an unknown one is in it."""
+    level = {BLOCK: "error", WARN: "warning"}.get(breach.enforce, "note")
+    reason = f"cannot be assessed: {breach.unknown}" if breach.unknown else breach.message
+    message = f"policy {breach.policy}: {reason}"
+    return Finding(level, POLICY_VIOLATED, message, breach.file, breach.line)
 
 
 def _order(one: Affected) -> int:
@@ -343,6 +359,7 @@ def report_json(report: Report) -> dict[str, Any]:
         "approvalsNeeded": [
             {"urn": urn, "policy": policy} for urn, policy in report.approvals_needed
         ],
+        "policyViolations": [_breach_json(one) for one in report.breaches],
     }
 
 
@@ -372,4 +389,18 @@ def _affected_json(asset: Affected) -> dict[str, Any]:
         "evidence": list(asset.evidence),
         "certified": asset.is_certified,
         "owners": list(asset.owners),
+    }
+
+
+def _breach_json(breach: PolicyBreach) -> dict[str, Any]:
+    return {
+        "policy": breach.policy,
+        "urn": breach.urn,
+        "severity": breach.severity,
+        "enforce": breach.enforce,
+        "message": breach.message,
+        "unknown": breach.unknown or None,
+        "owners": list(breach.owners),
+        "file": breach.file or None,
+        "line": breach.line or None,
     }

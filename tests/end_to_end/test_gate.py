@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import urllib.request
@@ -155,6 +156,7 @@ def test_the_action_of_github_and_the_docs(
     variables |= {
         "MAX_DOWNSTREAM": inputs["max-downstream"],
         "MANIFEST": "",
+        "POLICIES": "",
         "DIALECT": inputs["dialect"],
     }
     assert set(variables) == set(step["env"])
@@ -177,6 +179,34 @@ def test_the_job_of_gitlab(shop: Running, repository: GitRepository) -> None:
     assert (ended.returncode, ended.stderr.count("Traceback")) == (0, 0)
     reports = [*job["artifacts"]["paths"], job["artifacts"]["reports"]["junit"]]
     assert [name for name in reports if not (repository.folder / name).is_file()] == []
+
+
+def test_a_violated_policy_fails_and_the_docs_show_it(
+    gate: Gate, shop: Running, repository: GitRepository, tmp_path: Path
+) -> None:
+    policies = tmp_path / "policies"
+    policies.mkdir()
+    file = policies / "orders.yaml"
+    file.write_text(
+        "name: far-reach\nrule: approval-for-blast-radius\nwith: {over: 1}\nowners: dana\n"
+    )
+    repository.write({"dbt/models/stg_orders.sql": ORDERS.replace(", note", "")})
+    assert gate()[0] == 0
+    code, report, _ = gate("--policies", str(policies))
+    assert (code, report["reasons"]) == (1, ["violated policies: far-reach"])
+    (violation,) = report["policyViolations"]
+    assert (violation["enforce"], violation["file"]) == ("block", "dbt/models/stg_orders.sql")
+    docs = (EXAMPLES.parent / "docs/how-to/gate.md").read_text()
+    command = "headwater gate --base main --policies policies"
+    variables = {"HEADWATER_URL": shop.url, "HEADWATER_API_KEY": ""}
+    shutil.copytree(policies, repository.folder / "policies")
+    ended = shell(command, repository.folder, **variables)
+    shown = f"$ {command}\n{ended.stdout}"
+    assert shown.replace("\n", "\n    ").strip() in docs
+    file.write_text("name: far-reach\nrule: none-such\n")
+    code, report, _ = gate("--policies", str(policies))
+    assert (code, report["verdict"]) == (2, "blocked")
+    assert "none-such" in report["problems"][0]["message"]
 
 
 def test_a_branch_without_table_changes_passes(gate: Gate, repository: GitRepository) -> None:

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from headwater.code_analysis.model import MODEL, TableChange
-from headwater.errors import UnavailableError
+from headwater.errors import QueryError, UnavailableError
 from headwater.gate.client import GateClient
+from headwater.gate.policies import PolicyBreach, ProposedAction
 from headwater.gate.resolve_datasets import DatasetChange, DatasetInfo, GateApproval, SearchHit
+from headwater.governance.policies.files import PolicyFile
 from headwater.schema.urns import dataset_urn
 
 URN = dataset_urn("db", "shop.orders")
@@ -128,3 +130,27 @@ def test_a_page_of_html_is_an_error(server: Server, client: GateClient) -> None:
     server.bodies.append(b"<html>")
     with pytest.raises(UnavailableError, match="does not answer as a Headwater does"):
         client.search_datasets("orders")
+
+
+def test_policies_are_asked_with_their_files_and_the_change(
+    server: Server, client: GateClient
+) -> None:
+    change = {"type": "column_drop", "column": "a", "urn": URN}
+    dropped = DatasetChange(TableChange("orders", MODEL, change, "m.sql", 2), URN, change)
+    action = ProposedAction(URN, "change", ("a",), dropped)
+    violation = {"policy": "kept", "urn": URN, "severity": "P1", "enforce": "block"}
+    violation |= {"message": "it is kept"}
+    node: dict[str, Any] = {**violation, "unknown": None, "owners": ["ann"]}
+    page = {"missing": [], "edges": [{"node": node}]}
+    for cursor in ("c1", None):
+        info = {"hasNextPage": bool(cursor), "endCursor": cursor}
+        server.prepare({"policyCheck": {**page, "pageInfo": info}})
+    found = client.breaches((PolicyFile("p.yaml", "name: kept"),), action)
+    expected = PolicyBreach(**violation, owners=("ann",), file="m.sql", line=2)
+    assert found == (expected, expected)
+    assert [one["after"] for one in server.variables] == [None, "c1"]
+    assert server.variables[0]["change"] == {"action": "change", "columns": ["a"]}
+    assert server.variables[0]["files"] == [{"path": "p.yaml", "text": "name: kept"}]
+    server.prepare({"policyCheck": {"missing": [URN], "edges": [], "pageInfo": info}})
+    with pytest.raises(QueryError, match="sees no node"):
+        client.breaches((), action)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from headwater.gate.policies import BLOCK, PolicyBreach
 from headwater.gate.sanitize import one_line
 from headwater.gate.verdict import (
     BREAKING,
@@ -33,6 +34,7 @@ _CELL_CHARACTERS_MAX = 300
 _SYMBOLS = {PASSED: "✅", FAILED: "❌"}
 _BLOCKED_SYMBOL = "⛔"
 _CHANGE_COLUMNS = ("where", "table", "change", "breaks", "unknown", "may affect")
+_BREACH_COLUMNS = ("policy", "does", "on", "message", "owners")
 _AFFECTED_COLUMNS = ("severity", "asset", "refers to", "evidence", "owners")
 
 
@@ -58,6 +60,8 @@ def render_markdown(report: Report) -> str:
     lines += _section("Changes", _CHANGE_COLUMNS, changes)
     affected = [_affected_row(asset) for asset in report.affected]
     lines += _section("Affected assets", _AFFECTED_COLUMNS, affected)
+    breaches = [_breach_row(breach) for breach in report.breaches]
+    lines += _section("Policies", _BREACH_COLUMNS, breaches)
     problems = [
         (_render_position(problem.file, problem.line), code_span(problem.message))
         for problem in report.problems
@@ -126,6 +130,17 @@ def _affected_row(asset: Affected) -> Sequence[str]:
         _join_names(asset.references),
         _join_names(asset.evidence, 2),
         _join_names(asset.owners),
+    )
+
+
+def _breach_row(breach: PolicyBreach) -> Sequence[str]:
+    unknown = f"cannot be assessed: {breach.unknown}" if breach.unknown else ""
+    return (
+        code_span(breach.policy),
+        "**block**" if breach.enforce == BLOCK else code_span(breach.enforce),
+        code_span(breach.urn),
+        code_span(unknown or breach.message),
+        _join_names(breach.owners),
     )
 
 

@@ -19,6 +19,8 @@ _RULES = {
     "certified-affected": "A change affects a certified asset.",
     "too-many-downstream": "A change affects more assets downstream than allowed.",
     "not-assessed": "The impact of a change cannot be assessed, which blocks.",
+    "policy-violated": "A change violates a policy, or a policy cannot be assessed.",
+    "approved": "A person approved what a change does.",
     "affected": "A change may affect an asset downstream that reads the dataset.",
     "change": "A change that no known asset downstream reads.",
 }

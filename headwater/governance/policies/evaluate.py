@@ -18,6 +18,7 @@ from headwater.governance.policies.models import (
 
 EVIDENCE_ITEMS_MAX = 20
 _TEXT_CHARACTERS_MAX = 200
+_APPROVAL_VARIABLES = frozenset({"approved", "approvers"})
 
 
 def evaluate(policies: Sequence[Policy], facts: Facts, instant: datetime) -> list[Violation]:
@@ -39,7 +40,8 @@ def evaluate(policies: Sequence[Policy], facts: Facts, instant: datetime) -> lis
 def applies(policy: Policy, facts: Facts, instant: datetime) -> bool:
     """Return True if a policy concerns a node or change at an instant, and no exception covers it.
 
-    A node that was dropped or deleted no longer violates standing policies.
+    A node that was dropped or deleted no longer violates standing policies. An approval is an
+    exception, unless the condition of the policy itself reads approvals.
     """
     is_gone = bool(facts.values.get("node.dropped")) and bool(facts.subjects & STANDING)
     return (
@@ -48,7 +50,14 @@ def applies(policy: Policy, facts: Facts, instant: datetime) -> bool:
         and (policy.until is None or instant < policy.until)
         and policy.match.includes(facts.values)
         and exception_of(policy, facts, instant) is None
+        and not _is_approved(policy, facts, instant)
     )
+
+
+def _is_approved(policy: Policy, facts: Facts, instant: datetime) -> bool:
+    if not facts.approvals or _APPROVAL_VARIABLES.intersection(policy.condition.variables):
+        return False
+    return any(one.applies(policy.name, instant) for one in facts.approvals)
 
 
 def exception_of(policy: Policy, facts: Facts, instant: datetime) -> str | None:

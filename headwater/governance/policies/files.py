@@ -87,6 +87,18 @@ def read_policy_files(path: str | Path) -> list[PolicyFile]:
     return sorted(found, key=lambda file: file.path)
 
 
+def read_required_files(path: str | Path) -> list[PolicyFile]:
+    """Return the files of policies in a directory that must have one.
+
+    Raises:
+        PolicyError: The directory has none, or one cannot be read.
+    """
+    found = read_policy_files(path)
+    if not found:
+        raise PolicyError(f"{path}: has no files of policies", hint="They end in .yaml or .yml.")
+    return found
+
+
 def parse_policies(some: list[PolicyFile]) -> PolicySet:
     """Return the policies of these files.
 

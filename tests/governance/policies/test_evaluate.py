@@ -89,6 +89,14 @@ def test_an_approval_is_for_one_policy_until_it_ends() -> None:
     ) == ["x"]
 
 
+def test_an_approval_is_an_exception_unless_the_condition_reads_approvals() -> None:
+    approved = Facts(URN, frozenset((Subject.DATASET,)), VALUES, (Approval("x", "alice"),))
+    assert names(policy(), approved) == []
+    assert names(policy().replace("name: x", "name: y"), approved) == ["y"]
+    # Two people must approve; one is no exception.
+    assert names(policy(condition="size(approvers) < 2"), approved) == ["x"]
+
+
 def test_a_violation_has_message_evidence_and_owners() -> None:
     text = policy(
         "message: '{node.name} from {upstream.inputs} by {node.owners}, {node.ageSeconds}'",
