@@ -29,6 +29,7 @@ from rich.markup import escape
 
 from headwater.client.address import API_FILE, UP_LOCK
 from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.warmup import PLANNING_SECONDS_MAX
 from headwater.errors import HeadwaterError, HomeInUseError, ServerError
 from headwater.local.home import write_private
 from headwater.local.neo4j import LocalNeo4j, Running
@@ -96,7 +97,10 @@ class Stack:
         """Return a connection of the stack's own, which is closed when the stack ends."""
         environment = self._environment
         database = Database(
-            environment["HEADWATER_NEO4J_URI"], "neo4j", environment["HEADWATER_NEO4J_PASSWORD"]
+            environment["HEADWATER_NEO4J_URI"],
+            "neo4j",
+            environment["HEADWATER_NEO4J_PASSWORD"],
+            planning_seconds=PLANNING_SECONDS_MAX,
         )
         self._resources.callback(database.close)
         return database

@@ -72,14 +72,19 @@ def _of_running_neo4j(settings: Settings) -> Settings | None:
 
 
 def connect(settings: Settings) -> Database:
-    """Return the graph that the settings name; it connects with the first query."""
+    """Return the graph that the settings name; it connects with the first query.
+
+    Neo4j may have to plan each question of a command first, so it may take longer.
+    """
     from headwater.cypher.driver.database import Database
+    from headwater.cypher.driver.warmup import PLANNING_SECONDS_MAX
 
     return Database(
         settings.neo4j_uri,
         settings.neo4j_user,
         settings.password(),
         database=settings.neo4j_database,
+        planning_seconds=PLANNING_SECONDS_MAX,
     )
 
 

@@ -161,6 +161,7 @@ class Database:
         *,
         database: str = "neo4j",
         on_query: OnQuery = _ignore_query,
+        planning_seconds: float = 0.0,
     ) -> None:
         """Make a database; it connects at the first query.
 
@@ -171,10 +172,12 @@ class Database:
             database: The name of the database in the server.
             on_query: A function that receives the name and the seconds of each query of the catalog
                 that was read.
+            planning_seconds: How much longer a question may take, because Neo4j may have to plan it
+                first.
         """
         self.uri = uri
         self._on_query = on_query
-        self.planning_seconds = 0.0
+        self.planning_seconds = planning_seconds
         self._database = database
         self._driver = neo4j.GraphDatabase.driver(
             uri,
