@@ -226,6 +226,7 @@ def _routes(components: Components) -> list[BaseRoute]:
             components.health_spool,
             components.service_levels,
             DeliveryMetrics(components.view),
+            policies=components.policies,
         ),
         *access.routes(components.guard.keys, components.guard.log),
         *session_http.routes(components.guard),
@@ -245,7 +246,7 @@ def _routes(components: Components) -> list[BaseRoute]:
             SpoolReader(settings.spool_path),
             repository_root=_repository_root(settings),
             policies=PolicyContext(
-                lambda: components.policies.read().policies,
+                components.policies.read,
                 components.log_decision,
                 components.policies.test_consumers,
             ),

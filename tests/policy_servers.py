@@ -10,6 +10,7 @@ from starlette.middleware import Middleware
 
 from headwater.cypher.driver.database import Database
 from headwater.governance.policies.files import PolicyFile, parse_policies
+from headwater.governance.policies.store import PolicyState
 from headwater.lineage.view import GraphView
 from headwater.rest.app import rest_routes
 from headwater.rest.policies import PolicyContext
@@ -24,7 +25,7 @@ def policy_server(database: Database, text: str) -> Iterator[str]:
     async def submit(*_: object) -> None:
         raise AssertionError("decisions send no events")
 
-    context = PolicyContext(lambda: policies, lambda *_: None)
+    context = PolicyContext(lambda: PolicyState(policies), lambda *_: None)
     routes = rest_routes(lambda _: GraphView(database), submit, Log(), policies=context)
     with serving(Starlette(routes=routes, middleware=[Middleware(HeaderPrincipal)])) as address:
         yield address

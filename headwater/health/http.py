@@ -3,6 +3,7 @@
 GET /healthz   200 while the process answers
 GET /readyz    200 if Neo4j answers, its migrations are applied and the spool is writable; otherwise
                503, with the result of each check. Events are accepted even while Neo4j is away.
+               A broken file of policies is a failed check, and the server stays ready.
 GET /metrics   for Prometheus
 """
 
@@ -23,7 +24,9 @@ from starlette.routing import Route
 from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import migrations, pending
 from headwater.errors import HeadwaterError
+from headwater.governance.policies.store import PolicyStore
 from headwater.health.metrics import SCRAPE_SECONDS_MAX, EventCounts, exposition
+from headwater.health.policies import PolicyMetrics, check_policies
 from headwater.ingest.spool.spool import Spool
 from headwater.lineage.view import GraphView
 
@@ -31,12 +34,16 @@ CHECK_SECONDS_MAX = 5.0
 _UNKNOWN = {"ok": False, "reason": "unknown while Neo4j does not answer"}
 
 
-def routes(view: GraphView, spool: Spool, *collectors: Collector) -> list[Route]:
+def routes(
+    view: GraphView, spool: Spool, *collectors: Collector, policies: PolicyStore | None = None
+) -> list[Route]:
     """Return the routes of health.
 
     `spool` is a connection for them alone. `collectors` are further metrics for /metrics.
     """
     database, counts = view.database, EventCounts(spool, view)
+    if policies is not None:
+        collectors = (*collectors, PolicyMetrics(policies))
     # One SQLite connection serves one thread at a time.
     turn = anyio.Lock()
 
@@ -60,6 +67,10 @@ def routes(view: GraphView, spool: Spool, *collectors: Collector) -> list[Route]
             group.start_soon(graph)
             group.start_soon(disk)
         ready = all(check["ok"] for check in checks.values())
+        if policies is not None:
+            state = await anyio.to_thread.run_sync(policies.read)
+            if state.directory:
+                checks["policies"] = check_policies(state)
         body = msgspec.json.encode({"ready": ready, "checks": checks})
         return Response(body, 200 if ready else 503, media_type="application/json")
 

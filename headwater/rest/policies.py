@@ -12,7 +12,8 @@ import msgspec
 from msgspec import Meta
 
 from headwater.governance.policies.decisions import Decision, DecisionRequest, decide
-from headwater.governance.policies.models import Change, PolicySet
+from headwater.governance.policies.models import Change
+from headwater.governance.policies.store import PolicyState
 from headwater.lineage.nodes import resolve_urn
 from headwater.lineage.view import GraphView
 from headwater.rest.lineage_table import ErrorBody, error_body
@@ -62,8 +63,8 @@ class ViolationShown(msgspec.Struct, rename="camel"):
 class DecisionShown(msgspec.Struct, rename="camel"):
     """A decision. `reason` is `unknown` if policies refuse because they cannot be assessed.
 
-    `known` is false if the caller sees no such node. `took` is the time of the server in
-    milliseconds.
+    `known` is false if the caller sees no such node. `note` says that files of policies cannot be
+    used. `took` is the time of the server in milliseconds.
     """
 
     allowed: bool
@@ -73,6 +74,7 @@ class DecisionShown(msgspec.Struct, rename="camel"):
     known: bool
     violations: list[ViolationShown]
     consumers: list[str]
+    note: str | None
     took: float
 
 
@@ -80,7 +82,7 @@ class DecisionShown(msgspec.Struct, rename="camel"):
 class PolicyContext:
     """What decisions need: the policies as they are now, the log, and patterns of test jobs."""
 
-    policies: Callable[[], PolicySet]
+    policies: Callable[[], PolicyState]
     log: LogDecision
     test_consumers: tuple[str, ...] = ()
 
@@ -100,12 +102,13 @@ def policies_api(context: PolicyContext) -> Api:
             columns=tuple(body.columns),
         )
         asked = DecisionRequest(urn, change, datetime.now(UTC), context.test_consumers)
-        decision = decide(request.view, context.policies(), asked)
+        state = context.policies()
+        decision = decide(request.view, state.policies, asked)
         outcome = "allowed" if decision.allowed else "refused"
         policies = [one.policy for one in decision.violations]
         detail = {"urn": urn, "job": change.job, "actor": change.actor, "policies": policies}
         context.log(request.author, f"{outcome} {body.action}", detail)
-        return _shown(decision, (time.perf_counter() - started) * 1_000)
+        return _shown(decision, state.note, (time.perf_counter() - started) * 1_000)
 
     operation = Operation(
         "POST",
@@ -140,7 +143,7 @@ def _job_urn(body: DecisionBody) -> str:
     return body.job_urn
 
 
-def _shown(decision: Decision, took: float) -> DecisionShown:
+def _shown(decision: Decision, note: str, took: float) -> DecisionShown:
     return DecisionShown(
         allowed=decision.allowed,
         enforce=decision.enforce or None,
@@ -159,5 +162,6 @@ def _shown(decision: Decision, took: float) -> DecisionShown:
             for one in decision.violations
         ],
         consumers=list(decision.consumers),
+        note=note or None,
         took=round(took, 3),
     )

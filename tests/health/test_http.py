@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from headwater.cypher.driver.database import Database
+from headwater.governance.policies.store import PolicyStore
+from headwater.health import http
+from headwater.ingest.spool.spool import Spool
+from headwater.lineage.view import GraphView
 from tests.ingest.conftest import Api, api  # noqa: F401
 
 
@@ -23,3 +34,18 @@ def test_metrics_are_served_without_neo4j(api: Api) -> None:  # noqa: F811
     answer = api.post(b"", "/metrics", method="GET")
     assert answer.status == 200
     assert b"headwater_neo4j_up 0.0" in answer.body
+
+
+def test_a_broken_policy_is_a_failed_check_and_a_gauge(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("name: [")
+    with (
+        closing(Database("bolt://127.0.0.1:1", "neo4j", "none")) as database,
+        closing(Spool(tmp_path / "spool.db")) as spool,
+    ):
+        routes = http.routes(GraphView(database), spool, policies=PolicyStore(tmp_path))
+        with TestClient(Starlette(routes=routes)) as client:
+            checks = client.get("/readyz").json()["checks"]
+            metrics = client.get("/metrics").text
+    assert checks["policies"]["ok"] is False
+    assert checks["spool"] == {"ok": True}
+    assert "headwater_policies_broken_files 1.0" in metrics

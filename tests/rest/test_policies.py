@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 from headwater.access.guard import principal_of
 from headwater.cypher.driver.database import Database
 from headwater.governance.policies.files import PolicyFile, parse_policies
-from headwater.governance.policies.models import PolicySet
+from headwater.governance.policies.store import PolicyState
 from headwater.lineage.view import GraphView
 from headwater.rest.app import rest_routes
 from headwater.rest.policies import PolicyContext
@@ -57,8 +57,12 @@ with: {within: 24h}
 Decide = Callable[..., dict[str, Any]]
 
 
-def policy_set() -> PolicySet:
-    return parse_policies([PolicyFile("all.yaml", POLICIES)])
+BROKEN: list[str] = []
+
+
+def state() -> PolicyState:
+    policies = parse_policies([PolicyFile("all.yaml", POLICIES)])
+    return PolicyState(policies, "policies", broken=tuple(BROKEN))
 
 
 def at_now(event: Event) -> Event:
@@ -103,7 +107,7 @@ def client(
     def view_of(request: Request) -> GraphView:
         return GraphView(database).visible_to(principal_of(request).visibility)
 
-    policies = PolicyContext(policy_set, log)
+    policies = PolicyContext(state, log)
     routes = rest_routes(view_of, submit, Log(), policies=policies)
     with TestClient(Starlette(routes=routes, middleware=[Middleware(HeaderPrincipal)])) as one:
         yield one
@@ -178,6 +182,17 @@ def test_an_approval_lets_a_change_pass_until_its_last_day(
     assert decide("change", "orders")["allowed"] is True
     approve(None, reason=None)
     assert decide("change", "orders")["allowed"] is False
+
+
+def test_a_broken_file_of_policies_is_a_note_on_the_answer(
+    decide: Decide, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert decide("export", "orders")["note"] is None
+    monkeypatch.setattr("tests.rest.test_policies.BROKEN", ["a.yaml"])
+    found = decide("export", "orders")
+    assert found["note"] == "Policies may be missing or old, because files are broken: a.yaml"
+    # The policies that are right still count.
+    assert violated(found) == ["no-copy-abroad"]
 
 
 def test_a_warning_does_not_refuse(decide: Decide) -> None:

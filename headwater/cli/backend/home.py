@@ -90,6 +90,9 @@ def connect(settings: Settings) -> Database:
 
 def home_status(home: str | None) -> tuple[str, dict[str, Check]]:
     """Return the folder of a home, and the state of the API, Neo4j and the events in it."""
+    from headwater.governance.policies.store import policy_store
+    from headwater.health.policies import check_policies
+
     settings = settings_of(home)
     folder = settings.home_path
     api: Check = {"ok": False, "reason": "`headwater up` does not run in this home"}
@@ -100,6 +103,9 @@ def home_status(home: str | None) -> tuple[str, dict[str, Check]]:
     checks = {"api": api, "neo4j": _checked(lambda: _check_neo4j(home))}
     if settings.spool_path.is_file():
         checks["events"] = _checked(lambda: _check_events(settings, home))
+    state = policy_store(settings).read()
+    if state.directory:
+        checks["policies"] = check_policies(state)
     return str(folder), checks
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -68,23 +68,32 @@ def read_policy_files(path: str | Path) -> list[PolicyFile]:
     Raises:
         PolicyError: A file cannot be read or is too large, or there are too many.
     """
+    return [PolicyFile(name, read_policy_file(file)) for name, file in find_policy_files(path)]
+
+
+def find_policy_files(path: str | Path) -> list[tuple[str, Path]]:
+    """Return the files of policies in a directory, each with its path within it.
+
+    Raises:
+        PolicyError: There is no such directory, or there are too many files.
+    """
     root = Path(path)
     if root.is_file():
-        return [PolicyFile(root.name, _read(root))]
+        return [(root.name, root)]
     if not root.is_dir():
         raise PolicyError(
             f"{root}: there is no such directory", hint="Name a directory of policies."
         )
-    found: list[PolicyFile] = []
+    found: list[tuple[str, Path]] = []
     for folder, names, file_names in os.walk(root):
         names[:] = sorted(name for name in names if not name.startswith("."))
         for name in sorted(file_names):
             if name.endswith(ENDINGS) and not name.startswith("."):
                 file = Path(folder, name)
-                found.append(PolicyFile(file.relative_to(root).as_posix(), _read(file)))
+                found.append((file.relative_to(root).as_posix(), file))
         if len(found) > FILES_MAX:
             raise PolicyError(f"{root}: has more than {FILES_MAX} files of policies")
-    return sorted(found, key=lambda file: file.path)
+    return sorted(found)
 
 
 def read_required_files(path: str | Path) -> list[PolicyFile]:
@@ -119,13 +128,32 @@ def parse_policies(some: list[PolicyFile]) -> PolicySet:
         more = len(problems) - _PROBLEMS_MAX
         shown = [*problems[:_PROBLEMS_MAX], *([f"and {more} more problems"] if more > 0 else [])]
         raise PolicyError("\n".join(shown))
-    digest = hashlib.sha256(json.dumps([[one.path, one.text] for one in some]).encode())
-    return PolicySet(
-        tuple(sorted(policies.values(), key=lambda one: one.name)), digest.hexdigest()[:16]
-    )
+    digest = digest_of_texts((one.path, one.text) for one in some)
+    return PolicySet(tuple(sorted(policies.values(), key=lambda one: one.name)), digest)
 
 
-def _read(file: Path) -> str:
+def digest_of_texts(some: Iterable[tuple[str, str]]) -> str:
+    """Return a short text that changes whenever one of these texts changes."""
+    return hashlib.sha256(json.dumps(list(some)).encode()).hexdigest()[:16]
+
+
+def parse_valid_policies(file: PolicyFile) -> tuple[tuple[Policy, ...], tuple[str, ...]]:
+    """Return the policies of a file that are right, and the problems of the others."""
+    problems: list[str] = []
+    policies: dict[str, Policy] = {}
+    try:
+        for policy, place in _parse_file(file, problems):
+            if policy.name in policies:
+                problems.append(f"{place}: name: {policy.name} is in the file twice; rename one")
+            policies.setdefault(policy.name, policy)
+    except PolicyError as error:
+        # The engine of policies is not installed.
+        problems.append(f"{file.path}: {error.message} {error.hint}".strip())
+    return tuple(policies.values()), tuple(problems[:_PROBLEMS_MAX])
+
+
+def read_policy_file(file: Path) -> str:
+    """Return the text of a file. Raises PolicyError if it cannot be read."""
     try:
         with file.open("rb") as opened:
             content = opened.read(FILE_BYTES_MAX + 1)

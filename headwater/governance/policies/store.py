@@ -1,7 +1,7 @@
 """The policies of a server: a directory, read again when a file changes.
 
-A broken file keeps the last good policies. The error is logged once, and shown until the files are
-right again.
+A broken policy takes no other policy out of force. Its own last good version stays in force, if
+this process read one. The error is logged once, and shown until the files are right again.
 """
 
 from __future__ import annotations
@@ -10,18 +10,28 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from headwater.governance.policies.facts import test_consumer_patterns
-from headwater.governance.policies.files import ENDINGS, load_policies
-from headwater.governance.policies.models import PolicyError, PolicySet
+from headwater.governance.policies.files import (
+    ENDINGS,
+    POLICIES_MAX,
+    PolicyFile,
+    digest_of_texts,
+    find_policy_files,
+    parse_valid_policies,
+    read_policy_file,
+)
+from headwater.governance.policies.models import Policy, PolicyError, PolicySet
 from headwater.settings import Settings
 
 # How often the directory is looked at.
 POLL_SECONDS = 2.0
+_SHOWN_MAX = 5
+_ERROR_CHARACTERS_MAX = 20_000
 
 log = logging.getLogger("headwater.policies")
 
@@ -33,17 +43,40 @@ class PolicyState:
     """The policies in force.
 
     directory: where they are; empty without one.
-    error: why the files of now could not be read; then these policies are older. Otherwise empty.
-    loaded_at: when these policies were read.
+    error: what is wrong in files; otherwise empty.
+    broken: the paths of files with an error; "." if the directory cannot be read.
+    loaded_at: when policies were last read without an error.
     """
 
     policies: PolicySet = NO_POLICY_SET
     directory: str = ""
     error: str = ""
     loaded_at: datetime | None = None
+    broken: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """Return a sentence for answers that rest on the policies; empty if all files are right."""
+        if not self.broken:
+            return ""
+        more = f" and {len(self.broken) - _SHOWN_MAX} more" if len(self.broken) > _SHOWN_MAX else ""
+        shown = ", ".join(self.broken[:_SHOWN_MAX])
+        return f"Policies may be missing or old, because files are broken: {shown}{more}"
 
 
 NO_POLICIES = PolicyState()
+
+
+@dataclass(frozen=True)
+class _ReadPolicy:
+    """A policy, and the digest of the text of the file that it was read from."""
+
+    policy: Policy
+    digest: str
+
+
+# The policies in force of a file, by name.
+_FilePolicies = dict[str, _ReadPolicy]
 
 
 class PolicyStore:
@@ -69,6 +102,7 @@ class PolicyStore:
         self._lock = threading.Lock()
         self._looked_at = float("-inf")
         self._seen: object = self
+        self._in_force: dict[str, _FilePolicies] = {}
         self._state = PolicyState(directory=str(directory)) if directory else NO_POLICIES
 
     def read(self) -> PolicyState:
@@ -86,14 +120,73 @@ class PolicyStore:
 
     def _load(self, directory: Path) -> PolicyState:
         try:
-            policies = load_policies(directory)
+            paths = find_policy_files(directory)
         except PolicyError as error:
-            message = f"{error.message} {error.hint}".strip()
-            log.error("policies_broken directory=%s error=%r", directory, message[:2_000])
-            last = self._state
-            return PolicyState(last.policies, last.directory, message, last.loaded_at)
+            return self._broken_state(self._state.policies, directory, [_text(error)], ["."])
+        in_force: dict[str, _FilePolicies] = {}
+        problems: list[str] = []
+        broken: list[str] = []
+        for path, file in paths:
+            others = {name: other for other, some in in_force.items() for name in some}
+            found, wrong = self._read_file(path, file, others)
+            in_force[path] = found
+            if wrong:
+                problems += wrong
+                broken.append(path)
+        self._in_force = in_force
+        policies = _merge(in_force)
+        if problems:
+            return self._broken_state(policies, directory, problems, broken)
         log.info("policies_loaded directory=%s count=%d", directory, len(policies.policies))
         return PolicyState(policies, str(directory), "", datetime.now(UTC))
+
+    def _read_file(
+        self, path: str, file: Path, others: Mapping[str, str]
+    ) -> tuple[_FilePolicies, list[str]]:
+        """Return the policies of a file and its problems; `others` are the names that are taken."""
+        earlier = self._in_force.get(path, {})
+        try:
+            text = read_policy_file(file)
+        except PolicyError as error:
+            return {name: one for name, one in earlier.items() if name not in others}, [
+                _text(error)
+            ]
+        read, wrong = parse_valid_policies(PolicyFile(path, text))
+        problems = [*wrong]
+        digest = digest_of_texts([(path, text)])
+        found: _FilePolicies = {}
+        for policy in read:
+            if policy.name in others:
+                first = others[policy.name]
+                problems.append(f"{path}: name: {policy.name} is in {first} too; rename one")
+            elif len(found) + len(others) >= POLICIES_MAX:
+                problems.append(f"{path}: there are more than {POLICIES_MAX} policies")
+                break
+            else:
+                found[policy.name] = _ReadPolicy(policy, digest)
+        if problems:
+            kept = {name: one for name, one in earlier.items() if name not in others}
+            found = {**kept, **found}
+        return found, problems
+
+    def _broken_state(
+        self, policies: PolicySet, directory: Path, problems: list[str], broken: list[str]
+    ) -> PolicyState:
+        message = "\n".join(problems)[:_ERROR_CHARACTERS_MAX]
+        log.error("policies_broken directory=%s error=%r", directory, message[:2_000])
+        return PolicyState(policies, str(directory), message, self._state.loaded_at, tuple(broken))
+
+
+def _merge(in_force: Mapping[str, _FilePolicies]) -> PolicySet:
+    """Return the policies of all files as one set."""
+    found = {name: one for some in in_force.values() for name, one in some.items()}
+    ordered = sorted(found.items())
+    digest = digest_of_texts((name, one.digest) for name, one in ordered)
+    return PolicySet(tuple(one.policy for _, one in ordered), digest)
+
+
+def _text(error: PolicyError) -> str:
+    return f"{error.message} {error.hint}".strip()
 
 
 def policy_store(settings: Settings) -> PolicyStore:

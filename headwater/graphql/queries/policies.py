@@ -97,7 +97,16 @@ class Policies:
     policies: list[Policy] = strawberry.field(description="The policies, by name.")
     loaded_at: datetime | None = strawberry.field(description="When their files were read.")
     error: str | None = strawberry.field(
-        description="Why the files of now cannot be used, so that earlier policies are in force."
+        description="Why files cannot be used. Their earlier policies are in force, if there are "
+        "any, and those of the other files."
+    )
+    broken_files: list[str] = strawberry.field(description="The files that cannot be used.")
+
+
+@strawberry.type(description="The nodes that violate the policies in force.")
+class PolicyViolations(Connection[PolicyViolation]):
+    note: str | None = strawberry.field(
+        description="That files of policies cannot be used, so that violations may be missing."
     )
 
 
@@ -157,7 +166,7 @@ class PolicyQueries:
         after: After = None,
         last: Last = None,
         before: Before = None,
-    ) -> Connection[PolicyViolation] | None:
+    ) -> PolicyViolations | None:
         request = page_request(first, after, last, before)
         filter = ViolationFilter(
             policy or "",
@@ -166,9 +175,10 @@ class PolicyQueries:
             urn or "",
             include_unknown=include_unknown,
         )
-        found = await info.context.run_in_thread(_violations, info.context, filter)
+        found, note = await info.context.run_in_thread(_violations, info.context, filter)
         page = cut_page(found, _key, request, shape=_SHAPE)
-        return Connection.of(page, map(PolicyViolation.of, page.entries), counted(len(found)))
+        entries = map(PolicyViolation.of, page.entries)
+        return PolicyViolations.of(page, entries, counted(len(found)), note=note or None)
 
     @resolver("The policies in force.")
     async def policies(self, info: Info) -> Policies | None:
@@ -177,6 +187,7 @@ class PolicyQueries:
             policies=[Policy.of(one) for one in state.policies.policies],
             loaded_at=state.loaded_at,
             error=state.error or None,
+            broken_files=list(state.broken),
         )
 
     @resolver(
@@ -234,14 +245,17 @@ def _state(context: Context) -> PolicyState:
     return context.policies.read()
 
 
-def _violations(context: Context, filter: ViolationFilter) -> list[models.Violation]:
-    return check.policy_violations(
+def _violations(context: Context, filter: ViolationFilter) -> tuple[list[models.Violation], str]:
+    """Return the violations, and a note if files of policies cannot be used."""
+    state = context.policies.read()
+    found = check.policy_violations(
         context.view,
-        context.policies.read().policies,
+        state.policies,
         datetime.now(UTC),
         filter,
         test_consumers=context.policies.test_consumers,
     )
+    return found, state.note
 
 
 def _change(given: ProposedChange | None) -> models.Change | None:

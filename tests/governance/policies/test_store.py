@@ -62,6 +62,53 @@ def test_a_broken_file_keeps_the_last_good_policies(tmp_path: Path) -> None:
     assert store.read().error == ""
 
 
+def test_a_broken_policy_takes_no_other_policy_out_of_force(tmp_path: Path) -> None:
+    clock = Clock()
+    write(tmp_path / "a.yaml", "name: [", 1)
+    write(tmp_path / "b.yaml", ONE, 1)
+    write(tmp_path / "c.yaml", f"{ONE.replace('one', 'two')}---\nname: three\nrule: no\n", 1)
+    store = PolicyStore(tmp_path, clock=clock)
+    assert names(store) == ["one", "two"]
+    state = store.read()
+    assert state.broken == ("a.yaml", "c.yaml")
+    assert state.note == "Policies may be missing or old, because files are broken: a.yaml, c.yaml"
+    assert [line.split(":")[0] for line in state.error.splitlines()] == ["a.yaml", "c.yaml"]
+    write(tmp_path / "a.yaml", ONE.replace("one", "four"), 2)
+    write(tmp_path / "c.yaml", ONE.replace("one", "five"), 2)
+    clock.pass_poll()
+    assert (names(store), store.read().note) == (["five", "four", "one"], "")
+
+
+def test_a_policy_that_breaks_keeps_its_last_good_version_beside_new_ones(tmp_path: Path) -> None:
+    clock = Clock()
+    write(tmp_path / "a.yaml", ONE, 1)
+    store = PolicyStore(tmp_path, clock=clock)
+    first = store.read().policies.digest
+    added = f"name: one\nrule: no\n---\n{ONE.replace('one', 'two')}severity: P1\n"
+    write(tmp_path / "a.yaml", added, 2)
+    clock.pass_poll()
+    assert names(store) == ["one", "two"]
+    # The detector evaluates again, because what is in force has changed.
+    assert store.read().policies.digest != first
+
+
+def test_a_name_in_two_files_counts_once(tmp_path: Path) -> None:
+    write(tmp_path / "a.yaml", ONE, 1)
+    write(tmp_path / "b.yaml", f"{ONE}severity: P1\n---\n{ONE.replace('one', 'two')}", 1)
+    store = PolicyStore(tmp_path)
+    assert names(store) == ["one", "two"]
+    assert store.read().policies.policies[0].severity == "P3"
+    assert store.read().broken == ("b.yaml",)
+    assert store.read().error == "b.yaml: name: one is in a.yaml too; rename one"
+
+
+def test_a_file_that_is_no_text_is_a_broken_file(tmp_path: Path) -> None:
+    write(tmp_path / "a.yaml", ONE, 1)
+    (tmp_path / "b.yaml").write_bytes(b"\xff\xfe")
+    store = PolicyStore(tmp_path)
+    assert (names(store), store.read().broken) == (["one"], ("b.yaml",))
+
+
 def test_a_directory_that_vanishes_keeps_its_policies(tmp_path: Path) -> None:
     clock, directory = Clock(), tmp_path / "policies"
     directory.mkdir()
