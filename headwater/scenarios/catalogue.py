@@ -15,6 +15,7 @@ NAMES = (
     "numeric-regression",
     "misrouted-data",
     "deleted-dataset",
+    "pull-request",
 )
 
 

@@ -35,11 +35,17 @@ def prepare(story: Story, stage: Stage) -> None:
     """Let the regular nights run. Their events are sent together with those of the fault.
 
     A fault may be some nights old. Without the runs since then, the jobs would count as missing.
+    A story with steps before its fault has these runs, so its events are sent at once.
     """
     with stage.step("prepare", "regular nights") as step:
-        story.prepare(stage.workshop)
+        if story.before_fault is None:
+            story.prepare(stage.workshop)
+        else:
+            stage.play(story.prepare)
         runs = sum(len(runs) for runs in stage.workshop.runs.values())
         step.lines.append(f"{len(stage.workshop.runs)} jobs ran {runs} times on real files")
+    if story.before_fault is not None:
+        story.before_fault(stage)
 
 
 def inject(story: Story, stage: Stage) -> None:

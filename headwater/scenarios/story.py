@@ -20,6 +20,8 @@ class Story:
 
     prepare: build the estate and let it run as on every night.
     inject: let the fault happen.
+    before_fault: steps between the regular nights and the fault; these nights must then include
+        that of tonight.
     repair: remove the cause and run the jobs of the plan again.
     examine: further steps after the usual questions and before the repair.
     verify: steps after the repair that compare the data with the expected data.
@@ -34,5 +36,6 @@ class Story:
     repair: Callable[[Workshop], None]
     truth: Truth
     origin: str = ""
+    before_fault: Callable[[Stage], None] | None = None
     examine: Callable[[Stage], None] = field(default=_nothing_more)
     verify: Callable[[Stage], None] = field(default=_nothing_more)

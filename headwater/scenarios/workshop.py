@@ -47,6 +47,7 @@ class Job:
     columns: by output column, the (dataset, column) pairs that it is made from.
     checks: a function from the rows of the output to the checks that passed or failed.
     model: whether the output is a model.
+    sql: the query that `compute` runs, if it runs one.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Job:
     version: str = "1.0"
     checks: Callable[[Rows], Mapping[str, bool]] | None = None
     model: bool = False
+    sql: str = ""
 
 
 class Workshop:
@@ -233,15 +235,17 @@ class Workshop:
         }
 
     def _output_facets(self, job: Job, rows: Rows) -> Event:
-        facets: Event = {"schema": _schema(job.types)}
+        written_columns = rows[0] if rows else job.types
+        types = {name: type for name, type in job.types.items() if name in written_columns}
+        facets: Event = {"schema": _schema(types)}
         if job.columns:
-            facets["columnLineage"] = {"fields": self._column_fields(job)}
+            facets["columnLineage"] = {"fields": self._column_fields(job, types)}
         if job.model:
             facets["datasetType"] = {"datasetType": "MODEL"}
         quality: Event = {
             "dataQualityMetrics": {
                 "rowCount": len(rows),
-                "columnMetrics": column_metrics(rows, job.types),
+                "columnMetrics": column_metrics(rows, types),
             }
         }
         if job.checks is not None:
@@ -257,9 +261,10 @@ class Workshop:
             "outputFacets": _with_heads(written),
         }
 
-    def _column_fields(self, job: Job) -> Event:
+    def _column_fields(self, job: Job, types: Mapping[str, str]) -> Event:
         fields: Event = {}
-        for column, pairs in job.columns.items():
+        for column in filter(types.__contains__, job.columns):
+            pairs = job.columns[column]
             inputs = [
                 {"namespace": self.namespace, "name": name, "field": source}
                 for name, source in pairs
@@ -283,9 +288,8 @@ def _read(file: Path) -> Rows:
 
 
 def _job_facets(job: Job) -> Event:
-    facets: Event = {
-        "sourceCode": {"language": "PYTHON", "sourceCode": inspect.getsource(job.compute)}
-    }
+    code = {"language": "PYTHON", "sourceCode": "" if job.sql else inspect.getsource(job.compute)}
+    facets: Event = {"sql": {"query": job.sql}} if job.sql else {"sourceCode": code}
     if job.owner:
         facets["ownership"] = {"owners": [{"name": job.owner, "type": "team"}]}
     return facets
