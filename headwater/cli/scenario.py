@@ -78,7 +78,7 @@ def scenario(
     played = []
     with running_stack(home, out, keep=keep) as (stack, target, folder):
         for story in stories:
-            out.rule(f"[bold]{story.name}: {story.title}")
+            out.print(f"[bold]{story.name}: {story.title}[/]")
             stage = new_stage(story, target, folder / story.name, out, pause_seconds)
             played.append(_play(story, stage))
         ok = all(one["ok"] for one in played)
