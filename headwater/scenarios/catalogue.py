@@ -16,6 +16,7 @@ NAMES = (
     "misrouted-data",
     "deleted-dataset",
     "pull-request",
+    "migration",
 )
 
 

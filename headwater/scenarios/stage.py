@@ -126,17 +126,18 @@ class Stage:
 
     def findings(self, *, is_open: bool | None = True) -> list[JsonObject]:
         """Return the findings of tier P1 and P2 on the nodes of the story."""
-        found = self.backend.ask("findings", **_NO_FILTER, open=is_open, first=FINDINGS_MAX)[
-            "findings"
-        ]
         own = {self.workshop.urn(node) for node in self._nodes()}
         prefixes = tuple(self.workshop.urn(f"{kind}:") for kind in ("job", "dataset"))
-        nodes = [edge["node"] for edge in found["edges"]]
         return [
             one
-            for one in nodes
+            for one in self.list_findings(open=is_open)
             if one["severity"] != "P3" and (one["urn"] in own or one["urn"].startswith(prefixes))
         ]
+
+    def list_findings(self, **filter: Any) -> list[JsonObject]:
+        """Return the findings of any tier and any node that a filter matches."""
+        asked = self.backend.ask("findings", **{**_NO_FILTER, **filter}, first=FINDINGS_MAX)
+        return [edge["node"] for edge in asked["findings"]["edges"]]
 
     def _nodes(self) -> set[str]:
         truth = self.truth

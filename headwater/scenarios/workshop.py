@@ -151,6 +151,19 @@ class Workshop:
         tags = [{"key": key, "value": value, "source": "steward"}]
         self.send(native.tags_event(self.namespace, table, tags, event_time=_text(when)))
 
+    def deprecate(self, table: str, replacement: str, reason: str, when: datetime) -> None:
+        """Deprecate a table, as a steward does."""
+        urn = dataset_urn(self.namespace, replacement)
+        self.send(
+            native.deprecation_event(
+                self.namespace,
+                table,
+                reason=reason,
+                replacement=urn,
+                event_time=_text(when),
+            )
+        )
+
     def drop(self, job_name: str, table: str, when: datetime) -> None:
         """Delete a table with its file, and report the job that did it."""
         self._file(table).unlink()

@@ -59,4 +59,6 @@ def test_each_scenario_finds_what_it_declares(name: str, target: Target, tmp_pat
     investigation.play(story, stage)
     wrong = [(step.name, step.expected, step.found) for step in stage.steps if not step.ok]
     assert wrong == []
-    assert [step.name for step in stage.steps][-2:] == ["validate", "data"]
+    names = [step.name for step in stage.steps]
+    assert "validate" in names
+    assert names[-1] == "data"
