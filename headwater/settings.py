@@ -102,6 +102,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     policies: str = ""
     # Consumers that are tests: patterns of their namespaces and names, separated by commas.
     test_consumers: str = ""
+    # A job that reads a stream may be this many records behind its end (docs/how-to/streams.md).
+    stream_lag_limit: int = 10_000
     # Where alerts are sent (docs/how-to/alerts.md): addresses of webhooks, separated by commas.
     alert_webhooks: str = ""
     # The address of an Alertmanager: `http://127.0.0.1:9093`.
@@ -257,6 +259,8 @@ def _validate(settings: Settings) -> None:
             raise SettingsError(f"{PREFIX}{name.upper()} must be a number from 0")
     _validate_public_url(settings.public_url)
     _validate_trace_url(settings.trace_url)
+    if settings.stream_lag_limit < 0:
+        raise SettingsError("HEADWATER_STREAM_LAG_LIMIT must not be below 0")
     if settings.future_seconds < 0:
         raise SettingsError("HEADWATER_FUTURE_SECONDS must not be below 0")
     if not 0 <= settings.port <= 65_535:

@@ -45,7 +45,11 @@ def detect(
     try:
         with alert_service(database, settings, delivers=not once) as alerts:
             detector = Detector(
-                database, spool=spool, enqueue=alerts.enqueue, policies=policy_store(settings)
+                database,
+                spool=spool,
+                enqueue=alerts.enqueue,
+                policies=policy_store(settings),
+                lag_limit=settings.stream_lag_limit,
             )
             if once:
                 migrate(database)

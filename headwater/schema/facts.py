@@ -19,6 +19,8 @@ from typing import TypeVar
 
 import msgspec
 
+from headwater.schema.stream_facts import StreamFacts, join_streams
+
 K = TypeVar("K")
 V = TypeVar("V")
 S = TypeVar("S", str, "Name")
@@ -73,14 +75,14 @@ class Usage(msgspec.Struct, omit_defaults=True, gc=False):
     # True if any event names it other than as dropped, and if any names it as dropped.
     made: bool = True
     dropped: bool = False
-    # Origins of an output: by column lineage, and by the lineage facet (None: no facet; an empty
-    # set: the facet states that it has no origins).
+    # Origins of an output: by column lineage, and by the lineage facet (empty: it has none).
     derived: set[Name] = set()
     explicit: set[Name] | None = None
-    # The urns of the jobs that used it: those of the events. Empty if no event names a job with it.
+    # The urns of the jobs of the events that name it.
     jobs: set[str] = set()
-    # What its events say about the content before this write (`headwater.schema.write_modes`).
+    # What its events say about the content before this write (`schema.write_modes`).
     write_evidence: set[str] = set()
+    stream: StreamFacts | None = None
 
 
 class RunFacts(msgspec.Struct, omit_defaults=True, gc=False):
@@ -112,7 +114,7 @@ class RunFacts(msgspec.Struct, omit_defaults=True, gc=False):
 
 
 class Assertion(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """A reference to another dataset or job, with the first and last instant of its observation."""
+    """A reference to another dataset or job, with the span of its observation."""
 
     name: Name
     first: int
@@ -148,10 +150,9 @@ class DatasetFacts(msgspec.Struct, omit_defaults=True, gc=False):
     # Description, owners and deprecation by people (`headwater.schema.edits`), and their edits.
     edits: Registers = {}
     history: set[Edit] = set()
-    # By hash: when each of its schemas was seen.
+    # When each of its schemas was seen, by hash.
     schemas: dict[str, Span] = {}
-    # Declared without a run: its origin datasets and jobs, and the newest declaration (JSON list of
-    # their urns).
+    # Declared without a run: its origins, and the newest declaration (JSON list of their urns).
     sources: Assertions = {}
     declared: LwwRegister | None = None
     # When its data was captured or updated, by events of the dataset itself.
@@ -172,9 +173,8 @@ class JobFacts(msgspec.Struct, omit_defaults=True, gc=False):
     # Jobs that it follows, and jobs whose data it takes without a dataset between.
     after: Assertions = {}
     sources: Assertions = {}
-    # Design-time lineage: everything that job events declared without a run, and the newest
-    # declaration of each side: JSON of the urns of the inputs, and of the outputs with the urns of
-    # their origins (null: all inputs).
+    # Design-time lineage: all that job events declared without a run, and the newest declaration
+    # of each side: JSON of the urns of inputs, and of outputs with their origins (null: all).
     inputs: Assertions = {}
     outputs: Assertions = {}
     declared_inputs: LwwRegister | None = None
@@ -253,8 +253,7 @@ class UndatedEvent(msgspec.Struct, array_like=True, frozen=True, gc=False):
 class GraphDelta(msgspec.Struct):
     """The facts of a set of events, by urn: the only input of a write to the graph.
 
-    `undated` has the events, by digest, that the writer folds at the receipts the graph keeps.
-    """
+    `undated`: by digest, the events that the writer folds at the receipts the graph keeps."""
 
     runs: dict[str, RunFacts] = {}
     jobs: dict[str, JobFacts] = {}
@@ -336,6 +335,7 @@ def join_usages(a: Usage, b: Usage) -> Usage:
         explicit=explicit,
         jobs=_union(a.jobs, b.jobs),
         write_evidence=_union(a.write_evidence, b.write_evidence),
+        stream=join_streams(a.stream, b.stream),
     )
 
 

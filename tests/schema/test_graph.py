@@ -13,6 +13,8 @@ TYPES = {
     "BOOLEAN",
     "ZONED DATETIME",
     "LIST<FLOAT>",
+    "LIST<INTEGER>",
+    "LIST<ZONED DATETIME>",
     "LIST<STRING>",
     "BYTES",
 }

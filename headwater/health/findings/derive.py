@@ -23,6 +23,7 @@ from headwater.health.findings.answers.reader import read_answer_histories
 from headwater.health.findings.datasets.detect import detect_dataset
 from headwater.health.findings.datasets.reader import read_dataset_histories
 from headwater.health.findings.jobs.detect import detect_job, detect_job_by_clock
+from headwater.health.findings.jobs.history import LAG_LIMIT
 from headwater.health.findings.jobs.reader import read_job_histories
 from headwater.health.findings.models import Episode
 from headwater.health.findings.policy_violation import policy_episodes
@@ -39,6 +40,17 @@ HORIZON = timedelta(hours=2)
 _PRECISION = timedelta(seconds=30)
 
 log = logging.getLogger("headwater.findings")
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What operators decide: the policies in force, and how far a stream may be behind."""
+
+    policies: PolicyStore | None = None
+    lag_limit: int = LAG_LIMIT
+
+
+DEFAULT_TERMS = Terms()
 
 
 @dataclass
@@ -79,7 +91,7 @@ def derive(
     urns: Iterable[str],
     instant: datetime,
     *,
-    policies: PolicyStore | None = None,
+    terms: Terms = DEFAULT_TERMS,
     on_chunk: Callable[[], object] = lambda: None,
 ) -> Derived:
     """Return the episodes of these nodes at an instant, those of policies in force among them.
@@ -88,10 +100,10 @@ def derive(
     """
     derived = Derived()
     for some in chunks(sorted(set(urns)), SUBJECTS_PER_CHUNK):
-        for subject, detect, by_clock in _detectors(view, some, instant):
+        for subject, detect, by_clock in _detectors(view, some, instant, terms.lag_limit):
             derived.add(subject, detect, instant, by_clock)
-        if policies is not None:
-            _add_violations(view, policies, some, instant, derived)
+        if terms.policies is not None:
+            _add_violations(view, terms.policies, some, instant, derived)
         on_chunk()
     return derived
 
@@ -131,7 +143,7 @@ def _outline(episodes: Iterable[Episode]) -> set[tuple[str, datetime | None]]:
 
 
 def _detectors(
-    view: GraphView, urns: Sequence[str], instant: datetime
+    view: GraphView, urns: Sequence[str], instant: datetime, lag_limit: int
 ) -> Iterator[tuple[str, Detect, Detect | None]]:
     """Yield each node that exists, with the function from an instant to its episodes, and the one
     to those that depend on the clock, if there is one."""
@@ -139,7 +151,7 @@ def _detectors(
     for urn in urns:
         of_kind.setdefault(urn.partition(":")[0], []).append(urn)
     jobs, datasets = of_kind.get("job", []), of_kind.get("dataset", [])
-    for job in read_job_histories(view, jobs):
+    for job in read_job_histories(view, jobs, lag_limit=lag_limit):
         yield job.urn, _bound(detect_job, job), _bound(detect_job_by_clock, job)
     for dataset in read_dataset_histories(view, datasets, instant):
         yield dataset.urn, _bound(detect_dataset, dataset), None

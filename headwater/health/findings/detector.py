@@ -37,6 +37,8 @@ from headwater.health.findings.changed_nodes import (
     GraphState,
     read_graph_state,
 )
+from headwater.health.findings.derive import Terms
+from headwater.health.findings.jobs.history import LAG_LIMIT
 from headwater.health.findings.sweep import OvertakenError, Swept, subject_pages, sweep
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.write.transaction import read_checkpoint
@@ -107,6 +109,7 @@ class Detector:
         spool: Spool | None = None,
         enqueue: Enqueue = _no_alerts,
         policies: PolicyStore | None = None,
+        lag_limit: int = LAG_LIMIT,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """Create a detector.
@@ -116,12 +119,14 @@ class Detector:
             spool: The spool whose events the worker folds, if it is on this machine.
             enqueue: Writes the alerts that are due, in the transaction that writes findings.
             policies: The policies in force; a changed policy gives a full pass.
+            lag_limit: How many records of a topic a job may be behind.
             clock: The now of the detectors.
         """
         self._view = GraphView(database)
         self._spool = spool
         self._enqueue = enqueue
         self._policies = policies
+        self._terms = Terms(policies, lag_limit)
         self._clock = clock
         self._changes = ChangeReader(self._view)
         self._state: DetectorState | None = None
@@ -191,7 +196,7 @@ class Detector:
             self._view,
             None,
             instant,
-            policies=self._policies,
+            terms=self._terms,
             on_write=self._saving(state, instant),
         )
         self._note(swept, state)
@@ -210,9 +215,11 @@ class Detector:
         return None, DetectorState(self._changes.skip(present), version)
 
     def _version(self) -> str:
-        """Return the version of the rules: of the program, and of the policies in force."""
+        """Return the version of the rules: of the program, the policies in force and limits."""
         digest = self._policies.read().policies.digest if self._policies else ""
-        return f"{VERSION} {digest}" if digest else VERSION
+        limit = self._terms.lag_limit
+        parts = (VERSION, digest, "" if limit == LAG_LIMIT else f"lag={limit}")
+        return " ".join(filter(None, parts))
 
     def _pass(self, changed: Changed, state: DetectorState) -> Swept | None:
         """Make a pass over the nodes that changed or are due, if there are any."""
@@ -229,7 +236,7 @@ class Detector:
             urns,
             instant,
             relinked=changed.relinked,
-            policies=self._policies,
+            terms=self._terms,
             on_write=self._saving(state, instant),
             on_chunk=self._rest,
         )
@@ -255,7 +262,7 @@ class Detector:
             page or (),
             instant,
             evaluates_all=page is None,
-            policies=self._policies,
+            terms=self._terms,
             on_write=self._saving(state, instant, is_page=page is not None),
         )
         if page is None:

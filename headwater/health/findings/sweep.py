@@ -16,7 +16,6 @@ from itertools import chain
 from headwater.chunks import chunks
 from headwater.cypher.driver.database import Row, Transaction
 from headwater.errors import HeadwaterError
-from headwater.governance.policies.store import PolicyStore
 from headwater.health.findings.affected import (
     Subject,
     find_downstream,
@@ -25,7 +24,13 @@ from headwater.health.findings.affected import (
     read_subjects,
     read_upstream,
 )
-from headwater.health.findings.derive import SUBJECTS_PER_CHUNK, Derived, derive
+from headwater.health.findings.derive import (
+    DEFAULT_TERMS,
+    SUBJECTS_PER_CHUNK,
+    Derived,
+    Terms,
+    derive,
+)
 from headwater.health.findings.models import Affected, Episode, Finding, Tier
 from headwater.health.findings.policy_violation import RULE as POLICY_RULE
 from headwater.health.findings.root_causes import Interval, find_roots
@@ -83,7 +88,7 @@ def sweep(
     *,
     relinked: Collection[str] = (),
     evaluates_all: bool = False,
-    policies: PolicyStore | None = None,
+    terms: Terms = DEFAULT_TERMS,
     on_write: WriteMore = id,
     on_chunk: Callable[[], object] = lambda: None,
 ) -> Swept:
@@ -95,7 +100,7 @@ def sweep(
         instant: The now of the detectors.
         relinked: The nodes whose edges, tags or owners changed.
         evaluates_all: Find out again who is affected by every finding, and its root.
-        policies: The policies in force.
+        terms: The policies in force, and limits.
         on_write: Called with the transaction before it ends.
         on_chunk: Called after each chunk of nodes, for a pause.
 
@@ -105,7 +110,7 @@ def sweep(
     """
     passes = read_passes(view)
     subjects = sorted(set(chain.from_iterable(subject_pages(view)) if urns is None else urns))
-    derived = derive(view, subjects, instant, policies=policies, on_chunk=on_chunk)
+    derived = derive(view, subjects, instant, terms=terms, on_chunk=on_chunk)
     intervals, roots = _read_intervals(view)
     state = _State(passes, intervals, roots)
     state.stored = _read_stored(view, subjects)

@@ -40,6 +40,8 @@ from headwater.schema.events import TERMINAL, Dataset, Event, Job, Run
 from headwater.schema.facets import read_parent, salvage
 from headwater.schema.facets.run import JobDependencies, JobDependency
 from headwater.schema.facts import JobFacts, LwwRegister, Name, RunFacts, Usage
+from headwater.schema.stream_facts import stream_facts
+from headwater.schema.stream_offsets import partitions_in
 from headwater.schema.traces import trace_ids_in
 from headwater.schema.urns import canonical_run_id, run_urn
 
@@ -110,6 +112,8 @@ def _add_input(accumulator: DeltaAccumulator, run: RunFacts, dataset: Dataset) -
     if dataset.input_facets:
         texts = canonical_texts(dataset.input_facets)
         usage.facets = {**usage.facets, **accumulator.registers(texts)}
+        found = partitions_in(dataset.input_facets, dataset.name)
+        usage.stream = stream_facts(found, accumulator.last, accumulator.rank)
     if reading.version is not None:
         # The first event names the version that the run read. By the last event the run itself may
         # have made a newer one.
@@ -159,6 +163,8 @@ def _add_output(
     if dataset.output_facets:
         texts = canonical_texts(dataset.output_facets)
         usage.facets = {**usage.facets, **accumulator.registers(texts)}
+        found = partitions_in(dataset.output_facets, dataset.name)
+        usage.stream = stream_facts(found, accumulator.last, accumulator.rank)
     if reading.version is not None and (write.state in TERMINAL or not write.state):
         usage.version = accumulator.register(reading.version)
     if reading.lifecycle is not None:

@@ -45,6 +45,7 @@ from headwater.schema.facts import (
 )
 from headwater.schema.facts_codec import pack
 from headwater.schema.graph import BOTH, FAILED, READS, WRITES
+from headwater.schema.stream_facts import StreamFacts
 from headwater.schema.urns import artifact_urn, dataset_urn, display_name, is_uuid, job_urn
 from headwater.schema.write_modes import inputs_hash, write_mode
 
@@ -433,11 +434,25 @@ def _dataset_read(urn: str, usage: Usage, reported: int | None, *, failing: bool
 
 
 def _parts(usage: Usage) -> Properties:
-    """Return the partitions and the subset of a dataset that a run read or wrote."""
+    """Return the partitions, the subset and the offsets of what a run read or wrote."""
     subset = usage.facets.get("subset")
     return {
         "partitions": sorted(usage.partitions) or None,
         "subset": subset.value if subset and subset.value else None,
+        **(_offsets(usage.stream) if usage.stream else {}),
+    }
+
+
+def _offsets(stream: StreamFacts) -> Properties:
+    """Return the offsets of a stream by partition, and its lags in the order of their reports."""
+    by_number = sorted(stream.offsets.items(), key=lambda item: int(item[0]))
+    rows = [one.to_json(partition) for partition, one in by_number]
+    lags = sorted(stream.lags)
+    return {
+        "offsets": msgspec.json.encode(rows).decode(),
+        "offsetsAt": time_at(max(one.instant for one in stream.offsets.values())),
+        "lags": [lag for _, lag in lags] or None,
+        "lagTimes": [time_at(instant) for instant, _ in lags] or None,
     }
 
 

@@ -3,7 +3,7 @@
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 200, $datasets INTEGER = 100
 // returns: job, urn, status, startedAt, endedAt, lastSeen, nominalStart, slot, attempt,
-//   execution, error, version, codeHash, reads, writes, parent
+//   execution, error, version, codeHash, reads, writes, parent, lags
 // example: headwater cypher read/findings/job_runs --param urns=job:spark:flights.clean
 UNWIND $urns AS job
 MATCH (j:Job {urn: job})
@@ -47,4 +47,8 @@ RETURN job, r.urn AS urn, r.status AS status, r.startedAt AS startedAt,
         RETURN DISTINCT a.dataset ORDER BY a.dataset LIMIT $datasets
       }
     } ORDER BY p.urn LIMIT 1
-  }[0] AS parent
+  }[0] AS parent, COLLECT {
+    MATCH (v:Source|Artifact)-[e:FEEDS]->(r) WHERE e.lags IS NOT NULL
+    RETURN {dataset: v.dataset, times: e.lagTimes, lags: e.lags}
+    ORDER BY v.dataset, v.urn LIMIT $datasets
+  } AS lags

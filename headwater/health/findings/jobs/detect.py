@@ -10,6 +10,7 @@ from headwater.health.findings.jobs.duration import detect_durations
 from headwater.health.findings.jobs.failed_run import detect_failed_runs
 from headwater.health.findings.jobs.history import JobHistory
 from headwater.health.findings.jobs.missing_run import detect_missing_runs
+from headwater.health.findings.jobs.stream_lag import detect_stream_lags
 from headwater.health.findings.jobs.uninstrumented import detect_uninstrumented
 from headwater.health.findings.models import Episode
 
@@ -25,6 +26,7 @@ def detect_job(history: JobHistory, instant: datetime) -> list[Episode]:
         *detect_failed_runs(history),
         *detect_changed_inputs(history),
         *detect_changed_code(history),
+        *detect_stream_lags(history),
         *detect_job_by_clock(history, instant),
     ]
     return sorted(found, key=lambda episode: (episode.rule, episode.first_seen, episode.key))

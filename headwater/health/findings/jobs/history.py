@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import date, datetime
 
 # The newest runs of a job that are examined.
 RUNS_MAX = 200
+# By default a stream may be this many records behind its end.
+LAG_LIMIT = 10_000
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,23 @@ class ParentFact:
     code_hash: str | None = None
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LagFact:
+    """How many records of a topic a run had not read, by one of its events."""
+
+    dataset: str
+    instant: datetime
+    lag: int
+
+
+@dataclass(frozen=True)
+class LagStart:
+    """The first report above the limit, of those before the runs that were read."""
+
+    run: str
+    instant: datetime
 
 
 @dataclass(frozen=True)
@@ -32,6 +52,7 @@ class RunFact:
     code_hash: the hash of its source code, or else of its SQL.
     reads, writes: the urns of datasets, sorted. What a failed run wrote is incomplete.
     parent: the run that contains it, such as the task of a query.
+    lags: what it reported of the topics that it read, by topic and time.
     """
 
     urn: str
@@ -48,6 +69,7 @@ class RunFact:
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     parent: ParentFact | None = None
+    lags: tuple[LagFact, ...] = ()
 
     @property
     def is_complete(self) -> bool:
@@ -103,6 +125,8 @@ class JobHistory:
       were not read.
     failing_run, failing_since: the first failed run since the success before these runs, and when
       it failed; None if all runs were read or the first of them did not fail.
+    lag_limit: how many records of a topic the job may be behind.
+    lagging_since: by topic, since when the job lags, if it lagged before these runs.
     """
 
     urn: str
@@ -127,6 +151,8 @@ class JobHistory:
     active_days: tuple[date, ...] = ()
     failing_run: str | None = None
     failing_since: datetime | None = None
+    lag_limit: int = LAG_LIMIT
+    lagging_since: Mapping[str, LagStart] = field(default_factory=dict)
 
     @property
     def since(self) -> datetime | None:

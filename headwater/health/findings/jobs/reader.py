@@ -13,6 +13,7 @@ from headwater.chunks import chunks
 from headwater.cypher.driver.database import Row
 from headwater.health.findings.jobs.cadence import WEEKDAYS_WITHIN
 from headwater.health.findings.jobs.history import (
+    LAG_LIMIT,
     RUNS_MAX,
     JobHistory,
     OutputFact,
@@ -20,6 +21,7 @@ from headwater.health.findings.jobs.history import (
     RunFact,
     Schedule,
 )
+from headwater.health.findings.jobs.lags import lags_of, read_lagging
 from headwater.health.findings.jobs.schedule import find_schedule
 from headwater.lineage.view import GraphView
 from headwater.schema.facts import RunFacts
@@ -35,7 +37,9 @@ _ERROR_CHARACTERS_MAX = 300
 _STREAMING = "STREAMING"
 
 
-def read_job_histories(view: GraphView, urns: Iterable[str]) -> list[JobHistory]:
+def read_job_histories(
+    view: GraphView, urns: Iterable[str], *, lag_limit: int = LAG_LIMIT
+) -> list[JobHistory]:
     """Return the histories of those of these jobs that the graph has, by urn.
 
     The view must be unrestricted: detectors see everything, and visibility is checked when
@@ -58,9 +62,11 @@ def read_job_histories(view: GraphView, urns: Iterable[str]) -> list[JobHistory]
         schedules = _read_schedules(view, runs)
         days = _read_active_days(view, runs)
         failing = _read_failing(view, runs)
+        lagging = read_lagging(view, runs, lag_limit)
         for urn, row in sorted(states.items()):
             history = _history(row, runs[urn], schedules.get(urn), days.get(urn, ()))
-            histories.append(replace(history, **failing.get(urn, {})))
+            history = replace(history, **failing.get(urn, {}), lag_limit=lag_limit)
+            histories.append(replace(history, lagging_since=lagging.get(urn, {})))
     return histories
 
 
@@ -90,6 +96,7 @@ def _run(row: Row) -> RunFact:
         reads=tuple(row["reads"]),
         writes=tuple(row["writes"]),
         parent=parent,
+        lags=lags_of(row["lags"]),
     )
 
 
