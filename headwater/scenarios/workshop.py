@@ -152,7 +152,7 @@ class Workshop:
         self.send(native.tags_event(self.namespace, table, tags, event_time=_text(when)))
 
     def deprecate(self, table: str, replacement: str, reason: str, when: datetime) -> None:
-        """Deprecate a table, as a steward does."""
+        """Send the edit of a steward that deprecates a table."""
         urn = dataset_urn(self.namespace, replacement)
         self.send(
             native.deprecation_event(
