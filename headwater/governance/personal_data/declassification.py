@@ -12,7 +12,7 @@ from datetime import date
 from urllib.parse import quote
 
 from headwater.governance.personal_data.classes import canonical_class
-from headwater.schema.edits import read_approvals
+from headwater.schema.edits import NodeApproval, read_approvals
 
 _PREFIX = "declassification"
 
@@ -25,18 +25,18 @@ def declassification_policy(classification: str, column: str | None = None) -> s
 
 def active_declassifications(
     dataset: str, approvals: str | None, today: date
-) -> dict[str, frozenset[str]]:
-    """Return the classes that are approved on a day, by the urn of the dataset or the column.
+) -> dict[str, dict[str, NodeApproval]]:
+    """Return the approvals that count on a day, by the urn of the dataset or column and by class.
 
     approvals: the property `approvals` of the dataset.
     """
-    found: dict[str, set[str]] = defaultdict(set)
+    found: dict[str, dict[str, NodeApproval]] = defaultdict(dict)
     for one in read_approvals(approvals):
         prefix, _, rest = one.policy.partition(":")
         if prefix == _PREFIX and rest and one.is_active(today):
             classification, _, column = rest.partition(":")
-            found[_urn(dataset, column)].add(classification)
-    return {urn: frozenset(classes) for urn, classes in found.items()}
+            found[_urn(dataset, column)][classification] = one
+    return dict(found)
 
 
 def _urn(dataset: str, column: str) -> str:

@@ -24,6 +24,7 @@ from functools import cached_property, lru_cache
 from urllib.parse import unquote
 
 from headwater.governance.personal_data.classes import covers
+from headwater.schema.edits import NodeApproval
 
 MASKED_SUFFIX = "masked"
 _INDIRECT = "INDIRECT"
@@ -118,13 +119,13 @@ class PersonalDataGraph:
     """What the propagation reads.
 
     citing: the answers that cite an answer.
-    declassified: nodes, each with the classes that a steward approved.
+    declassified: nodes, each with the approvals of stewards by class.
     """
 
     datasets: Mapping[str, DatasetLinks]
     roots: Sequence[Root]
     citing: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    declassified: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    declassified: Mapping[str, Mapping[str, NodeApproval]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

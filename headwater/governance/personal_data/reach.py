@@ -3,32 +3,51 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from weakref import WeakKeyDictionary
 
 from headwater.cypher.driver.database import Database
+from headwater.governance.personal_data.classes import covers
 from headwater.governance.personal_data.propagate import (
     Kind,
+    PersonalDataGraph,
     Reached,
     State,
     propagate,
     with_datasets,
 )
-from headwater.governance.personal_data.reader import read_graph
+from headwater.governance.personal_data.reader import dataset_of, read_graph
 from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.nodes import resolve_urn
 from headwater.lineage.view import GraphView
+from headwater.schema.edits import NodeApproval
 from headwater.schema.visibility import UNRESTRICTED
 
 
 @dataclass(frozen=True)
+class EndedExposure:
+    """A node that would be exposed without a declassification: the newest one on the path.
+
+    declassified: the urn of the column or dataset that it is about.
+    """
+
+    reached: Reached
+    approval: NodeApproval
+    declassified: str
+
+
+@dataclass(frozen=True)
 class Reach:
-    """Every node that personal data reaches, by urn and class, and the kinds of the datasets."""
+    """Every node that personal data reaches, by urn and class, and the kinds of the datasets.
+
+    ended: the exposures that declassifications ended.
+    """
 
     found: tuple[Reached, ...]
     kinds: dict[str, Kind]
+    ended: tuple[EndedExposure, ...] = ()
 
 
 # A revision of a graph, a day, and whether suggested classes count.
@@ -55,10 +74,36 @@ def read_reach(
     graph = read_graph(view.visible_to(UNRESTRICTED), day, with_suggested=with_suggested)
     found = with_datasets(graph, propagate(graph))
     kinds = {urn: links.kind for urn, links in graph.datasets.items()}
-    reach = Reach(tuple(found), kinds)
+    reach = Reach(tuple(found), kinds, tuple(_ended(graph, found)))
     with _lock:
         _reaches.setdefault(view.database, {})[with_suggested] = (key, reach)
     return reach
+
+
+def _ended(graph: PersonalDataGraph, found: Sequence[Reached]) -> Iterator[EndedExposure]:
+    """Yield what would be exposed without the declassifications, and is not."""
+    approved = {one for classes in graph.declassified.values() for one in classes}
+    roots = [
+        root for root in graph.roots if any(covers(one, root.classification) for one in approved)
+    ]
+    if not roots:
+        return
+    without = replace(graph, roots=roots, declassified={})
+    exposed = {(one.urn, one.classification) for one in found if one.state is State.EXPOSED}
+    for one in with_datasets(without, propagate(without)):
+        is_ended = one.state is State.EXPOSED and (one.urn, one.classification) not in exposed
+        approvals = list(_approvals_on(one, graph)) if is_ended else []
+        if approvals:
+            urn, approval = max(approvals, key=lambda pair: (pair[1].at, pair[0]))
+            yield EndedExposure(one, approval, urn)
+
+
+def _approvals_on(one: Reached, graph: PersonalDataGraph) -> Iterator[tuple[str, NodeApproval]]:
+    """Yield the approvals of the nodes on a path that cover its class, with the nodes."""
+    for urn in dict.fromkeys([*one.path, *map(dataset_of, one.path)]):
+        for classification, approval in graph.declassified.get(urn, {}).items():
+            if covers(classification, one.classification):
+                yield urn, approval
 
 
 def unmasked_reach(view: GraphView, urns: Sequence[str]) -> dict[str, list[str]]:

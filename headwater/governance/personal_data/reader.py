@@ -24,6 +24,7 @@ from headwater.governance.personal_data.propagate import (
     Root,
 )
 from headwater.lineage.view import GraphView
+from headwater.schema.edits import NodeApproval
 from headwater.schema.urns import column_urn, parse_urn
 
 DATASETS_MAX = 50_000
@@ -45,7 +46,7 @@ def read_graph(view: GraphView, today: date, *, with_suggested: bool = False) ->
     if with_suggested:
         known = {root.urn for root in roots}
         roots += [root for root in _suggested(view) if root.urn not in known]
-    declassified: dict[str, frozenset[str]] = {}
+    declassified: dict[str, dict[str, NodeApproval]] = {}
     datasets: dict[str, DatasetLinks] = {}
     for row in _read_links(view, {root.dataset for root in roots}):
         datasets[row["urn"]] = _links(row)
@@ -92,7 +93,7 @@ def _read_links(view: GraphView, starts: Collection[str]) -> Iterator[Row]:
             rows = view.read("read/personal_data/links", seconds=_SECONDS_MAX, urns=urns)
             for row in rows:
                 after.update(
-                    dataset or _dataset_of(target) for _, target, _, _, dataset in row["edges"]
+                    dataset or dataset_of(target) for _, target, _, _, dataset in row["edges"]
                 )
                 after.update(output for _, output, _ in row["crossings"])
                 after.update(output for output, _ in row["feeds"])
@@ -107,7 +108,7 @@ def _links(row: Row) -> DatasetLinks:
         ColumnEdge(
             source,
             target,
-            dataset or _dataset_of(target),
+            dataset or dataset_of(target),
             job or "",
             tuple(transformations or ()),
         )
@@ -141,7 +142,7 @@ def _edge_key(edge: ColumnEdge) -> tuple[Any, ...]:
     return edge.source, edge.target, edge.job, edge.transformations
 
 
-def _dataset_of(urn: str) -> str:
+def dataset_of(urn: str) -> str:
     """Return the urn of the dataset of a column, or of a dataset itself."""
     if urn.startswith(_DATASET):
         return urn

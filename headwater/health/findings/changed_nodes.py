@@ -7,7 +7,8 @@ end of the last one; a change that was read already is left out.
 
 A changed run matters to its jobs, to the jobs that contain it, and to the datasets that it read or
 wrote. A changed dataset or job matters to its neighbours within two hops, such as the readers of an
-output and the origins of an input. All of these matter to the answers downstream.
+output and the origins of an input. All of these matter to the answers, models and exports
+downstream.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 from headwater.chunks import chunks
 from headwater.cypher.driver.database import Row
 from headwater.health.findings.affected import find_cited, find_downstream
+from headwater.health.findings.unmasked_personal_data import find_exposable
 from headwater.lineage.questions.changed_runs import LOOK_BACK, ROWS_MAX, changed_runs
 from headwater.lineage.view import GraphView
 
@@ -105,9 +107,9 @@ class ChangeReader:
         down = find_downstream(self._view, near)
         if down.truncated or len(near) >= NODES_MAX:
             return None
-        answers = {urn for urn in down.hops if urn.startswith(_ANSWER)}
+        exposable = find_exposable(self._view, down.hops.keys() | near)
         # A late version may end for how long a citation was current, so who is affected.
-        return Changed(end, frozenset(near | answers), frozenset(relinked | cited))
+        return Changed(end, frozenset(near | exposable), frozenset(relinked | cited))
 
     def _visible_revision(self, revision: int, before: int) -> int:
         """Return the newest revision whose nodes are all visible."""

@@ -11,7 +11,7 @@ names it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -29,6 +29,7 @@ from headwater.health.findings.models import Episode
 from headwater.health.findings.policy_violation import policy_episodes
 from headwater.health.findings.producers.detect import detect_producer
 from headwater.health.findings.producers.reader import read_producer_histories
+from headwater.health.findings.unmasked_personal_data import personal_data_episodes
 from headwater.lineage.view import GraphView
 
 H = TypeVar("H")
@@ -104,6 +105,7 @@ def derive(
             derived.add(subject, detect, instant, by_clock)
         if terms.policies is not None:
             _add_violations(view, terms.policies, some, instant, derived)
+        _add_by_subject(personal_data_episodes(view, some, instant), derived)
         on_chunk()
     return derived
 
@@ -116,7 +118,11 @@ def _add_violations(
     derived: Derived,
 ) -> None:
     """Add the violations of policies. What the clock alone changes is found by the full passes."""
-    for episodes in policy_episodes(view, policies, urns, instant).values():
+    _add_by_subject(policy_episodes(view, policies, urns, instant), derived)
+
+
+def _add_by_subject(found: Mapping[str, Sequence[Episode]], derived: Derived) -> None:
+    for episodes in found.values():
         derived.episodes.update((episode.id, episode) for episode in episodes)
 
 

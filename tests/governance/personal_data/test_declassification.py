@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any
 
 import msgspec
@@ -24,6 +24,11 @@ def approvals(*policies: str, **terms: Any) -> str:
     return msgspec.json.encode(given).decode()
 
 
+def classes(text: str | None, today: date = TODAY) -> dict[str, set[str]]:
+    found = active_declassifications(DATASET, text, today)
+    return {urn: set(approved) for urn, approved in found.items()}
+
+
 def test_the_policy_names_the_class_and_the_column() -> None:
     assert declassification_policy("E-Mail", "mail") == "declassification:email:mail"
     assert declassification_policy("pii") == "declassification:pii"
@@ -31,14 +36,17 @@ def test_the_policy_names_the_class_and_the_column() -> None:
 
 def test_approvals_count_for_columns_and_whole_datasets() -> None:
     text = approvals("declassification:email:a:b", "declassification:pii", "retention")
-    assert active_declassifications(DATASET, text, TODAY) == {
-        "column:db:orders:a%3Ab": frozenset({"email"}),
-        DATASET: frozenset({"pii"}),
-    }
+    assert classes(text) == {"column:db:orders:a%3Ab": {"email"}, DATASET: {"pii"}}
 
 
 def test_an_approval_ends_after_its_last_day() -> None:
     text = approvals("declassification:email", until="2026-06-01")
-    assert active_declassifications(DATASET, text, TODAY) == {DATASET: frozenset({"email"})}
-    assert active_declassifications(DATASET, text, date(2026, 6, 2)) == {}
-    assert active_declassifications(DATASET, None, TODAY) == {}
+    assert classes(text) == {DATASET: {"email"}}
+    assert classes(text, date(2026, 6, 2)) == {}
+    assert classes(None) == {}
+
+
+def test_the_approval_has_its_time_and_author() -> None:
+    text = approvals("declassification:email", by="mia")
+    approval = active_declassifications(DATASET, text, TODAY)[DATASET]["email"]
+    assert (approval.at, approval.by) == (datetime(2026, 1, 1, tzinfo=UTC), "mia")
