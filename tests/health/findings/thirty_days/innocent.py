@@ -359,11 +359,10 @@ def new_words_about_a_job(plan: Plan) -> None:
 
 @innocent
 def new_tag(plan: Plan) -> None:
-    """A steward tags the customers as personal data."""
+    """A steward tags the addresses of the customers as personal data; no feature uses them."""
     when = at(13, "13:00")
-    event = native.tag_edits_event(
-        "db", "customers", added=[{"key": "pii"}], by="ann", event_time=text(when)
-    )
+    tag = {"key": "pii", "value": "email", "field": "email"}
+    event = native.tag_edits_event("db", "customers", added=[tag], by="ann", event_time=text(when))
     plan.send(when, event)
 
 
