@@ -36,10 +36,13 @@ from headwater.graphql.types.properties import (
     SchemaField,
 )
 from headwater.graphql.types.results import Connection, load_connection
-from headwater.graphql.types.scalars import ID, Long
+from headwater.graphql.types.scalars import ID, Long, long_or_none
 from headwater.graphql.types.steps import RunStep
+from headwater.graphql.types.streams import StreamPartition
 from headwater.lineage.pagination import page_request
 from headwater.lineage.questions.run_steps import run_steps
+from headwater.lineage.questions.run_streams import RunStream as StreamOfRun
+from headwater.lineage.questions.run_streams import run_streams
 from headwater.schema.urns import job_urn, parse_urn
 
 
@@ -211,11 +214,8 @@ class PipelineRun(RunDetails):
     @resolver("The job that it executes.")
     async def job(self, info: Info) -> Job | None:
         jobs = (await info.context.run_links.load(self.urn)).get("jobs", [])
-        own_job = (
-            job_urn(self.namespace, self.pipeline_name)
-            if self.namespace and self.pipeline_name
-            else ""
-        )
+        is_named = self.namespace and self.pipeline_name
+        own_job = job_urn(self.namespace or "", self.pipeline_name or "") if is_named else ""
         first = await Job.all(info, [own_job] if own_job in jobs else jobs[:1])
         return first[0] if first else None
 
@@ -276,9 +276,37 @@ class PipelineRun(RunDetails):
     async def steps(self, info: Info) -> list[RunStep]:
         return [RunStep.of(step) for step in run_steps(await info.context.facets.load(self.urn))]
 
+    @resolver("The topics that it read and wrote, with the offsets that its events reported.")
+    async def streams(self, info: Info) -> list[RunStream]:
+        streams = run_streams(await info.context.run_links.load(self.urn))
+        datasets = await Dataset.all(info, list(dict.fromkeys(one.dataset for one in streams)))
+        by_urn = {dataset.urn: dataset for dataset in datasets}
+        return [RunStream.of(one, by_urn[one.dataset]) for one in streams if one.dataset in by_urn]
+
     @resolver("The newest value of each facet.")
     async def facets(self, info: Info) -> JSON:
         return JSON(await info.context.facets.load(self.urn))
+
+
+@strawberry.type(description="A topic that a run read or wrote.")
+class RunStream:
+    dataset: Dataset
+    is_output: bool = strawberry.field(description="True if the run wrote it.")
+    reported_at: datetime = strawberry.field(description="The newest event with offsets.")
+    lag: Long | None = strawberry.field(
+        description="How many records of all partitions it had not read; null if unknown."
+    )
+    partitions: list[StreamPartition] = strawberry.field(description="By number; at most 256.")
+
+    @classmethod
+    def of(cls, row: StreamOfRun, dataset: Dataset) -> RunStream:
+        return cls(
+            dataset=dataset,
+            is_output=row.is_output,
+            reported_at=row.reported_at,
+            lag=long_or_none(row.lag),
+            partitions=[StreamPartition.of(one) for one in row.partitions],
+        )
 
 
 @strawberry.type(description="A capture of data that no known run produced.")

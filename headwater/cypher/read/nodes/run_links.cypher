@@ -12,12 +12,16 @@ MATCH (r:PipelineRun {urn: urn})
 RETURN urn,
   COLLECT { MATCH (r)-[:RUN_OF]->(j:Job) RETURN j.urn ORDER BY j.urn } AS jobs,
   COLLECT {
-    MATCH (v:Source|Artifact)-[:FEEDS]->(r)
-    RETURN {urn: v.urn, dataset: v.dataset} ORDER BY v.urn LIMIT $limit
+    MATCH (v:Source|Artifact)-[e:FEEDS]->(r)
+    RETURN {urn: v.urn, dataset: v.dataset, stream: CASE WHEN e.offsets IS NOT NULL THEN
+      {offsets: e.offsets, reportedAt: e.offsetsAt, lag: e.lags[-1]} END}
+    ORDER BY v.urn LIMIT $limit
   } AS inputs,
   COLLECT {
-    MATCH (r)-[:PRODUCED]->(a:Artifact)
-    RETURN {urn: a.urn, dataset: a.dataset} ORDER BY a.urn LIMIT $limit
+    MATCH (r)-[e:PRODUCED]->(a:Artifact)
+    RETURN {urn: a.urn, dataset: a.dataset, stream: CASE WHEN e.offsets IS NOT NULL THEN
+      {offsets: e.offsets, reportedAt: e.offsetsAt, lag: e.lags[-1]} END}
+    ORDER BY a.urn LIMIT $limit
   } AS outputs,
   COLLECT { MATCH (r)-[:PART_OF]->(p:PipelineRun) RETURN p.urn ORDER BY p.urn } AS parents,
   COLLECT { MATCH (c:PipelineRun)-[:PART_OF]->(r) RETURN c.urn

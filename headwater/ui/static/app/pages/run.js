@@ -18,6 +18,7 @@ import { idOfUrn, urnOfId } from "../urns.js";
 import { useAsk } from "../use_ask.js";
 import { Consequences } from "./run_consequences.js";
 import { Reads, Writes } from "./run_data.js";
+import { Steps, Streams } from "./run_inside.js";
 
 const MARGIN_MILLISECONDS = 1000;
 const EVENTS = 100;
@@ -61,6 +62,8 @@ function Whole({ run, again }) {
       <${Section} id="outputs" title=${t("run.outputs")}><${Writes} run=${run} /><//>
       <${Section} id="about" title=${t("part.about")}><${About} run=${run} /><//>
     </div>
+    ${run.streams.length > 0 && html`<${Section} id="streams" title=${t("run.streams")}><${Streams} streams=${run.streams} /><//>`}
+    ${run.steps.length > 0 && html`<${Section} id="steps" title=${t("run.steps")}><${Steps} steps=${run.steps} /><//>`}
     ${run.children.length > 0 && html`<${Section} id="children" title=${t("run.children")}><${Children} runs=${run.children} /><//>`}
     <${FacetSection} urn=${run.urn} />`;
 }
