@@ -61,17 +61,14 @@ def _play(
     from headwater.cli import render
     from headwater.cli.scenario import running_stack
     from headwater.scenarios import game_day as game
-    from headwater.scenarios.stage import Stage, send_events
-    from headwater.scenarios.workshop import Workshop
+    from headwater.scenarios.stage import Stage, open_workshop
 
     chosen = random.randrange(_SEEDS) if seed is None else seed
     story = game.choose(chosen)
     out = render.captured_console()[0] if as_json else render.console()
     with running_stack(home, out) as (stack, target, files):
         folder.mkdir(exist_ok=True)
-        workshop = Workshop(
-            game.NAMESPACE, files / game.NAMESPACE, lambda events: send_events(target, events)
-        )
+        workshop = open_workshop(game.NAMESPACE, files / game.NAMESPACE, target)
         out.print(f"The page is at {stack.url}. The nights pass; then something goes wrong.")
         out.print(f"Name its cause: headwater game-day answer NODE --home {home}", soft_wrap=True)
         read = game.read_of_alert if auto else game.read_of_file(folder)

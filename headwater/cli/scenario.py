@@ -130,10 +130,9 @@ def new_stage(
     story: Story, target: Target, folder: Path, out: Console, pause_seconds: float = 0.0
 ) -> Stage:
     """Return the stage of a scenario that prints each step."""
-    from headwater.scenarios.stage import Stage, send_events
-    from headwater.scenarios.workshop import Workshop
+    from headwater.scenarios.stage import Stage, open_workshop
 
-    workshop = Workshop(story.name, folder, lambda events: send_events(target, events))
+    workshop = open_workshop(story.name, folder, target)
     return Stage(
         story.truth,
         target,

@@ -17,6 +17,7 @@ NAMES = (
     "deleted-dataset",
     "pull-request",
     "migration",
+    "microservices-regression",
 )
 
 

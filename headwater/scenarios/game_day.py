@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from headwater.errors import NotFoundError, ServerError
 from headwater.scenarios import catalogue
@@ -84,7 +85,8 @@ def _names_affected(listed: list[dict[str, Any]]) -> bool:
 
 def is_cause(truth: Truth, answer: str) -> bool:
     """Return True if an answer names the cause, as a urn, as kind:name, or by its name."""
-    names = {answer, answer.replace(f":{NAMESPACE}:", ":", 1)}
+    as_service = answer.replace(f"job:{quote(f'service://{NAMESPACE}', safe='/')}:", "service:", 1)
+    names = {answer, answer.replace(f":{NAMESPACE}:", ":", 1), as_service}
     accepted = truth.answers | {node.partition(":")[2] for node in truth.answers}
     return bool(names & accepted)
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 from headwater.client.address import Address
@@ -64,6 +65,26 @@ def send_events(target: Target, events: Sequence[JsonObject]) -> None:
     refused = json.loads(answer.body).get("failed_events") if answer.is_success else answer.text()
     if refused:
         raise EventError(f"{target.url} refused events of the story: {str(refused)[:500]}")
+
+
+def send_spans(target: Target, request: JsonObject) -> None:
+    """Send an export request of OTLP. Raise EventError if a span is refused."""
+    sender = HttpSender(timeout_seconds=60, pauses=SEND_PAUSES, uses_proxies=False)
+    headers = bearer_headers(target.api_key, "application/json")
+    answer = sender.post(f"{target.url}/v1/traces", json.dumps(request).encode(), headers)
+    refused = json.loads(answer.body).get("partialSuccess") if answer.is_success else answer.text()
+    if refused:
+        raise EventError(f"{target.url} refused spans of the story: {str(refused)[:500]}")
+
+
+def open_workshop(namespace: str, folder: Path, target: Target) -> Workshop:
+    """Return a workshop that sends its events and spans to a target."""
+    return Workshop(
+        namespace,
+        folder,
+        lambda events: send_events(target, events),
+        send_spans=lambda request: send_spans(target, request),
+    )
 
 
 class Stage:
@@ -127,7 +148,7 @@ class Stage:
     def findings(self, *, is_open: bool | None = True) -> list[JsonObject]:
         """Return the findings of tier P1 and P2 on the nodes of the story."""
         own = {self.workshop.urn(node) for node in self._nodes()}
-        prefixes = tuple(self.workshop.urn(f"{kind}:") for kind in ("job", "dataset"))
+        prefixes = tuple(self.workshop.urn(f"{kind}:") for kind in ("job", "service", "dataset"))
         return [
             one
             for one in self.list_findings(open=is_open)
@@ -149,8 +170,7 @@ class Stage:
 
     def short(self, urn: str) -> str:
         """Return a urn of the story as `kind:name`."""
-        kind, _, rest = urn.partition(":")
-        return f"{kind}:{rest.removeprefix(f'{self.workshop.namespace}:')}"
+        return self.workshop.short(urn)
 
 
 _NO_FILTER: dict[str, None] = dict.fromkeys(

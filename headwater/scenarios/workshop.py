@@ -26,6 +26,7 @@ Rows = list[Row]
 Event = dict[str, Any]
 _HEAD = {"_producer": native.PRODUCER, "_schemaURL": f"{native.PRODUCER}/scenarios.json"}
 _URNS = {"job": job_urn, "dataset": dataset_urn}
+_SERVICE = "service"
 # The time of a run that does nothing but copy a few rows.
 RUN_TIME = timedelta(minutes=1)
 
@@ -73,6 +74,7 @@ class Workshop:
         send: Callable[[Sequence[Event]], None],
         *,
         tonight: datetime | None = None,
+        send_spans: Callable[[Event], None] | None = None,
     ) -> None:
         """Create the folder.
 
@@ -81,11 +83,14 @@ class Workshop:
             folder: The folder of the tables.
             send: Sends events to the API, and returns when they are accepted.
             tonight: When the jobs of tonight begin; by default three hours ago.
+            send_spans: Sends an export request of OTLP to the API, for stories with services.
         """
         self.namespace = namespace
         self.folder = folder
         self._send = send
+        self._send_spans = send_spans
         self._waiting: list[Event] = []
+        self._waiting_spans: list[Event] = []
         self.tonight = tonight or datetime.now(UTC) - timedelta(hours=3)
         # The ids of the runs of each job, in their order.
         self.runs: dict[str, list[str]] = {}
@@ -98,23 +103,49 @@ class Workshop:
         return self.tonight - timedelta(days=number) + timedelta(minutes=minute)
 
     def urn(self, node: str) -> str:
-        """Return the urn of `job:NAME`, `dataset:NAME` or `answer:ID`."""
+        """Return the urn of `job:NAME`, `service:NAME`, `dataset:NAME` or `answer:ID`."""
         kind, _, name = node.partition(":")
+        if kind == _SERVICE:
+            return job_urn(self._services, name)
         return answer_urn(name) if kind == "answer" else _URNS[kind](self.namespace, name)
+
+    def short(self, urn: str) -> str:
+        """Return a urn of the story as `kind:name`."""
+        kind, _, rest = urn.partition(":")
+        of_service = self.urn(f"{_SERVICE}:")
+        if urn.startswith(of_service):
+            return f"{_SERVICE}:{urn.removeprefix(of_service)}"
+        return f"{kind}:{rest.removeprefix(f'{self.namespace}:')}"
+
+    @property
+    def _services(self) -> str:
+        return f"service://{self.namespace}"
 
     def send(self, *events: Event) -> None:
         """Queue events; `flush` sends them."""
         self._waiting += events
 
+    def send_spans(self, request: Event) -> None:
+        """Queue an export request of OTLP; `flush` sends it."""
+        self._waiting_spans.append(request)
+
     def flush(self) -> None:
-        """Send the queued events."""
+        """Send the queued events and spans."""
         waiting, self._waiting = self._waiting, []
+        spans, self._waiting_spans = self._waiting_spans, []
         if waiting:
             self._send(waiting)
+        for request in spans:
+            if self._send_spans is not None:
+                self._send_spans(request)
 
     def read(self, table: str) -> Rows:
         """Return the rows of a table."""
         return _read(self._file(table))
+
+    def write(self, table: str, rows: Rows) -> None:
+        """Write a table without a run, as a service does with a topic."""
+        self._write(table, rows)
 
     def read_version(self, table: str, run_id: str) -> Rows:
         """Return the rows that a run wrote."""
@@ -195,8 +226,10 @@ class Workshop:
         else:
             self.replay_start = run_urn(self.runs[node.removeprefix("job:")][-1]), None
 
-    def run(self, job: Job, when: datetime) -> bool:
-        """Run a job on the files and report it. Return True if it succeeded."""
+    def run(self, job: Job, when: datetime, *, trace_id: str = "") -> bool:
+        """Run a job on the files and report it. Return True if it succeeded.
+
+        `trace_id` is that of messages which it reads."""
         run_id = self._new_run(job.name, when)
         self.send(self._event(job, run_id, "START", when))
         end = when + RUN_TIME
@@ -211,7 +244,10 @@ class Workshop:
             self.send(self._event(job, run_id, "FAIL", end, failure={"errorMessage": failure}))
             return False
         self._write(job.output, rows, run_id)
-        self.send(self._event(job, run_id, "COMPLETE", end, rows=rows))
+        complete = self._event(job, run_id, "COMPLETE", end, rows=rows)
+        if trace_id:
+            complete["run"]["facets"] |= _with_heads({"trace": {"traceId": trace_id}})
+        self.send(complete)
         return True
 
     def _event(

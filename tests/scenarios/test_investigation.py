@@ -14,8 +14,7 @@ from headwater.health.findings.detector import Detector
 from headwater.ingest.spool.spool import Spool
 from headwater.scenarios import catalogue, investigation
 from headwater.scenarios.inbox import open_inbox
-from headwater.scenarios.stage import Stage, Target, send_events
-from headwater.scenarios.workshop import Workshop
+from headwater.scenarios.stage import Stage, Target, open_workshop
 from headwater.settings import load
 from tests.conftest import Neo4jServer
 from tests.end_to_end.conftest import started
@@ -53,7 +52,7 @@ def target(
 
 @pytest.mark.parametrize("name", catalogue.NAMES)
 def test_each_scenario_finds_what_it_declares(name: str, target: Target, tmp_path: Path) -> None:
-    workshop = Workshop(name, tmp_path, lambda events: send_events(target, events))
+    workshop = open_workshop(name, tmp_path, target)
     story = catalogue.load(name)
     stage = Stage(story.truth, target, workshop)
     investigation.play(story, stage)

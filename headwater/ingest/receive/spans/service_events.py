@@ -20,9 +20,10 @@ import msgspec
 from headwater.ingest.receive.spans.datasets import NAME_CHARACTERS_MAX, DatasetUse, dataset_uses
 from headwater.ingest.receive.spans.otlp import Span
 from headwater.schema.facts import TRACE_IDS_MAX
-from headwater.schema.headwater_facets import PRODUCER, TRACE_FACET
+from headwater.schema.headwater_facets import PRODUCER, RUN_FACET, TRACE_FACET
 from headwater.schema.traces import valid_trace_id
 
+VERSION_CHARACTERS_MAX = 200
 _HOUR = 3_600 * 10**9
 _HOURS_MAX = 10_000
 _YEAR_9999 = 253_402_300_799 * 10**9
@@ -38,12 +39,16 @@ class ServiceHour(msgspec.Struct, frozen=True):
 
 
 class Activity(msgspec.Struct):
-    """What spans of a service in an hour did; `last` is in nanoseconds since 1970."""
+    """What spans of a service in an hour did; `last` is in nanoseconds since 1970.
+
+    version: the `service.version` of the span that ended last, and that names one.
+    """
 
     uses: set[DatasetUse]
     traces: set[str]
     last: int = 0
     spans: int = 0
+    version: tuple[int, str] = (0, "")
 
 
 Activities = dict[ServiceHour, Activity]
@@ -67,6 +72,7 @@ def group_spans(spans: Iterable[Span]) -> tuple[Activities, int]:
         activity = found.setdefault(service, Activity(set(), set()))
         activity.uses |= uses
         activity.spans += 1
+        activity.version = max(activity.version, _version(span))
         activity.last = max(activity.last, min(span.end, (service.hour + 1) * _HOUR - 1))
         trace_id = valid_trace_id(span.trace_id)
         if trace_id is not None:
@@ -84,6 +90,13 @@ def _service(span: Span) -> ServiceHour | None:
     return ServiceHour(f"service://{namespace}", name, span.start // _HOUR)
 
 
+def _version(span: Span) -> tuple[int, str]:
+    version = span.resource.get("service.version")
+    if not isinstance(version, str) or not 0 < len(version) <= VERSION_CHARACTERS_MAX:
+        return 0, ""
+    return span.end, version
+
+
 class SentActivities:
     """What was already sent of the newest hours of services. Threads may share it."""
 
@@ -97,9 +110,10 @@ class SentActivities:
             sent = self._sent.get(service) or Activity(set(), set())
             room = max(TRACE_IDS_MAX - len(sent.traces), 0)
             uses, traces = activity.uses - sent.uses, sorted(activity.traces - sent.traces)[:room]
-        if not uses and not traces:
+        is_new_version = activity.version > sent.version and activity.version[1] != sent.version[1]
+        if not uses and not traces and not is_new_version:
             return None
-        return Activity(uses, set(traces), activity.last, activity.spans)
+        return Activity(uses, set(traces), activity.last, activity.spans, activity.version)
 
     def add(self, service: ServiceHour, news: Activity) -> None:
         """Record that the news were accepted."""
@@ -108,6 +122,7 @@ class SentActivities:
             self._sent.move_to_end(service)
             sent.uses |= news.uses
             sent.traces |= news.traces
+            sent.version = max(sent.version, news.version)
             while len(self._sent) > _HOURS_MAX:
                 self._sent.popitem(last=False)
 
@@ -117,6 +132,8 @@ def service_event(service: ServiceHour, activity: Activity) -> dict[str, Any]:
     at = datetime.fromtimestamp(activity.last // 10**9, UTC).isoformat().replace("+00:00", "Z")
     key = f"headwater:{service.namespace}/{service.name}@{service.hour}"
     facets = {}
+    if activity.version[1]:
+        facets[RUN_FACET] = _facet(RUN_FACET, {"version": activity.version[1]})
     if activity.traces:
         facets[TRACE_FACET] = _facet(
             TRACE_FACET, {"traces": [{"traceId": one} for one in sorted(activity.traces)]}

@@ -56,3 +56,31 @@ def test_the_event_of_an_hour_ends_in_it() -> None:
     event = service_event(service, activity)
     assert event["eventTime"] == "2026-01-01T00:59:59Z"
     assert event["run"]["facets"] == {}
+
+
+def test_the_version_of_a_service_is_that_of_its_newest_span() -> None:
+    def versioned(end: int, version: str) -> Span:
+        resource: Attributes = {"service.name": "checkout", "service.version": version}
+        return Span(resource, "", CLIENT, START, end, {"dataset.urn": "dataset:db:orders"})
+
+    sent = SentActivities()
+    [(service, activity)] = group_spans([versioned(START + 9, "1.1"), versioned(START + 5, "1.0")])[
+        0
+    ].items()
+    assert service_event(service, activity)["run"]["facets"]["headwater_run"]["version"] == "1.1"
+    sent.add(service, activity)
+    assert sent.news(service, activity) is None
+    [(_, again)] = group_spans([versioned(START + 20, "1.1")])[0].items()
+    assert sent.news(service, again) is None
+    [(_, rolled_back)] = group_spans([versioned(START + 30, "1.0")])[0].items()
+    news = sent.news(service, rolled_back)
+    assert news is not None
+    assert service_event(service, news)["run"]["facets"]["headwater_run"]["version"] == "1.0"
+
+
+def test_a_version_that_is_too_long_or_no_text_is_left_out() -> None:
+    for version in ("x" * 201, ["1"], ""):
+        resource: Attributes = {"service.name": "checkout", "service.version": version}
+        named = Span(resource, "", CLIENT, START, START, {"dataset.urn": "dataset:db:orders"})
+        [(service, activity)] = group_spans([named])[0].items()
+        assert service_event(service, activity)["run"]["facets"] == {}
