@@ -21,6 +21,7 @@ HELP = "Show versions of a trained model, what changed, and whether data fits it
 Data = dict[str, Any]
 _VERSION_COLUMNS = ("version", "createdAt", "features", "traced", "data", "code", "urn")
 _CHANGE_COLUMNS = ("part", "name", "before", "after")
+_DRIFT_COLUMNS = ("feature", "measure", "training", "value", "deviations", "change")
 _PROBLEM_COLUMNS = ("feature", "expected", "actual", "reason")
 ModelArgument = Annotated[str, typer.Argument(help="A model by name or urn.", metavar="MODEL")]
 
@@ -94,8 +95,8 @@ def check(
         typer.Option(help="The dataset to use for inference, by name or urn.", metavar="DATASET"),
     ],
 ) -> Result:
-    """Check that a dataset has the features of the newest version of a model. Exits with 1 if it
-    does not, and with 2 if one of the schemas is unknown.
+    """Check that a dataset has the features of the newest version of a model, and that they are
+    like its training data. Exits with 1 if not, and with 2 if one of the schemas is unknown.
 
     For example: headwater model check churn --input /lake/today"""
     urn = resolve(backend, model, ("DATASET",))
@@ -106,7 +107,7 @@ def check(
         columns=_PROBLEM_COLUMNS,
         rows=found["problems"],
         show=partial(_show_check, found=found),
-        exit_code={True: 0, False: 1, None: 2}[found["fits"]],
+        exit_code=1 if found["drift"] else {True: 0, False: 1, None: 2}[found["fits"]],
     )
 
 
@@ -120,6 +121,23 @@ def _show_check(out: Console, *, found: Data) -> None:
     else:
         render.print_table(out, _PROBLEM_COLUMNS, found["problems"])
         out.print(f"does not fit: {render.with_noun(len(found['problems']), 'problem')}")
+    if found["drift"]:
+        rows = [_drift_row(one) for one in found["drift"]]
+        render.print_table(out, _DRIFT_COLUMNS, rows)
+        out.print(f"unlike the training data: {render.with_noun(len(rows), 'measure')}")
+
+
+def _drift_row(one: Data) -> Data:
+    from headwater.cli import render
+
+    deviations = one["deviations"]
+    return {
+        **one,
+        "value": f"{one['value']:g}",
+        "training": f"{one['training']:g}",
+        "deviations": "" if deviations is None else f"{deviations:.1f}",
+        "change": render.percent(one["share"]),
+    }
 
 
 def _ask(backend: Backend, document: str, **variables: Any) -> Data:

@@ -16,6 +16,7 @@ from headwater.graphql.types.results import Connection
 from headwater.graphql.types.scalars import ID
 from headwater.lineage.pagination import PAGE_DEFAULT
 from headwater.lineage.questions import models as questions
+from headwater.lineage.questions.measure_changes import MeasureChange
 
 Versions = Annotated[int, strawberry.argument(description="The number of versions at most.")]
 
@@ -93,6 +94,20 @@ class ModelInputProblem:
     reason: str = strawberry.field(description="The problem in words.")
 
 
+@strawberry.type(description="A measure of a feature that is far from the data of the training.")
+class ModelFeatureDrift:
+    feature: str = strawberry.field(description="The name of the feature.")
+    measure: str = strawberry.field(description="mean, null share or distinct count.")
+    value: float = strawberry.field(description="The measure of the dataset.")
+    training: float = strawberry.field(description="The mean of the measure in training data.")
+    deviations: float | None = strawberry.field(
+        description="The distance in standard deviations; null without three measured versions."
+    )
+    share: float | None = strawberry.field(
+        description="The distance as a share of `training`, of a null share in points; null at 0."
+    )
+
+
 @strawberry.type(description="A check of the columns of a dataset against the features of a model.")
 class ModelInputCheck:
     fits: bool | None = strawberry.field(description="Null if one of the schemas is unknown.")
@@ -100,6 +115,9 @@ class ModelInputCheck:
     reason: str = strawberry.field(description="Why `fits` is null; otherwise empty.")
     problems: list[ModelInputProblem] = strawberry.field(
         description="The features that the dataset does not have; empty if it fits."
+    )
+    drift: list[ModelFeatureDrift] = strawberry.field(
+        description="The features whose newest measures are far from those of the training data."
     )
 
 
@@ -165,7 +183,11 @@ class Model:
         ]
         version = ID(found.version) if found.version else None
         return ModelInputCheck(
-            fits=found.fits, version=version, reason=found.reason, problems=problems
+            fits=found.fits,
+            version=version,
+            reason=found.reason,
+            problems=problems,
+            drift=[_drift_of(one) for one in found.drift],
         )
 
 
@@ -231,6 +253,17 @@ class ModelQueries:
 def _model_of(model: questions.Model) -> Model:
     return Model(
         urn=ID(model.urn), trained_on_urns=model.trained_on, deprecated_urns=model.deprecated
+    )
+
+
+def _drift_of(change: MeasureChange) -> ModelFeatureDrift:
+    return ModelFeatureDrift(
+        feature=change.column,
+        measure=change.measure,
+        value=change.value,
+        training=change.mean,
+        deviations=change.deviations,
+        share=change.share,
     )
 
 

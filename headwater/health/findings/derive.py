@@ -22,6 +22,7 @@ from headwater.health.findings.answers.detect import detect_answer
 from headwater.health.findings.answers.reader import read_answer_histories
 from headwater.health.findings.datasets.detect import detect_dataset
 from headwater.health.findings.datasets.reader import read_dataset_histories
+from headwater.health.findings.feature_drift import feature_drift_episodes
 from headwater.health.findings.jobs.detect import detect_job, detect_job_by_clock
 from headwater.health.findings.jobs.history import LAG_LIMIT
 from headwater.health.findings.jobs.reader import read_job_histories
@@ -106,6 +107,7 @@ def derive(
         if terms.policies is not None:
             _add_violations(view, terms.policies, some, instant, derived)
         _add_by_subject(personal_data_episodes(view, some, instant), derived)
+        _add_by_subject(feature_drift_episodes(view, some), derived)
         on_chunk()
     return derived
 

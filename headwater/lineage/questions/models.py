@@ -21,7 +21,14 @@ from headwater.errors import NotFoundError, QueryError
 from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.nodes import read_all_facets, read_nodes, resolve_urn
 from headwater.lineage.pagination import Page
+from headwater.lineage.questions.feature_drift import (
+    find_drift,
+    newest_measures,
+    read_measures,
+    training_baseline,
+)
 from headwater.lineage.questions.lineage import lineage
+from headwater.lineage.questions.measure_changes import MeasureChange
 from headwater.lineage.traversal.request import DEPTH_MAX, LineageRequest
 from headwater.lineage.view import GraphView
 from headwater.schema.type_changes import is_narrowing
@@ -117,12 +124,16 @@ class InputProblem:
 
 @dataclass(frozen=True)
 class InputCheck:
-    """Whether a dataset has the features of a model; None if one of the schemas is unknown."""
+    """Whether a dataset has the features of a model; None if one of the schemas is unknown.
+
+    drift: the measures of features that are far from those of the training data.
+    """
 
     fits: bool | None
     version: str | None
     reason: str
     problems: list[InputProblem]
+    drift: list[MeasureChange] = field(default_factory=list)
 
 
 def models(
@@ -412,7 +423,19 @@ def check_input(view: GraphView, urn: str, dataset: str) -> InputCheck:
         for name, type in fields
         if (problem := _problem(name, type, name in columns, columns.get(name)))
     ]
-    return InputCheck(not problems, version, "", problems)
+    drift = _input_drift(view, rows[0]["inputs"], canonical, [name for name, _ in fields])
+    return InputCheck(not problems, version, "", problems, drift)
+
+
+def _input_drift(
+    view: GraphView, inputs: Sequence[Sequence[str]], dataset: str, features: Sequence[str]
+) -> list[MeasureChange]:
+    """Return the measures of a dataset that left the data of a training that the caller sees."""
+    visible = set(select_visible(view, sorted({one for _, one, _ in inputs})))
+    training = [(one, version) for version, one, _ in inputs if one in visible]
+    reports = read_measures(view, [*(one for one, _ in training), dataset])
+    baseline = training_baseline(training, reports, features)
+    return find_drift(baseline, newest_measures(reports.get(dataset, ())))
 
 
 def _problem(
