@@ -8,7 +8,7 @@ a condition that needs them cannot be assessed.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -17,6 +17,7 @@ from typing import Any
 from headwater.chunks import chunks
 from headwater.cypher.driver.database import Row
 from headwater.governance.personal_data.reach import unmasked_reach
+from headwater.governance.policies.competing import certified_rivals
 from headwater.governance.policies.models import (
     SUBJECTS_OF_ACTION,
     Approval,
@@ -43,6 +44,7 @@ UPSTREAM_MAX = 1_000
 CERTIFIED, DEPRECATED = ("certified", "canonical"), ("deprecated",)
 _DEPRECATED_STATES = frozenset({"status=deprecated", "lifecycle=deprecated"})
 _MODEL = "model"
+_REPLACEABLE = "upstream.replaceable"
 # The kinds of node for which it is known which personal data reaches them.
 _CLASSIFIED = ("dataset:", "answer:")
 
@@ -81,6 +83,7 @@ class _Read:
     reached: dict[str, Reached] = field(default_factory=dict)
     columns: dict[str, list[Row]] = field(default_factory=dict)
     unmasked: dict[str, list[str]] | None = None
+    rivals: dict[str, list[str]] | None = None
 
 
 def read_facts(
@@ -142,6 +145,9 @@ def _read_related(view: GraphView, urns: Sequence[str], change: Change | None, r
             view, urns, directions, as_of=read.instant if request.past else None, job=job
         )
         _read_rows(view, chain.from_iterable(one.urns for one in read.reached.values()), read)
+    if request.needs is None or _REPLACEABLE in request.needs:
+        inputs = set(chain.from_iterable(one.inputs for one in read.reached.values()))
+        read.rivals = certified_rivals(view, inputs)
     if request.needs is None or "node.columns" in request.needs:
         datasets = [urn for urn in urns if urn.startswith("dataset:")]
         rows = view.read("read/policies/columns", urns=datasets, limit=COLUMNS_MAX)
@@ -232,6 +238,8 @@ def _upstream(urn: str, reached: Reached, read: _Read) -> dict[str, Any]:
     values: dict[str, Any] = {"upstream.inputs": inputs}
     if not any(one.startswith(HIDDEN) for one in reached.inputs):
         values["upstream.uncertified"] = [one["urn"] for one in inputs if not one["certified"]]
+        if read.rivals is not None:
+            values[_REPLACEABLE] = _replaceable(reached.inputs, read.rivals)
     if reached.is_cut or len(reached.upstream) > UPSTREAM_MAX:
         return values
     datasets = [_dataset(one, read) for one in reached.upstream]
@@ -242,6 +250,12 @@ def _upstream(urn: str, reached: Reached, read: _Read) -> dict[str, Any]:
     if is_source_known:
         values["upstream.sources"] = [_dataset(one, read) for one in reached.sources]
     return values
+
+
+def _replaceable(inputs: Iterable[str], rivals: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the inputs that compete with a certified dataset that is no input."""
+    read = set(inputs)
+    return sorted(urn for urn in read if urn in rivals and read.isdisjoint(rivals[urn]))
 
 
 def _dataset(urn: str, read: _Read) -> dict[str, Any]:

@@ -4,7 +4,8 @@ User text never reaches Lucene as syntax. It is split into words of letters, dig
 and each word becomes three clauses: the word, its prefix, and any substring. So no character can
 cause a syntax error or act as an operator. A text that is a urn, a run id or an answer id finds
 that node first, and a trace id the runs of the trace. Then come nodes with that name, nodes whose
-name begins so, and the rest, each in the order of Lucene.
+name begins so, and the rest, each in the order of Lucene. Among nodes whose names match alike,
+certified ones come first and deprecated ones last.
 
 Filters are combined with AND. The counts beside the hits (`kinds`, `namespaces`, `tags`) cover all
 hits of the text before filters, so they show how many hits a filter would keep. At most `HITS_MAX`
@@ -27,6 +28,7 @@ from headwater.lineage.pagination import Page, cut_page, page_request
 from headwater.lineage.questions.traces import find_trace
 from headwater.lineage.view import GraphView
 from headwater.schema.graph import NODE_KINDS
+from headwater.schema.tags import has_tag
 from headwater.schema.traces import valid_trace_id
 from headwater.schema.urns import URN_BYTES_MAX, answer_urn, parse_urn, run_urn
 
@@ -38,6 +40,9 @@ WORDS_MAX = 8
 # A longer word is cut to its prefix, because Lucene rejects a pattern of hundreds of characters.
 WORD_CHARACTERS_MAX = 64
 _WORD = re.compile(r"\w+")
+# Hits up to this rank match by their names.
+_NAME_RANK_MAX = 2
+_CERTIFIED, _ORDINARY, _DEPRECATED = range(3)
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,8 @@ class Hit:
     """A node that matches the text.
 
     `rank` is 0 if the text is its urn or id, 1 if it is its name, 2 if its name begins so, and 3
-    otherwise. Within a rank, the higher `score` comes first.
+    otherwise. Within a rank, the higher `score` comes first. `trust` is 0 for a certified node, 2
+    for a deprecated one, and 1 otherwise; it comes before the score if the name matches.
     """
 
     node: NodeName
@@ -53,6 +59,7 @@ class Hit:
     score: float
     tags: tuple[str, ...]
     owners: tuple[str, ...]
+    trust: int = 1
 
 
 @dataclass(frozen=True)
@@ -126,7 +133,7 @@ def search(
         raise QueryError(f"kind {filters.kind[:40]!r} is none of {', '.join(NODE_KINDS.values())}")
     hits, truncated = _find_hits(view, text.strip()[:TEXT_CHARACTERS_MAX])
     matching = [hit for hit in hits if filters.matches(hit)]
-    shown = cut_page(matching, _order, page, shape=(0, 0.0, 0, ""))
+    shown = cut_page(matching, _order, page, shape=(0, 0, 0.0, 0, 0, ""))
     tags: list[str] = []
     for hit in hits:
         tags += set(hit.tags)
@@ -149,8 +156,10 @@ def lucene_query(text: str) -> str:
     return " AND ".join(f"({word}^8 OR {word}*^3 OR *{word}*)" for word in words)
 
 
-def _order(hit: Hit) -> tuple[int, float, int, str]:
-    return hit.rank, -hit.score, len(hit.node.name), hit.node.urn
+def _order(hit: Hit) -> tuple[int, int, float, int, int, str]:
+    """Return the place of a hit; the score decides first where only words match."""
+    by_name = hit.trust if hit.rank <= _NAME_RANK_MAX else 0
+    return hit.rank, by_name, -hit.score, hit.trust, len(hit.node.name), hit.node.urn
 
 
 def _find_hits(view: GraphView, text: str) -> tuple[list[Hit], bool]:
@@ -181,7 +190,10 @@ def _exact_hit(urn: str, row: Row) -> Hit:
     """Return the hit of a node whose urn or id is the text, from the properties of the node."""
     name = row.get("name") or row.get("pipelineName") or row.get("answerId") or row["urn"]
     described = {key: row.get(key) for key in ("namespace", "tags", "owners")}
-    return _hit({"urn": urn, "name": name, "rank": 0, "score": 0.0, **described})
+    deprecated = row.get("deprecatedAt") is not None
+    return _hit(
+        {"urn": urn, "name": name, "rank": 0, "score": 0.0, "deprecated": deprecated, **described}
+    )
 
 
 def _hit(row: Row) -> Hit:
@@ -191,7 +203,15 @@ def _hit(row: Row) -> Hit:
         score=row["score"],
         tags=tuple(row["tags"] or ()),
         owners=tuple(row["owners"] or ()),
+        trust=_trust(row),
     )
+
+
+def _trust(row: Row) -> int:
+    tags = row["tags"] or ()
+    if row["deprecated"] or has_tag(tags, "deprecated"):
+        return _DEPRECATED
+    return _CERTIFIED if has_tag(tags, "certified", "canonical") else _ORDINARY
 
 
 def _with_node_names(view: GraphView, hits: list[Hit]) -> list[Hit]:

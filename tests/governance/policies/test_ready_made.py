@@ -30,6 +30,9 @@ CASES: list[tuple[str, str, dict[str, Any], str]] = [
     ("certified-inputs", "{}", {"node.certified": True, "upstream.uncertified": ["x"]}, "violated"),
     ("certified-inputs", "{}", {"node.certified": False, "upstream.uncertified": ["x"]}, "fine"),
     ("certified-inputs", "{}", {"node.certified": True, "upstream.uncertified": []}, "fine"),
+    ("prefer-certified", "{}", {"upstream.replaceable": ["x"]}, "violated"),
+    ("prefer-certified", "{}", {"upstream.replaceable": []}, "fine"),
+    ("prefer-certified", "{}", {}, "unknown"),
     ("fresh-before-inference", "{}", {"upstream.sources": [{"ageSeconds": DAY + 1}]}, "violated"),
     ("fresh-before-inference", "{}", {"upstream.sources": [{"ageSeconds": DAY}]}, "fine"),
     (

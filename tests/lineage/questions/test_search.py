@@ -249,3 +249,28 @@ def test_an_unknown_kind_is_named(described: GraphView) -> None:
     assert search(described, "fuel", filters=SearchFilters(kind="JOB")).page.entries[
         0
     ].node.urn == job("refuel")
+
+
+@pytest.fixture
+def trusted(database: Database, view: GraphView) -> Iterator[GraphView]:
+    empty(database)
+    certified = {"tags": {"tags": [{"key": "certified", "value": "true"}]}}
+    deprecated = {"tags": {"tags": [{"key": "deprecated", "value": "true"}]}}
+    events = [
+        dataset_event("orders_a", 0, deprecated),
+        dataset_event("orders_b", 1),
+        dataset_event("orders_c", 2, certified),
+    ]
+    write_events(database, events)
+    yield view
+    empty(database)
+
+
+@pytest.mark.neo4j
+def test_certified_comes_first_among_equal_matches_and_deprecated_last(trusted: GraphView) -> None:
+    assert names(trusted, "orders") == ["orders_c", "orders_b", "orders_a"]
+    # A name that matches better comes first, whatever it is tagged.
+    assert names(trusted, "orders_a") == ["orders_a"]
+    page = search(trusted, "orders", first=1).page
+    following = search(trusted, "orders", first=2, after=page.cursors[-1]).page
+    assert [hit.node.name for hit in following.entries] == ["orders_b", "orders_a"]

@@ -3,7 +3,7 @@
 // computes the score over the whole index, so it is 0.0 for callers with restricted visibility.
 // access: read
 // params: $query STRING, $text STRING, $visible LIST<STRING> = null, $limit INTEGER = 20
-// returns: urn, label, namespace, name, tags, owners, rank, score
+// returns: urn, label, namespace, name, tags, owners, rank, score, deprecated
 // example: headwater cypher read/catalog/search --param query=planes* --param text=planes
 CALL db.index.fulltext.queryNodes('words', $query) YIELD node, score AS fits
 WITH node, CASE WHEN $visible IS NULL THEN fits ELSE 0.0 END AS score,
@@ -20,4 +20,4 @@ LIMIT $limit
 RETURN node.urn AS urn, CASE WHEN node:Dataset THEN 'Dataset' ELSE head(labels(node)) END AS label,
   node.namespace AS namespace,
   coalesce(node.name, node.answerId, node.urn) AS name, node.tags AS tags, node.owners AS owners,
-    rank, score
+    rank, score, node.deprecatedAt IS NOT NULL AS deprecated
