@@ -109,6 +109,7 @@ _QUERIES = (
     "breakdowns",
     "columnLineage",
     "columns",
+    "competingDatasets",
     "conformance",
     "contractCheck",
     "contractViolations",

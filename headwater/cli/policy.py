@@ -11,6 +11,7 @@ import typer
 
 from headwater.cli.backend.choice import open_backend
 from headwater.cli.options import Home, Json, Profile, Url
+from headwater.cli.policy_competing import competing
 from headwater.cli.policy_dbt import dbt
 from headwater.client.backend import Backend
 from headwater.client.names import resolve
@@ -335,5 +336,6 @@ COMMANDS = {
     "explain": explain,
     "diff": diff,
     "history": history,
+    "competing": competing,
     "dbt": dbt,
 }

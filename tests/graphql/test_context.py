@@ -160,6 +160,10 @@ QUESTIONS = {
     "policyViolations": (
         "{ policyViolations(first: 100) { totalCount edges { node { policy urn owners } } } }"
     ),
+    "competingDatasets": (
+        "{ competingDatasets(first: 100) { totalCount nodes { preferred columns sources "
+        "datasets { urn certified deprecated } } } }"
+    ),
     "policyCheck": (
         '{ policyCheck(files: [{path: "a.yaml", text: "name: a\\nrule: required-owners"}], '
         "first: 100) { nodeCount violationCount edges { node { policy urn owners } } } }"

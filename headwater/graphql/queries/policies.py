@@ -10,7 +10,7 @@ import strawberry
 from strawberry.scalars import JSON
 
 from headwater.errors import QueryError
-from headwater.governance.policies import check, models
+from headwater.governance.policies import check, competing, models
 from headwater.governance.policies.check import Checked, ViolationFilter
 from headwater.governance.policies.files import FILE_BYTES_MAX, FILES_MAX, parse_policies
 from headwater.governance.policies.files import PolicyFile as File
@@ -20,6 +20,7 @@ from headwater.graphql.types.enums import Tier
 from headwater.graphql.types.fields import After, Before, First, Last, resolver
 from headwater.graphql.types.results import Connection, counted
 from headwater.graphql.types.scalars import ID
+from headwater.lineage.nodes import resolve_urn
 from headwater.lineage.pagination import Page, cut_page, page_request
 from headwater.lineage.view import GraphView
 
@@ -103,6 +104,40 @@ class Policies:
     broken_files: list[str] = strawberry.field(description="The files that cannot be used.")
 
 
+@strawberry.type(description="A dataset that competes with others.")
+class CompetingDataset:
+    urn: ID
+    certified: bool = strawberry.field(description="True if it has the tag certified.")
+    deprecated: bool = strawberry.field(description="True if it is deprecated.")
+
+
+@strawberry.type(
+    description="Datasets that tell the same: they have the same columns from the same sources, "
+    "and neither comes from the other."
+)
+class CompetingDatasets:
+    datasets: list[CompetingDataset] = strawberry.field(description="The datasets, by urn.")
+    columns: list[str] = strawberry.field(description="Their columns, in lower case.")
+    sources: list[ID] = strawberry.field(description="The sources that all of them come from.")
+    preferred: ID | None = strawberry.field(
+        description="The certified one; null if there is none, or more than one."
+    )
+
+    @classmethod
+    def of(cls, found: competing.CompetingDatasets) -> CompetingDatasets:
+        return cls(
+            datasets=[
+                CompetingDataset(
+                    urn=ID(one.urn), certified=one.is_certified, deprecated=one.is_deprecated
+                )
+                for one in found.datasets
+            ],
+            columns=list(found.columns),
+            sources=[ID(urn) for urn in found.sources],
+            preferred=ID(found.preferred) if found.preferred else None,
+        )
+
+
 @strawberry.type(description="The nodes that violate the policies in force.")
 class PolicyViolations(Connection[PolicyViolation]):
     note: str | None = strawberry.field(
@@ -180,6 +215,21 @@ class PolicyQueries:
         entries = map(PolicyViolation.of, page.entries)
         return PolicyViolations.of(page, entries, counted(len(found)), note=note or None)
 
+    @resolver("The groups of datasets that tell the same, by the first urn of each.")
+    async def competing_datasets(
+        self,
+        info: Info,
+        urn: Annotated[
+            ID | None, strawberry.argument(description="Only the groups of this dataset.")
+        ] = None,
+        first: First = None,
+        after: After = None,
+    ) -> Connection[CompetingDatasets] | None:
+        request = page_request(first, after)
+        found = await info.context.run_in_thread(_competing, info.context, urn or "")
+        page = cut_page(found, _first_urn, request, shape=("",))
+        return Connection.of(page, map(CompetingDatasets.of, page.entries), counted(len(found)))
+
     @resolver("The policies in force.")
     async def policies(self, info: Info) -> Policies | None:
         state = await info.context.run_in_thread(_state, info.context)
@@ -238,6 +288,15 @@ class PolicyQueries:
 
 def _key(violation: models.Violation) -> tuple[str, str, str]:
     return str(violation.severity), violation.policy, violation.urn
+
+
+def _first_urn(group: competing.CompetingDatasets) -> tuple[str]:
+    return (group.datasets[0].urn,)
+
+
+def _competing(context: Context, urn: str) -> list[competing.CompetingDatasets]:
+    view: GraphView = context.view
+    return competing.competing_datasets(view, resolve_urn(view, urn) if urn else "")
 
 
 def _state(context: Context) -> PolicyState:
