@@ -16,6 +16,7 @@ from headwater.spark_hooks.answers import cite
 from headwater.spark_hooks.failures import report_failures
 from headwater.spark_hooks.listener import as_defaults_conf, as_submit_flags, spark_conf
 from headwater.spark_hooks.session import configure
+from headwater.spark_hooks.streams import report_streams
 
 __all__ = [
     "as_defaults_conf",
@@ -23,5 +24,6 @@ __all__ = [
     "cite",
     "configure",
     "report_failures",
+    "report_streams",
     "spark_conf",
 ]
