@@ -164,13 +164,15 @@ def running_stack(
     Yields the stack, the target of stories, and a folder for their files.
     """
     from headwater.cli.demo import empty_home
-    from headwater.cli.stack import Stack
+    from headwater.cli.stack import Stack, interrupt_on_signals
     from headwater.scenarios.inbox import open_inbox
     from headwater.scenarios.stage import Target
 
     folder = Path(home or tempfile.mkdtemp(prefix="headwater-scenario-")).expanduser().resolve()
     empty_home(folder)
     settings = settings_of(str(folder), port=0)
+    # The inbox starts a process before the stack does.
+    interrupt_on_signals()
     try:
         with (
             open_inbox(folder / "inbox") as inbox,

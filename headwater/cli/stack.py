@@ -106,9 +106,7 @@ class Stack:
         return database
 
     def __enter__(self) -> Stack:
-        # Background jobs of a shell may inherit an ignored SIGINT.
-        for number in _ENDINGS:
-            signal.signal(number, _interrupt)
+        interrupt_on_signals()
         try:
             self._start()
         except BaseException:
@@ -279,6 +277,13 @@ class Stack:
             signal.signal(
                 number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
             )
+
+
+def interrupt_on_signals() -> None:
+    """Raise KeyboardInterrupt, once, at each signal that ends a process."""
+    # Background jobs of a shell may inherit an ignored SIGINT.
+    for number in _ENDINGS:
+        signal.signal(number, _interrupt)
 
 
 def _interrupt(_: int, __: FrameType | None) -> None:

@@ -18,6 +18,7 @@ NAMES = (
     "pull-request",
     "migration",
     "microservices-regression",
+    "lagging-stream",
 )
 
 

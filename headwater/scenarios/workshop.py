@@ -226,10 +226,22 @@ class Workshop:
         else:
             self.replay_start = run_urn(self.runs[node.removeprefix("job:")][-1]), None
 
-    def run(self, job: Job, when: datetime, *, trace_id: str = "") -> bool:
+    def run(
+        self,
+        job: Job,
+        when: datetime,
+        *,
+        trace_id: str = "",
+        input_facets: Mapping[str, Event] | None = None,
+    ) -> bool:
         """Run a job on the files and report it. Return True if it succeeded.
 
-        `trace_id` is that of messages which it reads."""
+        Args:
+            job: The job.
+            when: When it starts.
+            trace_id: The trace of messages that it reads.
+            input_facets: By input, the facets of what it read of it.
+        """
         run_id = self._new_run(job.name, when)
         self.send(self._event(job, run_id, "START", when))
         end = when + RUN_TIME
@@ -245,6 +257,8 @@ class Workshop:
             return False
         self._write(job.output, rows, run_id)
         complete = self._event(job, run_id, "COMPLETE", end, rows=rows)
+        for one in complete["inputs"] if input_facets else ():
+            one["inputFacets"] = _with_heads((input_facets or {}).get(one["name"], {}))
         if trace_id:
             complete["run"]["facets"] |= _with_heads({"trace": {"traceId": trace_id}})
         self.send(complete)
