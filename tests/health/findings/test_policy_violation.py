@@ -119,6 +119,25 @@ def test_a_late_event_ends_a_violation_and_a_changed_policy_is_noticed(
     assert found(view) == expected
 
 
+def test_a_removed_policy_ends_its_findings(
+    database: Database, view: GraphView, tmp_path: Path
+) -> None:
+    (tmp_path / "a.yaml").write_text(OWNED)
+    (tmp_path / "b.yaml").write_text(CERTIFIED)
+    write_events(database, EVENTS)
+    running = detector(database, tmp_path)
+    running.full_pass()
+    assert {policy for policy, _, _ in found(view)} == {"owned", "certified"}
+    (tmp_path / "b.yaml").unlink()
+    running.full_pass()
+    assert {policy for policy, _, _ in found(view)} == {"owned"}
+    # A broken file is no removed policy: its last good version stays in force.
+    (tmp_path / "a.yaml").write_text("name: [")
+    os.utime(tmp_path / "a.yaml", (1, 1))
+    running.full_pass()
+    assert {policy for policy, _, _ in found(view)} == {"owned"}
+
+
 def test_without_policies_nothing_is_read(database: Database, view: GraphView) -> None:
     write_events(database, EVENTS)
     Detector(database, policies=PolicyStore(None), clock=lambda: NOW).full_pass()
