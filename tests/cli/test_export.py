@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -14,7 +17,7 @@ from headwater.access.store import AccessStore
 from headwater.cli import app
 from headwater.cli import export as export_command
 from headwater.cypher.driver.database import Database
-from headwater.errors import NotFoundError, QueryError
+from headwater.errors import HeadwaterError, NotFoundError, QueryError
 from headwater.ingest.spool.spool import Spool
 from tests.canonical import empty
 from tests.event_builders import dataset, run_event
@@ -93,6 +96,30 @@ def test_a_key_limits_what_is_exported(home: Path) -> None:
     assert names == {"raw", "clean"}
     unknown = CliRunner().invoke(app, [*options, "nobody"])
     assert isinstance(unknown.exception, NotFoundError)
+
+
+@pytest.mark.neo4j
+@pytest.mark.usefixtures("settings_of_tests")
+def test_tables_are_written_again_and_again(
+    home: Path, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, pauses, jobs = home / "lineage.sqlite", list[float](), list[int]()
+
+    def pause(seconds: float) -> None:
+        """Count the jobs in the file, and add one to the graph before the next round."""
+        pauses.append(seconds)
+        with closing(sqlite3.connect(target)) as file:
+            jobs.append(file.execute("SELECT count(*) FROM jobs").fetchone()[0])
+        write_events(database, run(RUNS[3], f"later-{len(pauses)}", ["clean"], ["y"], minute=9))
+        if len(pauses) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(export_command, "time", SimpleNamespace(sleep=pause))
+    result = CliRunner().invoke(app, ["export", "--sqlite", str(target), "--every", "15m"])
+    assert (pauses, jobs) == ([900.0, 900.0], [2, 3])
+    assert result.stdout.count(f"rows written to {target}") == 2
+    wrong = CliRunner().invoke(app, ["export", "--sqlite", str(target), "--every", "0s"])
+    assert isinstance(wrong.exception, HeadwaterError)
 
 
 @pytest.mark.neo4j

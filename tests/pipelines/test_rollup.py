@@ -21,6 +21,7 @@ from headwater.cypher.driver.database import Database, Row
 from headwater.lineage.questions.failure_impact import failure_impact
 from headwater.lineage.questions.freshness import freshness
 from headwater.lineage.questions.lineage import Trace, trace
+from headwater.lineage.questions.traces import find_trace
 from headwater.lineage.questions.usage import usage
 from headwater.lineage.view import GraphView
 from headwater.pipelines.rollup import RollupReport, roll_up
@@ -376,6 +377,21 @@ def test_no_result_of_a_question_is_lost(
         write_events(database, events[start : start + 7])
     assert canonical(database) == before
     assert roll_up(database, horizon(minute, sample=sample)).summarised == 0
+
+
+@pytest.mark.usefixtures("clean_graph")
+def test_a_rolled_up_run_is_no_longer_found_by_its_trace(database: Database) -> None:
+    trace_id = "4bf92f3577b34da6a3ce929d0e0e4736"
+    facets = {"trace": {"traceId": trace_id}}
+    events = [
+        run_event(f"r{minute}", "COMPLETE", minute, facets=facets, outputs=["t"])
+        for minute in (0, 30)
+    ]
+    write_events(database, events)
+    view = GraphView(database)
+    assert find_trace(view, trace_id).runs == [run_of("r30"), run_of("r0")]
+    assert roll_up(database, horizon(25)).summarised == 1
+    assert find_trace(view, trace_id).runs == [run_of("r30")]
 
 
 def results(database: Database) -> dict[str, Any]:

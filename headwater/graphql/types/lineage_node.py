@@ -20,6 +20,7 @@ from headwater.health.findings.rules import RULES
 from headwater.health.findings.runbooks import runbook_url
 from headwater.lineage.hidden_nodes import HIDDEN
 from headwater.lineage.node_names import NodeName
+from headwater.lineage.questions.traces import trace_link
 from headwater.schema.urns import KINDS
 
 Open = Annotated[
@@ -160,6 +161,17 @@ class Finding(Node):
         found = await info.context.finding.load(self.root)
         return Finding.of(found) if found else None
 
+    @resolver("The ids of the traces of the run that shows it; none if the key cannot see the run.")
+    async def trace_ids(self, info: Info) -> list[str]:
+        return await _trace_ids(info, self.known)
+
+    @resolver("The addresses of `traceIds` by the setting HEADWATER_TRACE_URL, in their order.")
+    async def trace_links(self, info: Info) -> list[str]:
+        links = (
+            trace_link(info.context.trace_url, one) for one in await _trace_ids(info, self.known)
+        )
+        return [link for link in links if link is not None]
+
     @classmethod
     def of(cls, finding: KnownFinding) -> Finding:
         episode, rule = finding.episode, RULES.get(finding.episode.rule)
@@ -179,6 +191,15 @@ class Finding(Node):
             runbook=runbook_url(episode.rule),
             known=finding,
         )
+
+
+async def _trace_ids(info: Info, finding: KnownFinding) -> list[str]:
+    """Return the trace ids of the run that shows a finding, if the principal may see the run."""
+    run = finding.episode.evidence.get("run") or finding.episode.key
+    if not isinstance(run, str) or not run.startswith("run:"):
+        return []
+    row = await info.context.nodes.load(run)
+    return list((row or {}).get("traceIds") or [])
 
 
 async def findings_of_node(info: Info, urn: str, *, open: bool | None) -> list[Finding]:
