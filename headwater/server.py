@@ -54,6 +54,7 @@ from headwater.health.request_timer import RequestTimer
 from headwater.health.service_levels.recorder import Recorder, Storage
 from headwater.ingest.receive import http as ingest
 from headwater.ingest.receive.accept import EventAcceptor
+from headwater.ingest.receive.personal_values import redaction_classes
 from headwater.ingest.receive.redact import Redactor
 from headwater.ingest.receive.spans.http import span_routes
 from headwater.ingest.spool.group_commit import GroupCommitter
@@ -121,7 +122,7 @@ class Components:
         key = settings.redaction_key.encode() or load_secret(settings.redaction_key_path)
         naming = load_naming(settings.naming_path)
         self.acceptor = EventAcceptor(
-            Redactor(key),
+            Redactor(key, redaction_classes(settings.redaction_classes)),
             naming,
             self.committer,
             allow_missing_event_time=settings.allow_missing_event_time,

@@ -163,6 +163,7 @@ def _folder(files: str, dead: str, batch_limit: int | None, option: list[str] | 
 
 def _rules(settings: Settings) -> MessageRules:
     from headwater.access.secret_file import load_secret
+    from headwater.ingest.receive.personal_values import redaction_classes
     from headwater.pipelines.stream_chunks import MessageRules
     from headwater.schema.naming import load_naming
 
@@ -172,4 +173,5 @@ def _rules(settings: Settings) -> MessageRules:
         event_bytes_max=settings.event_bytes_max,
         future_seconds=settings.future_seconds,
         allow_missing_event_time=settings.allow_missing_event_time,
+        redaction_classes=redaction_classes(settings.redaction_classes),
     )

@@ -162,10 +162,11 @@ def backfill(
 def backfill_name(files: Sequence[File], rules: FoldRules) -> str:
     """Return the name under which a backfill stores its position; it depends on files and rules."""
     key = hashlib.sha256(rules.redaction_key).hexdigest()
+    classes = sorted(rules.redaction_classes)
     naming = rules.naming.__reduce__()[1]
     times = (rules.future_seconds, rules.allow_missing_event_time)
     identity = msgspec.json.encode(
-        (version("headwater"), list(files), naming, key, *times, rules.event_bytes_max),
+        (version("headwater"), list(files), naming, key, *times, rules.event_bytes_max, *classes),
         order="sorted",
     )
     return f"backfill:{hashlib.sha256(identity).hexdigest()[:16]}"

@@ -25,6 +25,7 @@ from headwater.errors import EventError
 from headwater.ingest.fold import fold
 from headwater.ingest.fold.undated_events import add_undated, is_undated
 from headwater.ingest.producer_stats import ProducerStats, count_event
+from headwater.ingest.receive.personal_values import redaction_classes
 from headwater.pipelines import worker_cache
 from headwater.pipelines.lake import spool_of
 from headwater.pipelines.rows import Counts, Kind, Row, delta_to_rows, digest_rows, encode, pack
@@ -55,8 +56,8 @@ class FoldRules(msgspec.Struct, frozen=True):
     """The rules by which events are read.
 
     They are the naming, the key for hashes of personal data, the maximum size of an event in bytes,
-    the tolerance in seconds for events from the future, and whether files may have events without
-    an event time.
+    the tolerance in seconds for events from the future, whether files may have events without an
+    event time, and the further classes of personal data that are hashed.
     """
 
     naming: Naming
@@ -64,6 +65,7 @@ class FoldRules(msgspec.Struct, frozen=True):
     event_bytes_max: int
     future_seconds: int = 60
     allow_missing_event_time: bool = False
+    redaction_classes: frozenset[str] = frozenset()
 
 
 def read_rules(settings: Settings) -> FoldRules:
@@ -75,6 +77,7 @@ def read_rules(settings: Settings) -> FoldRules:
         settings.event_bytes_max,
         settings.future_seconds,
         settings.allow_missing_event_time,
+        redaction_classes(settings.redaction_classes),
     )
 
 
@@ -156,7 +159,7 @@ class PartitionFolder:
     def __init__(self, rules: FoldRules, uncounted: Mapping[str, range] = NO_SPOOLS) -> None:
         self._rules = rules
         self._counter = _ReceiptCounter(uncounted, rules.future_seconds)
-        self._redact = worker_cache.redactor(rules.redaction_key).redact
+        self._redact = worker_cache.redactor(rules.redaction_key, rules.redaction_classes).redact
         self._naming = worker_cache.naming(rules.naming)
         self._digests: set[bytes] = set()
         self._undated: dict[str, UndatedEvent] = {}

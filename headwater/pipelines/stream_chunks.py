@@ -87,6 +87,7 @@ class MessageRules(msgspec.Struct, frozen=True):
     allow_missing_event_time: bool = False
     # The times of events in the graph that were dated in the future when they came.
     future_instants: frozenset[int] = NO_INSTANTS
+    redaction_classes: frozenset[str] = frozenset()
 
     def chunk(
         self, messages: Iterable[Message], refused: Mapping[int, str] = MappingProxyType({})
@@ -120,7 +121,7 @@ class MessageRules(msgspec.Struct, frozen=True):
 
     def parse(self, messages: Iterable[Message]) -> Iterator[ParsedMessage]:
         """Redact and parse each message by itself."""
-        redactor = worker_cache.redactor(self.redaction_key)
+        redactor = worker_cache.redactor(self.redaction_key, self.redaction_classes)
         now = time.time_ns() // 1_000
         for message in messages:
             # The clock of the source may be ahead of ours.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from itertools import chain
 from weakref import WeakKeyDictionary
 
 from headwater.cypher.driver.database import Database
@@ -82,10 +83,8 @@ def read_reach(
 
 def _ended(graph: PersonalDataGraph, found: Sequence[Reached]) -> Iterator[EndedExposure]:
     """Yield what would be exposed without the declassifications, and is not."""
-    approved = {one for classes in graph.declassified.values() for one in classes}
-    roots = [
-        root for root in graph.roots if any(covers(one, root.classification) for one in approved)
-    ]
+    approved = set(chain.from_iterable(graph.declassified.values()))
+    roots = [root for root in graph.roots if _is_covered(root.classification, approved)]
     if not roots:
         return
     without = replace(graph, roots=roots, declassified={})
@@ -96,6 +95,10 @@ def _ended(graph: PersonalDataGraph, found: Sequence[Reached]) -> Iterator[Ended
         if approvals:
             urn, approval = max(approvals, key=lambda pair: (pair[1].at, pair[0]))
             yield EndedExposure(one, approval, urn)
+
+
+def _is_covered(classification: str, approved: Iterable[str]) -> bool:
+    return any(covers(one, classification) for one in approved)
 
 
 def _approvals_on(one: Reached, graph: PersonalDataGraph) -> Iterator[tuple[str, NodeApproval]]:

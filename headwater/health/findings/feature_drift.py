@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 
 from headwater.cypher.driver.database import Row
 from headwater.health.findings.datasets.spells import Spell, episodes_of
@@ -63,9 +64,9 @@ def feature_drift_episodes(view: GraphView, urns: Sequence[str]) -> dict[str, li
     wanted = [urn for urn in urns if urn.startswith(_DATASET)]
     rows = _read_used(view, wanted) if wanted else []
     used = [row for row in rows if row["reports"]]
-    datasets = {
-        dataset for row in used for version in row["versions"] for dataset, _ in version["inputs"]
-    }
+    versions = chain.from_iterable(row["versions"] for row in used)
+    inputs = chain.from_iterable(version["inputs"] for version in versions)
+    datasets = {dataset for dataset, _ in inputs}
     reports = read_measures(view, datasets)
     return {row["urn"]: list(_episodes(row, reports)) for row in used}
 

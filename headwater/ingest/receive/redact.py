@@ -8,7 +8,7 @@ The patterns, and the properties exempt from them, are in `redact.toml`:
   hashed: a hashed password can be guessed.
 - E-mail addresses and card numbers in any text become a keyed hash, `<email:3f2a9c0d1e2f>`. Equal
   addresses have equal hashes, and only the owner of the key can recover them. Names, owners and ids
-  stay unchanged.
+  stay unchanged. A deployment may choose further classes (`personal_values.py`).
 - Quoted literals in stack traces become `***`: they are the data that the program failed on.
 
 A user and a password in a *name* (`postgres://etl:...@db` as a namespace) are removed without a
@@ -32,6 +32,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from headwater.ingest.receive.personal_values import PersonalValues
 from headwater.schema.memo import Memo
 
 _HASH_CHARACTERS = 12
@@ -245,11 +246,19 @@ class Redactor:
     """A redactor with its key and its memo.
 
     key: the key of the hashes of e-mail addresses and card numbers.
+    classes: further classes of personal data to hash, as `personal_values` has them.
     memo_bytes_max: the approximate size of the memo of harmless pieces.
     """
 
-    def __init__(self, key: bytes, *, memo_bytes_max: int = _MEMO_BYTES_MAX) -> None:
+    def __init__(
+        self,
+        key: bytes,
+        classes: frozenset[str] = frozenset(),
+        *,
+        memo_bytes_max: int = _MEMO_BYTES_MAX,
+    ) -> None:
         self._key = key
+        self._values = PersonalValues(classes) if classes else None
         self._harmless: Memo[bytes, bool] = Memo(
             memo_bytes_max, size=lambda piece, _: len(piece) + 150
         )
@@ -277,7 +286,7 @@ class Redactor:
         for piece in body.split(_SEPARATOR):
             if memo.get(piece):
                 continue
-            if not _harmless(piece):
+            if not _harmless(piece) or (self._values and self._values.may_be_in(piece)):
                 return False
             if len(piece) <= _PIECE_BYTES_MAX:
                 memo.put(piece, True)
@@ -327,7 +336,8 @@ class Redactor:
             return
         inner = token[group]
         is_suspicious = _suspicious_short if len(inner) <= _SHORT_BYTES_MAX else _suspicious_long
-        if kind is not _Kind.TRACE and not is_suspicious(inner):
+        has_values = self._values is not None and self._values.may_be_in(inner)
+        if kind is not _Kind.TRACE and not has_values and not is_suspicious(inner):
             return
         text = _text(inner)
         clean = self._clean(text, kind)
@@ -342,7 +352,10 @@ class Redactor:
             text = _apply(text, _LITERALS)
         if "@" in text or "%40" in text:
             text = _PERSONAL["email"].sub(self._email, text)
-        return text if kind is _Kind.IDENTIFIER else _PERSONAL["card"].sub(self._cards, text)
+        if kind is _Kind.IDENTIFIER:
+            return text
+        text = _PERSONAL["card"].sub(self._cards, text)
+        return self._values.redact(text, self._hashed) if self._values else text
 
     def _email(self, address: re.Match[str]) -> str:
         return self._hashed("email", address[0].replace("%40", "@").lower())
