@@ -186,6 +186,5 @@ def _load(connection: sqlite3.Connection, name: str, rows: Rows) -> None:
     columns = list(rows[0])
     names = ", ".join(f'"{column}"' for column in columns)
     connection.execute(f'create table "{name}" ({names})')
-    marks = ", ".join("?" for _ in columns)
-    values = ([row[column] for column in columns] for row in rows)
-    connection.executemany(f'insert into "{name}" values ({marks})', values)
+    marks = ", ".join(f":{column}" for column in columns)
+    connection.executemany(f'insert into "{name}" values ({marks})', rows)

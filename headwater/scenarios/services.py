@@ -50,11 +50,9 @@ def serve(shop: Workshop, service: Service, when: datetime, hop: int = 0) -> Non
     """
     shop.write(service.writes, service.handle(shop.read(service.reads)))
     start = when + hop * HOP
-    spans = [
-        span
-        for trace in trace_ids(shop.namespace, when)
-        for span in _spans(shop.namespace, service, trace, start)
-    ]
+    spans: list[dict[str, Any]] = []
+    for trace in trace_ids(shop.namespace, when):
+        spans += _spans(shop.namespace, service, trace, start)
     resource = {
         "service.name": service.name,
         "service.namespace": shop.namespace,

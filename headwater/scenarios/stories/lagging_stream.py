@@ -124,7 +124,7 @@ def show_offsets(stage: Stage) -> None:
             "topic": stream["dataset"]["name"],
             "lag": stream["lag"],
             "partitions": [
-                [one[name] for name in ("partition", "begin", "end", "latest")]
+                [one["partition"], one["begin"], one["end"], one["latest"]]
                 for one in stream["partitions"]
             ],
         }

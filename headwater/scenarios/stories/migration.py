@@ -12,6 +12,7 @@ The old system is switched off all the same.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 from headwater.scenarios.investigation import compare_tables
@@ -90,7 +91,7 @@ def loading(night: int) -> Job:
 
 
 def _loading(inputs: tuple[str, ...], compute: Callable[..., Rows], version: str) -> Job:
-    columns = {name: [(source, name) for source in inputs] for name in ORDERS}
+    columns = {name: list(product(inputs, [name])) for name in ORDERS}
     return Job("load_orders", inputs, "orders", compute, ORDERS, columns, "team:shop", version)
 
 
