@@ -61,8 +61,7 @@ def _ignore_query(name: str, seconds: float) -> None:
 
 
 class _Rows(list[Any]):
-    """A list with a short text: the driver makes text of all parameters, for a log that is switched
-    off."""
+    """A list with a short text: the driver renders all parameters, for a log that is off."""
 
     def __repr__(self) -> str:
         return f"<{len(self)} rows>"
@@ -170,10 +169,8 @@ class Database:
             user: The name of the Neo4j user.
             password: The password of the user; empty: none is sent.
             database: The name of the database in the server.
-            on_query: A function that receives the name and the seconds of each query of the catalog
-                that was read.
-            planning_seconds: How much longer a question may take, because Neo4j may have to plan it
-                first.
+            on_query: A function that receives the name and the seconds of each catalog query.
+            planning_seconds: Additional time of a question, in which Neo4j may plan it.
         """
         self.uri = uri
         self._on_query = on_query
@@ -415,8 +412,7 @@ class Database:
         return summary.query_type or "", operators
 
     def _run_alone(self, text: str, parameters: Mapping[str, Any], seconds: float) -> list[Row]:
-        """Run a transaction that begins and ends with its statement: one round trip instead of
-        three."""
+        """Run a statement as a transaction of its own: one round trip instead of three."""
         try:
             with self._session(neo4j.READ_ACCESS, _ALL_ROWS) as session:
                 connect(session, neo4j.READ_ACCESS)
