@@ -50,9 +50,7 @@ def gate(
     ] = 5,
     policies: Annotated[
         str | None,
-        typer.Option(
-            help="A directory of policies that the changes must keep, or a file.", metavar="DIR"
-        ),
+        typer.Option(help="A directory of policies to keep, or a file.", metavar="DIR"),
     ] = None,
     allow: Annotated[
         str,
@@ -80,7 +78,6 @@ def gate(
     from headwater.gate.client import GateClient
     from headwater.gate.resolve_datasets import ResolutionOptions, parse_map_options
     from headwater.gate.run import GateRequest, run_gate
-    from headwater.gate.sanitize import one_line
     from headwater.governance.policies.files import read_required_files
 
     try:
@@ -94,24 +91,18 @@ def gate(
         api = GateClient(address.url, api_key=address.api_key)
     except HeadwaterError as error:
         raise QueryError(error.message, hint=error.hint) from error
-    request = GateRequest(
-        Path(repository),
-        base,
-        dialect,
-        options,
-        max_downstream,
-        allow.strip(),
-        allow_unknown,
-        policy_files,
-    )
-
-    def show_progress(text: str) -> None:
-        print(f"headwater: {one_line(text)}", file=sys.stderr)
-
-    report = run_gate(request, api, on_progress=show_progress)
+    limits = (max_downstream, allow.strip(), allow_unknown)
+    request = GateRequest(Path(repository), base, dialect, options, *limits, policy_files)
+    report = run_gate(request, api, on_progress=_show_progress)
     _write_reports(report, markdown, sarif, junit)
     _print_report(report, as_json=as_json)
     raise typer.Exit(report.exit_code)
+
+
+def _show_progress(text: str) -> None:
+    from headwater.gate.sanitize import one_line
+
+    print(f"headwater: {one_line(text)}", file=sys.stderr)
 
 
 def _write_reports(
