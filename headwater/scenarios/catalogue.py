@@ -19,6 +19,8 @@ NAMES = (
     "migration",
     "microservices-regression",
     "lagging-stream",
+    "event-sampling",
+    "serverless-cold-start",
 )
 
 

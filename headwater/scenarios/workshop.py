@@ -49,6 +49,7 @@ class Job:
     checks: a function from the rows of the output to the checks that passed or failed.
     model: whether the output is a model.
     sql: the query that `compute` runs, if it runs one.
+    code: the function whose source is sent, if it is not `compute`.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Job:
     checks: Callable[[Rows], Mapping[str, bool]] | None = None
     model: bool = False
     sql: str = ""
+    code: Callable[..., Rows] | None = None
 
 
 class Workshop:
@@ -233,6 +235,8 @@ class Workshop:
         *,
         trace_id: str = "",
         input_facets: Mapping[str, Event] | None = None,
+        took: timedelta = RUN_TIME,
+        facets: Mapping[str, Any] | None = None,
     ) -> bool:
         """Run a job on the files and report it. Return True if it succeeded.
 
@@ -241,10 +245,13 @@ class Workshop:
             when: When it starts.
             trace_id: The trace of messages that it reads.
             input_facets: By input, the facets of what it read of it.
+            took: How long it takes.
+            facets: Further facets of the run, without their heads.
         """
         run_id = self._new_run(job.name, when)
         self.send(self._event(job, run_id, "START", when))
-        end = when + RUN_TIME
+        end = when + took
+        further = dict(facets or {})
         try:
             rows = job.compute(*[self.read(name) for name in job.inputs])
         except Exception as error:
@@ -253,14 +260,15 @@ class Workshop:
                 "programmingLanguage": "PYTHON",
                 "stackTrace": traceback.format_exc(limit=-1),
             }
-            self.send(self._event(job, run_id, "FAIL", end, failure={"errorMessage": failure}))
+            further["errorMessage"] = failure
+            self.send(self._event(job, run_id, "FAIL", end, facets=further))
             return False
         self._write(job.output, rows, run_id)
-        complete = self._event(job, run_id, "COMPLETE", end, rows=rows)
+        if trace_id:
+            further["trace"] = {"traceId": trace_id}
+        complete = self._event(job, run_id, "COMPLETE", end, rows=rows, facets=further)
         for one in complete["inputs"] if input_facets else ():
             one["inputFacets"] = _with_heads((input_facets or {}).get(one["name"], {}))
-        if trace_id:
-            complete["run"]["facets"] |= _with_heads({"trace": {"traceId": trace_id}})
         self.send(complete)
         return True
 
@@ -272,7 +280,7 @@ class Workshop:
         when: datetime,
         *,
         rows: Rows | None = None,
-        failure: Mapping[str, Any] | None = None,
+        facets: Mapping[str, Any] | None = None,
     ) -> Event:
         output: Event = {"namespace": self.namespace, "name": job.output}
         if rows is not None:
@@ -285,7 +293,7 @@ class Workshop:
             "run": {
                 "runId": run_id,
                 "facets": _with_heads(
-                    {native.RUN_FACET: {"version": job.version}, **(failure or {})}
+                    {native.RUN_FACET: {"version": job.version}, **(facets or {})}
                 ),
             },
             "job": {
@@ -351,7 +359,8 @@ def _read(file: Path) -> Rows:
 
 
 def _job_facets(job: Job) -> Event:
-    code = {"language": "PYTHON", "sourceCode": "" if job.sql else inspect.getsource(job.compute)}
+    source = "" if job.sql else inspect.getsource(job.code or job.compute)
+    code = {"language": "PYTHON", "sourceCode": source}
     facets: Event = {"sql": {"query": job.sql}} if job.sql else {"sourceCode": code}
     if job.owner:
         facets["ownership"] = {"owners": [{"name": job.owner, "type": "team"}]}

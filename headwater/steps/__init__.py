@@ -13,6 +13,7 @@
 A step never changes what a function does: an error of Headwater is logged, never raised.
 """
 
+from headwater.steps.estimate import ShareEstimate, estimate_share, miss_probability
 from headwater.steps.fingerprints import Fingerprint, fingerprint
 from headwater.steps.row_changes import RowTracking, rows
 from headwater.steps.run import StepRun, run
@@ -22,9 +23,12 @@ from headwater.steps.tracking import track_transformation
 __all__ = [
     "Fingerprint",
     "RowTracking",
+    "ShareEstimate",
     "StepRun",
+    "estimate_share",
     "fingerprint",
     "is_sampled",
+    "miss_probability",
     "rows",
     "run",
     "track_transformation",

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from headwater.errors import NotFoundError
 from headwater.scenarios import catalogue
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "scenarios.md"
 
 
 @pytest.mark.parametrize("name", catalogue.NAMES)
@@ -22,3 +27,8 @@ def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
     with pytest.raises(NotFoundError, match="no scenario 'nothing'") as caught:
         catalogue.load("nothing")
     assert "churn-drift" in caught.value.hint
+
+
+def test_the_page_of_scenarios_lists_each_one_and_no_other() -> None:
+    rows = re.findall(r"^\| `([a-z][a-z-]+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(rows) == sorted(catalogue.NAMES)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -112,3 +113,17 @@ def test_a_replay_begins_at_a_dataset_or_at_the_last_run_of_a_job(shop: Workshop
     assert list(shop.replay_start) == [f"run:{shop.runs['double_prices'][0]}", None]
     shop.replay_from("dataset:prices", shop.night(1))
     assert list(shop.replay_start) == ["dataset:shop:prices", "2026-03-03T02:00:00Z"]
+
+
+def test_a_run_has_its_duration_and_further_facets(shop: Workshop, sent: Sent) -> None:
+    shop.deliver("raw", [{"id": 1, "price": 1.0}], TYPES, shop.night(0))
+    job = dataclasses.replace(JOB, compute=lambda rows: double(rows), code=double)
+    took = timedelta(seconds=90)
+    assert shop.run(job, shop.night(0, 5), took=took, facets={"invocation": {"attempt": 2}})
+    shop.flush()
+    start, complete = sent[-2:]
+    assert start["run"]["facets"].keys() == {"headwater_run"}
+    assert complete["eventTime"] == "2026-03-04T02:06:30Z"
+    assert complete["run"]["facets"]["invocation"]["attempt"] == 2
+    code = complete["job"]["facets"]["sourceCode"]["sourceCode"]
+    assert code.startswith("def double(rows: Rows) -> Rows:\n")

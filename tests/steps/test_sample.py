@@ -5,8 +5,61 @@ from __future__ import annotations
 import hashlib
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from headwater.steps import is_sampled
+
+KEYS = st.one_of(st.text(max_size=20), st.binary(max_size=20), st.integers())
+RATES = st.floats(0.0, 1.0)
+
+
+@given(KEYS, RATES)
+def test_a_key_always_has_the_same_choice(key: str | bytes | int, rate: float) -> None:
+    chosen = is_sampled(key, rate)
+    assert is_sampled(key, rate) is chosen
+    if isinstance(key, int):
+        assert is_sampled(str(key), rate) is chosen
+    if not isinstance(key, bytes):
+        assert is_sampled(str(key).encode("utf-8", "surrogatepass"), rate) is chosen
+
+
+@given(KEYS, RATES, RATES)
+def test_a_larger_rate_includes_the_keys_of_a_smaller_one(
+    key: str | bytes | int, one: float, other: float
+) -> None:
+    assert is_sampled(key, max(one, other)) or not is_sampled(key, min(one, other))
+
+
+@given(st.sets(st.text(max_size=8), max_size=40), st.integers(1, 7), RATES)
+def test_the_samples_of_partitions_are_the_sample_of_the_whole(
+    keys: set[str], count: int, rate: float
+) -> None:
+    partitions: list[set[str]] = [set() for _ in range(count)]
+    for number, key in enumerate(sorted(keys)):
+        partitions[number % count].add(key)
+    parts = [{key for key in some if is_sampled(key, rate)} for some in partitions]
+    assert set().union(*parts) == {key for key in keys if is_sampled(key, rate)}
+    # The sample and the rest are all events.
+    rest = {key for key in keys if not is_sampled(key, rate)}
+    assert set().union(*parts, rest) == keys
+
+
+@pytest.mark.parametrize(
+    ("rate", "low", "high"),
+    [
+        # 20,000 keys: n * p, less and more six times sqrt(n * p * (1 - p)).
+        # 200 -+ 6 * 14.1; 2,000 -+ 6 * 42.4; 10,000 -+ 6 * 70.7.
+        (0.01, 116, 284),
+        (0.1, 1_745, 2_255),
+        (0.5, 9_576, 10_424),
+    ],
+)
+@pytest.mark.parametrize("prefix", ["", "order-", "\N{SNOWMAN}"])
+def test_the_share_of_keys_is_close_to_the_rate(
+    prefix: str, rate: float, low: int, high: int
+) -> None:
+    assert low < sum(is_sampled(f"{prefix}{number}", rate) for number in range(20_000)) < high
 
 
 def test_fixed_keys() -> None:
