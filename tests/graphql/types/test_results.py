@@ -150,6 +150,7 @@ def test_fields_of_connections_take_the_arguments_of_a_page() -> None:
     assert checked > 10
     assert forward_only == {
         "Query.aliases",
+        "Query.competingDatasets",
         "Query.contractViolations",
         "Query.contracts",
         "Query.inventoryAssets",

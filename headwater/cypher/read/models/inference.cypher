@@ -9,8 +9,9 @@ MATCH (m:Dataset {urn: urn})
 USING INDEX m:Dataset(urn)
 WHERE m:Model
 RETURN urn, COLLECT {
-  MATCH (v:Artifact {dataset: urn, complete: true})
-  WHERE v.createdAt IS NOT NULL
+  MATCH (v:Artifact)
+  USING INDEX SEEK v:Artifact(dataset, complete, createdAt)
+  WHERE v.dataset = urn AND v.complete = true AND v.createdAt IS NOT NULL
   WITH v ORDER BY v.createdAt DESC, v.urn LIMIT $versions
   RETURN {urn: v.urn, at: v.createdAt,
     fields: head([(v)-[:HAS_SCHEMA]->(s:SchemaVersion) | s.fields]),
@@ -19,7 +20,7 @@ RETURN urn, COLLECT {
       RETURN [i.dataset, i.urn] ORDER BY i.urn LIMIT 1000
     }}
 } AS versions, COLLECT {
-  MATCH (v:Artifact {dataset: urn})-[:FEEDS]->(r:PipelineRun)<-[e:FEEDS]-(i:Source|Artifact)
+  MATCH (m)<-[:VERSION_OF]-(v:Artifact)-[:FEEDS]->(r:PipelineRun)<-[e:FEEDS]-(i:Source|Artifact)
   WHERE i.dataset <> urn AND e.metrics IS NOT NULL AND e.reportedAt IS NOT NULL
   WITH DISTINCT r, e, i ORDER BY e.reportedAt DESC, r.urn, i.urn LIMIT $limit
   RETURN {at: e.reportedAt, run: r.urn, dataset: i.dataset, metrics: e.metrics,
