@@ -134,6 +134,7 @@ class Asker:
         self.home = home
         self.work = copy.parent / "work"
         self.work.mkdir()
+        (self.work / "examples").symlink_to(DOCS.parents[1] / "examples")
         self.now = datetime.now(UTC).replace(microsecond=0)
         self.environment = {
             **os.environ,

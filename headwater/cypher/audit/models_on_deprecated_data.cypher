@@ -21,8 +21,13 @@ CALL () {
     AND NOT toLower(coalesce(split(t, '=')[1], '')) IN ['false', 'no', 'none', '0'])
   MATCH way = ANY SHORTEST (c)(()-[:FEEDS]->(:Column)){0,20}(at:Column)
   MATCH (at)<-[:HAS_COLUMN]-(o:Dataset)
-  MATCH (m:Model)
-  WHERE m = o OR EXISTS { (m)-[:TRAINED_ON]->(o) }
+  CALL (o) {
+    WITH o WHERE o:Model
+    RETURN o AS m
+    UNION
+    MATCH (m:Model)-[:TRAINED_ON]->(o)
+    RETURN m
+  }
   RETURN m, 'column' AS kind, c.urn AS deprecated, null AS reason, min(length(way)) AS steps
 }
 WITH m, kind, deprecated, reason, steps

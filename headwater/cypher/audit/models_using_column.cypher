@@ -1,7 +1,7 @@
 // Return the models that use a column, with the shortest path of column lineage to the model or to
 // a dataset that it was trained on. evidence: feature, if the column lineage leads to a column of
 // the model; training data, if it leads to a dataset that the model was trained on. Paths have at
-// most 20 steps. Names are compared without regard to case.
+// most 20 steps. Names are compared without regard to case. This is a scan over all columns.
 // access: read
 // params: $column STRING, $dataset STRING = "", $namespace STRING = "", $limit INTEGER = 1000
 // returns: namespace, model, evidence, dataset, column, steps, path
