@@ -15,7 +15,6 @@ from typing import Any
 from headwater.scenarios.workshop import Rows, Workshop
 from headwater.schema.urns import dataset_urn
 
-SpanRequest = dict[str, Any]
 TRACES = 3
 # Of one service after another: a trace reaches the next service this much later.
 HOP = timedelta(milliseconds=200)
