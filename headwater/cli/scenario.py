@@ -53,6 +53,13 @@ def scenario(
     keep: Annotated[
         bool, typer.Option("--keep", help="Serve the graph afterwards, until Ctrl-C.")
     ] = False,
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair/--no-repair",
+            help="--no-repair leaves the fault, so that --keep shows it on the page.",
+        ),
+    ] = True,
     speed: Annotated[
         Speed,
         typer.Option(help="slow waits four seconds after each step.", case_sensitive=False),
@@ -80,7 +87,7 @@ def scenario(
         for story in stories:
             out.print(f"[bold]{story.name}: {story.title}[/]")
             stage = new_stage(story, target, folder / story.name, out, pause_seconds)
-            played.append(_play(story, stage))
+            played.append(_play(story, stage, repairs=repair))
         ok = all(one["ok"] for one in played)
         if as_json:
             render.print_json({"ok": ok, "scenarios": played})
@@ -100,11 +107,11 @@ def _list(*, as_json: bool) -> None:
     render.print_rows(("name", "what happens", "from"), rows, as_json=as_json)
 
 
-def _play(story: Story, stage: Stage) -> dict[str, Any]:
+def _play(story: Story, stage: Stage, *, repairs: bool) -> dict[str, Any]:
     from headwater.scenarios import investigation
 
     began = time.monotonic()
-    ok = investigation.play(story, stage)
+    ok = investigation.play(story, stage, repairs=repairs)
     return {
         "name": story.name,
         "title": story.title,
