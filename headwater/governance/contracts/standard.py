@@ -2,8 +2,7 @@
 
 The schema of version 3.2 is vendored as published (`odcs.schema.json`); it holds for 3.0 and 3.1
 too, but for its conditions on types (`_require_type`).
-YAML is read without aliases, so that a short file cannot stand for a huge one, and without times:
-the standard writes times as text.
+YAML is read within limits (`bounded_yaml`), and without times: the standard writes times as text.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from headwater.errors import HeadwaterError, QueryError
+from headwater.governance.bounded_yaml import BoundedLoader
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft201909Validator
@@ -36,13 +36,8 @@ class ContractError(QueryError):
     """A file that is no contract of the standard; the message names the first places."""
 
 
-class _Loader(yaml.SafeLoader):
-    """A loader of YAML without times and without aliases."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            raise ContractError("YAML aliases are not read", hint="Write the text out.")
-        return super().compose_node(parent, index)
+class _Loader(BoundedLoader):
+    """A bounded loader of YAML without times."""
 
 
 def _without_times(resolvers: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
@@ -60,10 +55,9 @@ def read_document(text: str) -> Document:
     try:
         document = yaml.load(text, _Loader)
     except yaml.YAMLError as error:
-        problem = str(error).replace("\n", " ")
-        raise ContractError(f"no YAML or JSON: {problem[:_VALUE_CHARACTERS_MAX]}") from error
+        raise ContractError(f"no YAML or JSON: {_problem(error)}") from error
     except (RecursionError, ValueError) as error:
-        raise ContractError("no YAML or JSON that can be read") from error
+        raise ContractError("no YAML or JSON: a number in it has too many digits") from error
     if not isinstance(document, dict):
         raise ContractError("a contract must be an object", hint="See bitol.io for the standard.")
     version = str(document.get("apiVersion") or "")
@@ -75,7 +69,25 @@ def read_document(text: str) -> Document:
     faults = list(_faults(document))
     if faults:
         raise ContractError("; ".join(faults), hint="Check the file against the standard.")
+    _require_finite(document)
     return document
+
+
+def _require_finite(document: Document) -> None:
+    try:
+        json.dumps(document, allow_nan=False)
+    except ValueError as error:
+        raise ContractError("a number is infinite or none", hint="Write a number.") from error
+
+
+def _problem(error: yaml.YAMLError) -> str:
+    """Return what is wrong in one line, with its place."""
+    mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
+    text = " ".join(str(error).split())
+    if mark is not None and isinstance(error, yaml.MarkedYAMLError):
+        problem = error.problem or error.context or "is no YAML"
+        text = f"line {mark.line + 1}, column {mark.column + 1}: {problem}"
+    return text[:_VALUE_CHARACTERS_MAX]
 
 
 def read_file(path: Path) -> Document:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,6 +28,9 @@ NODES_PER_CHUNK = 500
 _PAGE = 1_000
 # More nodes than this are not evaluated in one request.
 NODES_MAX = 200_000
+# How long the evaluation of one request may take, and after how many policies the time is read.
+SECONDS_MAX = 120.0
+_POLICIES_PER_STEP = 20
 # Nodes that a caller names.
 URNS_MAX = 1_000
 _KINDS = {
@@ -190,10 +194,13 @@ def _check(
 ) -> Checked:
     violations: list[Violation] = []
     found: set[str] = set()
+    deadline = time.monotonic() + SECONDS_MAX + view.planning_seconds
     for some in chunks(list(urns), NODES_PER_CHUNK):
         for urn, facts in read_facts(view, some, instant, change, request).items():
             found.add(urn)
-            violations += evaluate(policies, facts, instant)
+            for part in chunks(list(policies), _POLICIES_PER_STEP):
+                violations += evaluate(part, facts, instant)
+                _require_time(deadline)
     ordered = sorted(violations, key=lambda one: (one.severity, one.policy, one.urn))
     return Checked(
         tuple(one for one in ordered if not one.unknown),
@@ -202,6 +209,14 @@ def _check(
         len(policies),
         tuple(urn for urn in urns if urn not in found),
     )
+
+
+def _require_time(deadline: float) -> None:
+    if time.monotonic() > deadline:
+        raise QueryError(
+            f"the policies were evaluated for more than {SECONDS_MAX:.0f} seconds",
+            hint="Check fewer nodes or policies, or shorten regular expressions.",
+        )
 
 
 def _needs(policies: Iterable[Policy]) -> frozenset[str]:

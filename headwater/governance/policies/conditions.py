@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 # A longer condition is refused: nobody can review it.
 SOURCE_CHARACTERS_MAX = 4_000
 _LITERAL = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+# A call of matches with a literal text: its regular expression is checked with the condition.
+_MATCHES = re.compile(rf"\.\s*matches\s*\(\s*({_LITERAL.pattern})\s*\)")
+_SHOWN_MAX = 80
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 
 
@@ -67,7 +70,24 @@ def compile_condition(source: str) -> Condition:
         raise PolicyError(_compiler_message(str(error))) from None
     if (name := expression.return_type().name().lower()) != "bool":
         raise PolicyError(f"The condition has type {name}, but must be true or false")
+    for match in _MATCHES.finditer(source):
+        _require_regex(match[1])
     return CelCondition(source, expression)
+
+
+def _require_regex(literal: str) -> None:
+    """Raise PolicyError if the text of a call of `matches` is no regular expression of CEL."""
+    expression = _environment().compile(f"''.matches({literal})")
+    try:
+        value = expression.eval(data={}).value()
+    except Exception as error:
+        value = error
+    if not isinstance(value, bool):
+        shown = literal if len(literal) <= _SHOWN_MAX else f"{literal[:_SHOWN_MAX]}…"
+        raise PolicyError(
+            f"the regular expression {shown} cannot be used; write one of RE2, and a shorter one "
+            "if it repeats much"
+        )
 
 
 def variables_of(source: str) -> tuple[str, ...]:
@@ -109,6 +129,8 @@ def _unknown(names: list[str]) -> str:
 
 def _compiler_message(text: str) -> str:
     """Return the first error of the compiler with its line and column."""
+    if "recursion" in text:
+        return "The condition is nested too deep, or has too many operators in a row; simplify it"
     found = re.search(r"<input>:(\d+):(\d+): (.*)", text)
     if found is None:
         return _one_line(text)

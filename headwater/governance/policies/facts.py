@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -24,7 +25,7 @@ from headwater.governance.policies.models import (
     Change,
     Facts,
     Subject,
-    glob_regex,
+    glob_pattern,
 )
 from headwater.governance.policies.reached import Reached, read_reached
 from headwater.governance.policies.variables import VARIABLES
@@ -68,6 +69,11 @@ class FactsRequest:
         if self.needs is None:
             return True
         return any(VARIABLES[name].group == group for name in self.needs if name in VARIABLES)
+
+    @cached_property
+    def test_consumer_pattern(self) -> re.Pattern[str] | None:
+        """Return the patterns of test consumers as one; None without any."""
+        return glob_pattern(self.test_consumers) if self.test_consumers else None
 
 
 EVERYTHING = FactsRequest()
@@ -341,11 +347,9 @@ def _is_test(row: Row | None, request: FactsRequest) -> bool:
         return False
     if has_tag(_own_tags(row), "test"):
         return True
-    patterns = [glob_regex(pattern) for pattern in request.test_consumers]
+    pattern = request.test_consumer_pattern
     names = (row["namespace"] or "", row["name"] or "")
-    return any(
-        re.fullmatch(pattern, name, re.DOTALL) is not None for pattern in patterns for name in names
-    )
+    return pattern is not None and any(pattern.fullmatch(name) is not None for name in names)
 
 
 def _is_active(row: Row | None, instant: datetime) -> bool:

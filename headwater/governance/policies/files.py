@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,7 @@ FILES_MAX = 1_000
 FILE_BYTES_MAX = 1_000_000
 POLICIES_MAX = 2_000
 _PROBLEMS_MAX = 50
+_MESSAGE_CHARACTERS_MAX = 200
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,8 @@ def _parse_file(file: PolicyFile, problems: list[str]) -> Iterator[tuple[Policy,
     for document in documents:
         for value, path in _policies_of(document):
             place = f"{file.path}:{document.line_of(path)}"
-            wrong = list(_schema_problems(file.path, document, value, path))
+            found = _schema_problems(file.path, document, value, path)
+            wrong = list(islice(found, _PROBLEMS_MAX + 1))
             if wrong:
                 problems.extend(wrong)
                 continue
@@ -205,27 +208,39 @@ def _policies_of(document: Document) -> Iterator[tuple[Any, tuple[Any, ...]]]:
 def _schema_problems(
     file: str, document: Document, value: Any, path: tuple[Any, ...]
 ) -> Iterator[str]:
-    name = value.get("name") if isinstance(value, dict) else None
-    named = f"policy {name}: " if isinstance(name, str) else ""
-    if isinstance(value, dict):
-        known = _schema()["properties"]
-        for key in value:
-            if key not in known:
-                line = document.line_of((*path, key))
-                yield f"{file}:{line}: {named}{key[:80]}: is no field{nearest(key, known)}"
-        if ("condition" in value) == ("rule" in value):
-            line = document.line_of(path)
-            yield f"{file}:{line}: {named}condition: write a condition or a rule, one of the two"
-        elif "condition" in value and "on" not in value:
-            yield f"{file}:{document.line_of(path)}: {named}on: is missing; write on: dataset"
+    if not isinstance(value, dict):
+        shown = shortened(json.dumps(value, ensure_ascii=False), 80)
+        line = document.line_of(path)
+        yield f"{file}:{line}: {shown} is no policy; write name: and condition:, or a list policies"
+        return
+    name = value.get("name")
+    named = f"policy {name[:80]}: " if isinstance(name, str) else ""
+    known = _schema()["properties"]
+    for key in value:
+        if key not in known:
+            line = document.line_of((*path, key))
+            yield f"{file}:{line}: {named}{key[:80]}: is no field{nearest(key[:80], known)}"
+    if ("condition" in value) == ("rule" in value):
+        line = document.line_of(path)
+        yield f"{file}:{line}: {named}condition: write a condition or a rule, one of the two"
+    elif "condition" in value and "on" not in value:
+        yield f"{file}:{document.line_of(path)}: {named}on: is missing; write on: dataset"
     for error in _validator().iter_errors(value):
         where = tuple(error.instance_path)
-        if not where and isinstance(value, dict) and "required property" not in error.message:
+        if not where and "required property" not in error.message:
             continue
         field = ".".join(str(part) for part in where)
         line = document.line_of((*path, *where))
-        fix = _fix(where)
-        yield f"{file}:{line}: {named}{field + ': ' if field else ''}{error.message[:200]}{fix}"
+        message = shortened(error.message, _MESSAGE_CHARACTERS_MAX) + _fix(where)
+        yield f"{file}:{line}: {named}{field + ': ' if field else ''}{message}"
+
+
+def shortened(text: str, characters_max: int) -> str:
+    """Return a text without its middle if it is too long: a message ends with what is wrong."""
+    if len(text) <= characters_max:
+        return text
+    half = characters_max // 2 - 1
+    return f"{text[:half]}…{text[-half:]}"
 
 
 def _fix(where: tuple[Any, ...]) -> str:

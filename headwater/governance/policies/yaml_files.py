@@ -1,7 +1,7 @@
 """YAML read so that every value keeps the line on which it stands.
 
-Texts stay texts: `on`, `yes` and dates are no other type than in JSON. Aliases and repeated keys
-are refused.
+Texts stay texts: `on`, `yes` and dates are no other type than in JSON. The limits are those of
+`bounded_yaml`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Any
 
 from headwater.governance.policies.models import PolicyError
 
-DEPTH_MAX = 20
 _SCALARS = {
     "tag:yaml.org,2002:bool": ("true", "false"),
     "tag:yaml.org,2002:null": ("", "~", "null"),
@@ -38,15 +37,18 @@ def read_documents(text: str) -> Iterator[Document]:
     """Yield the documents of a YAML text that are not empty.
 
     Raises:
-        PolicyError: The text is no YAML, or uses aliases, repeated keys or deep nesting.
+        PolicyError: The text is no YAML, or uses aliases, repeated keys, deep nesting or too many
+          values.
     """
     import yaml
 
+    from headwater.governance.bounded_yaml import BoundedLoader
+
     try:
-        for node in yaml.compose_all(text, Loader=yaml.SafeLoader):
+        for node in yaml.compose_all(text, Loader=BoundedLoader):
             if node is not None:
                 document = Document(None)
-                document.value = _value(node, (), document.lines, set())
+                document.value = _value(node, (), document.lines)
                 if document.value is not None:
                     yield document
     except yaml.MarkedYAMLError as error:
@@ -56,34 +58,23 @@ def read_documents(text: str) -> Iterator[Document]:
         raise PolicyError(f"1: is no YAML: {' '.join(str(error).split())[:200]}") from None
 
 
-def _value(
-    node: Any, path: tuple[Any, ...], lines: dict[tuple[Any, ...], int], seen: set[int]
-) -> Any:
+def _value(node: Any, path: tuple[Any, ...], lines: dict[tuple[Any, ...], int]) -> Any:
     line = node.start_mark.line + 1
     lines[path] = line
-    if len(path) > DEPTH_MAX:
-        raise PolicyError(f"{line}: is nested more than {DEPTH_MAX} levels deep")
-    if id(node) in seen:
-        raise PolicyError(f"{line}: aliases are not supported; write the value again")
-    seen.add(id(node))
     if node.id == "sequence":
-        return [_value(item, (*path, index), lines, seen) for index, item in enumerate(node.value)]
+        return [_value(item, (*path, index), lines) for index, item in enumerate(node.value)]
     if node.id == "mapping":
-        return _mapping(node, path, lines, seen)
+        return _mapping(node, path, lines)
     return _scalar(node, line)
 
 
-def _mapping(
-    node: Any, path: tuple[Any, ...], lines: dict[tuple[Any, ...], int], seen: set[int]
-) -> dict[str, Any]:
+def _mapping(node: Any, path: tuple[Any, ...], lines: dict[tuple[Any, ...], int]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, item in node.value:
         line = key.start_mark.line + 1
         if key.id != "scalar":
             raise PolicyError(f"{line}: a key must be a text")
-        if key.value in found:
-            raise PolicyError(f"{line}: the key {key.value[:80]!r} stands twice")
-        found[key.value] = _value(item, (*path, key.value), lines, seen)
+        found[key.value] = _value(item, (*path, key.value), lines)
         lines[(*path, key.value)] = line
     return found
 

@@ -21,6 +21,7 @@ from headwater.governance.contracts.standard import (
 
 ORDERS = Path("examples/contracts/orders.odcs.yaml")
 LEAST = {"apiVersion": "v3.1.0", "kind": "DataContract", "id": "a", "version": "1"}
+NAMED = "apiVersion: v3.1.0, kind: DataContract, id: a, version: '1', status: active"
 
 
 def text_of(**more: Any) -> str:
@@ -60,6 +61,13 @@ def test_versions_of_the_standard(version: str) -> None:
         ("!!python/object/apply:os.system [ls]", "no YAML or JSON"),
         ("[" * 10_000, "no YAML or JSON"),
         ("1: a\napiVersion: v3.1.0", "the contract"),
+        ("id: a\nid: b", "line 2, column 1: the key 'id' stands twice"),
+        ("a: " + "9" * 5_000, "too many digits"),
+        ('a: "\\ud800"', "line 1, column 4: has half of a surrogate pair"),
+        (
+            f"{{{NAMED}, schema: [{{name: a, quality: [{{metric: rowCount, mustBe: .nan}}]}}]}}",
+            "a number is infinite or none",
+        ),
     ],
 )
 def test_what_is_no_contract(text: str, message: str) -> None:

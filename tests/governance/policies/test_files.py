@@ -139,12 +139,12 @@ policies:
     ("text", "message"),
     [
         ("name: [", "a.yaml:1: "),
-        ("- 1\n- 2", "a.yaml:1: [1,2] is not of type"),
+        ("- 1\n- 2", "a.yaml:1: [1, 2] is no policy"),
         ("just a text", "a.yaml:1: "),
-        ("a: &x [1]\nb: *x", "a.yaml:1: aliases are not supported; write the value again"),
+        ("a: &x [1]\nb: *x", "a.yaml:2: aliases are not supported; write the value again"),
         ("name: a\nname: b", "a.yaml:2: the key 'name' stands twice"),
         ("a: !!python/object/apply:os.system ['x']", "a.yaml:1: "),
-        ("a: " + "[" * 50 + "]" * 50, "a.yaml:1: is nested more than 20 levels deep"),
+        ("a: " + "[" * 50 + "]" * 50, "a.yaml:1: is nested more than 50 levels deep"),
         ("[" * 5000, "a.yaml:1: "),
         ("rule: retention", 'a.yaml:1: "name" is a required property'),
         ("name: 3\nrule: retention", "a.yaml:1: name: 3 is not of type"),
@@ -156,6 +156,28 @@ policies:
             "with: belongs to a ready-made",
         ),
         ("\x00", "a.yaml:1: "),
+        ('name: "\\ud800"', "a.yaml:1: has half of a surrogate pair, which is no text"),
+        ("!!binary aGVsbG8=", 'a.yaml:1: "aGVsbG8=" is no policy; write name: and condition:'),
+        (
+            "name: a\non: job\ncondition: node.name.matches('(')",
+            "a.yaml:3: policy a: condition: the regular expression '(' cannot be used; write one",
+        ),
+        (
+            "name: a\non: job\ncondition: node.name . matches( '(a{1000}){1000}' )",
+            "the regular expression '(a{1000}){1000}' cannot be used",
+        ),
+        (
+            f"name: a\non: job\ncondition: {'(' * 100}true{')' * 100}",
+            "a.yaml:3: policy a: condition: The condition is nested too deep, or has too many",
+        ),
+        (
+            f"name: a\non: job\ncondition: 1{'+1' * 100}==1",
+            "a.yaml:3: policy a: condition: The condition is nested too deep, or has too many",
+        ),
+        (
+            f"name: a\non: job\ncondition: node.name == '{'a' * 5_000}'",
+            "is longer than 4000 characters",
+        ),
     ],
 )
 def test_hostile_texts_are_refused(text: str, message: str) -> None:
@@ -179,6 +201,16 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_bytes(b"#" * 1_000_001)
     with pytest.raises(PolicyError, match="is larger than 1000000 bytes"):
         load_policies(tmp_path)
+
+
+def test_many_unknown_fields_are_cut() -> None:
+    found = problems("name: a\nrule: retention\n" + "".join(f"k{one}: 1\n" for one in range(9_000)))
+    assert len(found) == 51
+
+
+def test_a_thousand_policies_are_read() -> None:
+    text = "\n---\n".join(f"name: p{one}\nrule: required-owners" for one in range(1_000))
+    assert len(parse_policies([PolicyFile("a.yaml", text)]).policies) == 1_000
 
 
 def test_an_empty_file_has_no_policies() -> None:

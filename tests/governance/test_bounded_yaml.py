@@ -1,0 +1,47 @@
+"""Tests of the limits of YAML: each refusal has a place, and comes before much is read."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from headwater.governance import bounded_yaml
+from headwater.governance.bounded_yaml import DEPTH_MAX, BoundedLoader
+
+BOMB = "a: &a [x, x, x, x]\nb: &b [*a, *a, *a, *a]\nc: [*b, *b, *b, *b]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem", "line"),
+    [
+        (BOMB, "aliases are not supported; write the value again", 2),
+        ("a: &a {b: 1}\nc:\n  <<: *a", "aliases are not supported; write the value again", 3),
+        ("a: 1\nb: {c: 1,\n  c: 2}", "the key 'c' stands twice", 3),
+        ("[" * (DEPTH_MAX + 1), f"is nested more than {DEPTH_MAX} levels deep", 1),
+        ("[" * 400_000, f"is nested more than {DEPTH_MAX} levels deep", 1),
+        ('a: "\\ud800"', "has half of a surrogate pair, which is no text", 1),
+        ('"\\udfff": 1', "has half of a surrogate pair, which is no text", 1),
+    ],
+)
+def test_refusals(text: str, problem: str, line: int) -> None:
+    with pytest.raises(yaml.MarkedYAMLError) as caught:
+        yaml.load(text, BoundedLoader)
+    assert (caught.value.problem or "").startswith(problem)
+    assert caught.value.problem_mark is not None
+    assert abs(caught.value.problem_mark.line + 1 - line) <= 1
+
+
+def test_values_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded_yaml, "VALUES_MAX", 1_000)
+    with pytest.raises(yaml.MarkedYAMLError, match="has more than 1000 values; write several"):
+        yaml.load("- 1\n" * 1_000, BoundedLoader)
+    assert len(yaml.load("- 1\n" * 999, BoundedLoader)) == 999
+
+
+def test_what_is_within_the_limits_is_read() -> None:
+    assert yaml.load("a: [1, {b: 日本}]\nb: \U0001f600", BoundedLoader) == {
+        "a": [1, {"b": "日本"}],
+        "b": "\U0001f600",
+    }
+    deep = "[" * DEPTH_MAX + "]" * DEPTH_MAX
+    assert yaml.load(deep, BoundedLoader) is not None
