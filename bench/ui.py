@@ -128,6 +128,8 @@ def _node(urn: str, index: int, chance: random.Random) -> dict[str, Any]:
         "failedChecks": 0,
         "openFindings": 0,
         "findingTier": None,
+        "personalData": None,
+        "personalDataClasses": [],
         "upstreamCount": 0,
         "downstreamCount": 0,
     }

@@ -21,6 +21,7 @@ from strawberry.dataloader import DataLoader
 
 from headwater.access.principal import Principal
 from headwater.cypher.driver.database import Row
+from headwater.governance.personal_data.marks import PersonalDataMark, personal_data_marks
 from headwater.governance.policies.store import PolicyStore
 from headwater.graphql.finding_feed import FindingFeed
 from headwater.graphql.run_feed import RunFeed
@@ -133,6 +134,9 @@ class Context:
         self.names: DataLoader[str, NodeName] = self._loader(self._load_names)
         self.findings: DataLoader[str, list[Finding]] = self._loader(self._load_findings)
         self.open_findings: DataLoader[str, OpenFindings] = self._loader(self._load_open_findings)
+        self.personal_data_marks: DataLoader[str, PersonalDataMark | None] = self._loader(
+            self._load_personal_data_marks
+        )
         self.finding: DataLoader[str, Finding | None] = self._loader(self._load_finding)
         self.edits: DataLoader[str, list[NamedEdit]] = self._loader(self._load_edits)
         self.citations: DataLoader[str, list[str]] = self._loader(self._load_citations)
@@ -220,6 +224,10 @@ class Context:
     def _load_open_findings(self, urns: list[str]) -> list[OpenFindings]:
         results = open_findings_of(self.view, urns)
         return [results.get(urn, NO_OPEN_FINDINGS) for urn in urns]
+
+    def _load_personal_data_marks(self, urns: list[str]) -> list[PersonalDataMark | None]:
+        results = personal_data_marks(self.view, urns)
+        return [results.get(urn) for urn in urns]
 
     def _load_finding(self, ids: list[str]) -> list[Finding | None]:
         results = findings_by_urn(self.view, ids)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio.to_thread
@@ -17,6 +18,8 @@ from headwater.access.events import authorize_event
 from headwater.access.principal import Principal
 from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
+from headwater.governance.policies.store import PolicyStore
+from headwater.graphql.context import Installation
 from headwater.graphql.persisted_queries import PersistedQueries
 from headwater.graphql.transport.http import graphql_routes
 from headwater.lineage.view import GraphView
@@ -32,9 +35,16 @@ expect.set_options(timeout=MILLISECONDS_MAX)
 
 @contextmanager
 def serving_page(
-    database: Database, store: AccessStore, *, are_keys_required: bool = False
+    database: Database,
+    store: AccessStore,
+    *,
+    are_keys_required: bool = False,
+    policies: Path | None = None,
 ) -> Iterator[str]:
-    """Serve the page with the keys of a store; yield its address. Mutations are folded at once."""
+    """Serve the page with the keys of a store; yield its address. Mutations are folded at once.
+
+    policies: the directory of the policies in force.
+    """
     guard = guard_of(store, required=are_keys_required)
 
     async def submit(principal: Principal, events: list[dict[str, Any]]) -> None:
@@ -47,6 +57,7 @@ def serving_page(
         submit,
         authenticate=guard.identify,
         persisted=PersistedQueries(own=ui.documents()),
+        installation=Installation(policies=PolicyStore(policies)),
     )
     routes = [*ui.routes(), *graphql, *session_http.routes(guard)]
     with listening(Starlette(routes=guard.routes(routes))) as url:

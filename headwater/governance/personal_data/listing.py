@@ -30,6 +30,7 @@ _OF_DATASET = {Kind.DATASET: DATASET, Kind.MODEL: MODEL, Kind.EXPORT: EXPORT}
 class PersonalDataFilter:
     """Conditions on the list; an empty one matches everything.
 
+    urn: only this node, by its canonical urn; a dataset stands for its columns too.
     unmasked_only: only what another node exposed. Classified columns themselves are left out.
     with_suggested: classes that names of columns suggest count as well.
     """
@@ -39,9 +40,12 @@ class PersonalDataFilter:
     namespace: str = ""
     kinds: frozenset[str] = frozenset()
     with_suggested: bool = False
+    urn: str = ""
 
     def matches(self, one: Entry) -> bool:
         """Return True if an entry is on the list."""
+        if self.urn and self.urn not in (one.reached.urn, one.reached.dataset):
+            return False
         if self.unmasked_only and not one.is_exposed:
             return False
         if self.kinds and one.kind not in self.kinds:

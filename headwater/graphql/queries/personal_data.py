@@ -14,10 +14,11 @@ from headwater.governance.personal_data.classes import CLASS_CHARACTERS_MAX
 from headwater.governance.personal_data.listing import Entry, PersonalDataFilter
 from headwater.governance.personal_data.propagate import State, Step
 from headwater.graphql.context import Info
-from headwater.graphql.types.enums import described
+from headwater.graphql.types.enums import PersonalDataState, described
 from headwater.graphql.types.fields import After, Before, First, Last, resolver
 from headwater.graphql.types.results import Connection, counted
 from headwater.graphql.types.scalars import ID
+from headwater.lineage.nodes import resolve_urn
 from headwater.lineage.pagination import page_request
 
 
@@ -30,15 +31,6 @@ class PersonalDataKind(Enum):
     EXPORT = described(
         "EXPORT", "A dataset of type EXPORT, REPORT or DASHBOARD, or with the tag export."
     )
-
-
-@strawberry.enum(description="What is known about personal data at a node, or on a step to it.")
-class PersonalDataState(Enum):
-    EXPOSED = described("EXPOSED", "Values are there unmasked.")
-    UNKNOWN = described("UNKNOWN", "A job on the path sends no columns.")
-    INFLUENCED = described("INFLUENCED", "Values only decided which rows exist.")
-    MASKED = described("MASKED", "Every path to it has a masking step.")
-    DECLASSIFIED = described("DECLASSIFIED", "A steward approved that there is none.")
 
 
 @strawberry.type(description="One step of a path along which personal data passes.")
@@ -132,6 +124,12 @@ class PersonalDataQueries:
         kind: Annotated[
             list[PersonalDataKind] | None, strawberry.argument(description="Only these kinds.")
         ] = None,
+        urn: Annotated[
+            ID | None,
+            strawberry.argument(
+                description="Only this node; a dataset stands for its columns too."
+            ),
+        ] = None,
         suggested: Annotated[
             bool | None,
             strawberry.argument(description="Classes that names of columns suggest count too."),
@@ -146,15 +144,16 @@ class PersonalDataQueries:
                 f"`classification` has {len(classification)} characters; "
                 f"{CLASS_CHARACTERS_MAX} are allowed"
             )
+        run_in_thread, view = info.context.run_in_thread, info.context.view
         filter = PersonalDataFilter(
             unmasked_only=bool(unmasked_only),
             classification=(classification or "").strip(),
             namespace=namespace or "",
             kinds=frozenset(str(one.value) for one in kind or ()),
             with_suggested=bool(suggested),
+            urn=await run_in_thread(resolve_urn, view, urn) if urn else "",
         )
         request = page_request(first, after, last, before)
-        run_in_thread, view = info.context.run_in_thread, info.context.view
         page, count = await run_in_thread(listing.personal_data, view, filter, request)
         exposure = await run_in_thread(partial(listing.exposure, view, filter))
         return PersonalDataConnection.of(

@@ -8,6 +8,7 @@ import msgspec
 import strawberry
 from strawberry.scalars import JSON
 
+from headwater.governance.contracts import diff
 from headwater.governance.contracts.evaluate import ClauseState, Violation
 from headwater.graphql.context import Info
 from headwater.graphql.types.enums import ContractState
@@ -108,6 +109,29 @@ class ContractViolation:
         return await Job.all(info, links.get("readers", []))
 
 
+@strawberry.type(description="A clause that a version of a contract added, removed or changed.")
+class ContractChange:
+    change: str = strawberry.field(description="added, removed or changed.")
+    clause: str = strawberry.field(
+        description="Its kind: column, type, required, unique, rule or freshness."
+    )
+    column: str | None = strawberry.field(description="The column; null for the whole dataset.")
+    before: str | None = strawberry.field(description="What was promised; null for a new clause.")
+    after: str | None = strawberry.field(description="What is promised; null for a removed one.")
+    breaking: bool = strawberry.field(description="True if it may break a consumer.")
+
+    @classmethod
+    def of(cls, one: diff.ContractChange) -> ContractChange:
+        return cls(
+            change=one.change,
+            clause=one.clause,
+            column=one.column or None,
+            before=one.before or None,
+            after=one.after or None,
+            breaking=one.is_breaking,
+        )
+
+
 @strawberry.type(description="One version of a data contract.")
 class ContractVersion:
     version: str = strawberry.field(description="Its number.")
@@ -116,10 +140,20 @@ class ContractVersion:
         description="When a newer version took effect; null for the newest."
     )
     digest: str | None = strawberry.field(description="The hash of its content.")
+    facet: strawberry.Private[ContractFacet]
+    earlier: strawberry.Private[ContractFacet | None]
+
+    @resolver("What changed since the version before, by clause; null for the first one.")
+    def changes(self) -> list[ContractChange] | None:
+        if self.earlier is None:
+            return None
+        return [ContractChange.of(one) for one in diff.contract_diff(self.earlier, self.facet)]
 
     @classmethod
-    def of(cls, one: Version) -> ContractVersion:
+    def of(cls, one: Version, earlier: Version | None) -> ContractVersion:
         return cls(
+            facet=one.facet,
+            earlier=earlier.facet if earlier else None,
             version=one.facet.version,
             since=to_datetime(one.begin),
             until=to_datetime(one.end) if one.end is not None else None,
@@ -145,7 +179,9 @@ class Contract:
 
     @resolver("All its versions, oldest first.")
     def versions(self) -> list[ContractVersion]:
-        return [ContractVersion.of(one) for one in self.found.versions]
+        versions = self.found.versions
+        earlier = [None, *versions]
+        return [ContractVersion.of(*pair) for pair in zip(versions, earlier, strict=False)]
 
     @resolver("Its name.")
     def name(self) -> str | None:

@@ -177,6 +177,15 @@ class Tier(Enum):
     P3 = described("P3", "Open a ticket: what is known about the data is missing or wrong.")
 
 
+@strawberry.enum(description="What is known about personal data at a node, or on a step to it.")
+class PersonalDataState(Enum):
+    EXPOSED = described("EXPOSED", "Values are there unmasked.")
+    UNKNOWN = described("UNKNOWN", "A job on the path sends no columns.")
+    INFLUENCED = described("INFLUENCED", "Values only decided which rows exist.")
+    MASKED = described("MASKED", "Every path to it has a masking step.")
+    DECLASSIFIED = described("DECLASSIFIED", "A steward approved that there is none.")
+
+
 @strawberry.enum(description="How a finding changed.")
 class FindingChangeKind(Enum):
     OPENED = described("OPENED", "It was found, or is open again.")

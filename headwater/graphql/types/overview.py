@@ -6,8 +6,9 @@ from datetime import datetime
 
 import strawberry
 
+from headwater.governance.personal_data.marks import PersonalDataMark
 from headwater.graphql.context import Info
-from headwater.graphql.types.enums import NodeState, Tier
+from headwater.graphql.types.enums import NodeState, PersonalDataState, Tier
 from headwater.graphql.types.fields import resolver
 from headwater.graphql.types.scalars import ID, Long, long_or_none
 from headwater.lineage.questions.node_overviews import NodeOverview as KnownOverview
@@ -74,6 +75,22 @@ class NodeOverview:
     async def finding_tier(self, info: Info) -> Tier | None:
         found = None if self.is_past else await info.context.open_findings.load(self.urn)
         return Tier(found.tier) if found and found.tier else None
+
+    @resolver(
+        "The most severe state of the personal data at a dataset, column or answer; null without "
+        "any, and at an earlier instant."
+    )
+    async def personal_data(self, info: Info) -> PersonalDataState | None:
+        mark = await self._mark(info)
+        return PersonalDataState[mark.state.name] if mark else None
+
+    @resolver("The classes of personal data that have this state there; none at earlier instants.")
+    async def personal_data_classes(self, info: Info) -> list[str]:
+        mark = await self._mark(info)
+        return list(mark.classes) if mark else []
+
+    async def _mark(self, info: Info) -> PersonalDataMark | None:
+        return None if self.is_past else await info.context.personal_data_marks.load(self.urn)
 
     @classmethod
     def of(cls, urn: str, known: KnownOverview, *, is_past: bool = False) -> NodeOverview:

@@ -132,3 +132,25 @@ def test_wrong_questions(ask: Ask) -> None:
         assert ask(check, c=content)["errors"]
     kept = {"contractId": "a", "version": "1", "columns": [{"name": "id"}, None, {"name": 7}]}
     assert ask(check, c=kept)["data"]["contractCheck"]["state"] == "KEPT"
+
+
+@pytest.mark.usefixtures("history")
+def test_what_a_version_changed(ask: Ask, database: Database) -> None:
+    fields = [{"name": "id", "logicalType": "string"}, {"name": "day", "logicalType": "date"}]
+    newer = {"version": "2.0.0", "contractCreatedTs": at(40)}
+    write_events(database, [contract(**newer, schema=[{"name": "orders", "properties": fields}])])
+    found = ask(
+        """{ contracts { nodes { versions { version changes {
+          change clause column before after breaking } } } } }"""
+    )["data"]["contracts"]["nodes"][0]["versions"]
+    assert [(one["version"], one["changes"] is None) for one in found] == [
+        ("1.0.0", True),
+        ("2.0.0", False),
+    ]
+    assert [tuple(change.values()) for change in found[1]["changes"]] == [
+        ("added", "column", "day", None, "present", False),
+        ("removed", "column", "mail", "present", None, True),
+        ("added", "type", "day", None, "date", False),
+        ("changed", "type", "id", "integer", "string", True),
+        ("removed", "type", "mail", "string", None, True),
+    ]

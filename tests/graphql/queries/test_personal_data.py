@@ -106,6 +106,41 @@ def test_filters_and_pages(ask: Ask) -> None:
     assert urns(first) + urns(rest) == urns(everything)
 
 
+def test_one_dataset_with_its_columns(ask: Ask) -> None:
+    document = (
+        "query ($urn: ID) { personalData(urn: $urn) { exposedCount edges { node { urn } } } }"
+    )
+    found = ask(document, urn=ds("features"))
+    assert urns(found) == [col("features"), ds("features")]
+    assert found["data"]["personalData"]["exposedCount"] == 1
+    assert urns(ask(document, urn=col("raw"))) == [col("raw")]
+    assert urns(ask(document, urn="answer:kpi")) == ["answer:kpi"]
+    assert urns(ask(document, urn=ds("nothing"))) == []
+    assert len(urns(ask(document, urn=None))) == 13
+
+
+def test_marks_in_a_picture_of_the_lineage(ask: Ask) -> None:
+    document = """query ($urn: ID!, $asOf: DateTime) { lineage(urn: $urn, direction: DOWNSTREAM, asOf: $asOf) {
+      nodes { urn overview { personalData personalDataClasses } } } }"""
+    found = ask(document, urn=ds("raw"))["data"]["lineage"]["nodes"]
+    marks = {node["urn"]: node["overview"] for node in found}
+    states = {urn.rpartition(":")[2]: mark["personalData"] for urn, mark in marks.items()}
+    assert states == {
+        "raw": "EXPOSED",
+        "features": "EXPOSED",
+        "churn": "EXPOSED",
+        "export": "EXPOSED",
+        "safe": "MASKED",
+        "safe-churn": "MASKED",
+        "counts": "INFLUENCED",
+        "opaque": "UNKNOWN",
+        "kpi": "EXPOSED",
+    } | dict.fromkeys(("copy", "mask", "count", "train", "train-safe", "send"), None)
+    assert marks[ds("safe")]["personalDataClasses"] == ["email"]
+    past = ask(document, urn=ds("raw"), asOf=at(59))["data"]["lineage"]["nodes"]
+    assert {node["overview"]["personalData"] for node in past} == {None}
+
+
 @pytest.mark.parametrize(
     "arguments", ["first: -1", "first: 201", 'after: "x"', "kind: [TABLE]", 'unmaskedOnly: "yes"']
 )

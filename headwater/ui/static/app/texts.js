@@ -6,6 +6,7 @@ import { EDIT_TEXTS } from "./texts_edits.js";
 import { EXPLORER_TEXTS } from "./texts_explorer.js";
 import { FILE_TEXTS } from "./texts_files.js";
 import { FINDING_TEXTS } from "./texts_findings.js";
+import { GOVERNANCE_TEXTS } from "./texts_governance.js";
 import { ON_CALL_TEXTS } from "./texts_on_call.js";
 import { SERVICE_LEVEL_TEXTS } from "./texts_service_levels.js";
 
@@ -15,6 +16,7 @@ const TEXTS = {
   ...EXPLORER_TEXTS,
   ...FILE_TEXTS,
   ...FINDING_TEXTS,
+  ...GOVERNANCE_TEXTS,
   ...ON_CALL_TEXTS,
   ...SERVICE_LEVEL_TEXTS,
   "app.name": "Headwater",

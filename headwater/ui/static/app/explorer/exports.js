@@ -159,6 +159,8 @@ export function toCsv(graph) {
     ["failed_checks", (node) => node.failedChecks],
     ["open_findings", (node) => node.openFindings],
     ["finding_tier", (node) => node.findingTier],
+    ["personal_data", (node) => node.personalData],
+    ["personal_data_classes", (node) => node.personalDataClasses?.join(" ")],
     ["owners", (node) => node.owners?.join(" ")],
     ["tags", (node) => node.tags?.join(" ")],
     ["distance", (node) => node.distance],

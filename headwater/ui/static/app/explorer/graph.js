@@ -19,6 +19,8 @@
  * @property {number | null} [failedChecks]
  * @property {number | null} [openFindings]
  * @property {"P1" | "P2" | "P3" | null} [findingTier] of the most urgent of them
+ * @property {"EXPOSED" | "UNKNOWN" | "INFLUENCED" | "MASKED" | "DECLASSIFIED" | null} [personalData] the most severe state there
+ * @property {string[]} [personalDataClasses] with that state
  * @property {number | null} [columnCount]
  * @property {number | null} [upstreamCount]
  * @property {number | null} [downstreamCount]

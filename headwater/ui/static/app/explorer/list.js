@@ -10,6 +10,9 @@ import { nodeOfUrn } from "../urns.js";
 import { adjacencyOf } from "./graph.js";
 import { lineOf, titleOf, wordOf } from "./marks.js";
 
+/** The overlays that are a column of the list; the others are columns already. */
+const LISTED = new Set(["findings", "privacy"]);
+
 /**
  * @typedef {import("./graph.js").GraphNode} GraphNode
  * @typedef {{node: GraphNode, side: string, distance: number, via: string}} Row
@@ -94,7 +97,7 @@ function columnsOf(names, overlay, select) {
     { title: t("explorer.list.owners"), value: (row) => row.node.owners?.join(", ") },
     { title: t("explorer.list.tags"), value: (row) => row.node.tags?.join(" ") },
     { title: t("explorer.list.via"), value: (row) => (row.via ? via(row.via) : ""), cell: (row) => (row.via ? html`<bdi class="name">${via(row.via)}</bdi>` : "") },
-    ...(overlay === "findings" ? [{ title: t("explorer.overlay.findings"), value: (/** @type {Row} */ row) => lineOf(row.node, overlay) }] : []),
+    ...(LISTED.has(overlay) ? [{ title: t(`explorer.overlay.${overlay}`), value: (/** @type {Row} */ row) => lineOf(row.node, overlay) }] : []),
   ];
 }
 

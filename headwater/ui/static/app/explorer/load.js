@@ -14,7 +14,16 @@ import { graphOf, graphOfTable, joined, withoutBareStarts } from "./graph.js";
  * @param {View} view
  */
 export function requestKey(view) {
-  return JSON.stringify([view.urn, view.direction, view.depth, view.level, view.asOf, view.from, view.to, view.isTable]);
+  return JSON.stringify([view.urn, view.direction, view.depth, view.level, view.asOf, view.from, view.to, view.isTable, hasMarks(view)]);
+}
+
+/**
+ * Return True if the view marks personal data: only then the server looks where it arrives. It knows
+ * that of the present graph only.
+ * @param {View} view
+ */
+function hasMarks({ overlay, asOf, from }) {
+  return overlay === "privacy" && !asOf && !from;
 }
 
 /**
@@ -45,6 +54,7 @@ export async function load(view, signal) {
       below,
       hasAbove: above.length > 0,
       hasBelow: below.length > 0,
+      hasPersonalData: hasMarks(view),
     },
     signal,
   );
@@ -61,7 +71,13 @@ export async function load(view, signal) {
  */
 export async function loadSide(view, urn, side) {
   const direction = side === "up" ? "UPSTREAM" : "DOWNSTREAM";
-  const { data } = await ask("ExploreMore", { urn, direction, depth: 1, asOf: view.asOf || null });
+  const { data } = await ask("ExploreMore", {
+    urn,
+    direction,
+    depth: 1,
+    asOf: view.asOf || null,
+    hasPersonalData: hasMarks(view),
+  });
   return graphOf(data.lineage);
 }
 
@@ -84,7 +100,13 @@ async function loadColumn(view, start, signal) {
   const { namespace, name, column } = start;
   const { data } = await ask(
     "ExploreColumn",
-    { dataset: { namespace, name }, column, direction: view.direction, depth: view.depth },
+    {
+      dataset: { namespace, name },
+      column,
+      direction: view.direction,
+      depth: view.depth,
+      hasPersonalData: hasMarks(view),
+    },
     signal,
   );
   const { columnLineage } = data;
@@ -109,7 +131,14 @@ async function loadTable({ urn, direction, depth, level, asOf }, signal) {
 async function loadPath(view, signal) {
   const { data } = await ask(
     "ExplorePath",
-    { from: view.urn, to: view.to, depth: DEPTH_MAX, level: view.level, asOf: view.asOf || null },
+    {
+      from: view.urn,
+      to: view.to,
+      depth: DEPTH_MAX,
+      level: view.level,
+      asOf: view.asOf || null,
+      hasPersonalData: hasMarks(view),
+    },
     signal,
   );
   return { ...graphOf(data.path), starts: [data.path.starts[0], data.target.starts[0]] };

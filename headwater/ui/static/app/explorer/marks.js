@@ -5,9 +5,13 @@ import { t } from "../texts.js";
 
 /** @typedef {import("./graph.js").GraphNode} GraphNode */
 
-export const OVERLAYS = ["freshness", "rows", "findings", "owners", "tags"];
+export const OVERLAYS = ["freshness", "rows", "findings", "privacy", "owners", "tags"];
 /** A mark of each tier, as its shape elsewhere on the page. */
 const TIER_MARKS = /** @type {Record<string, string>} */ ({ P1: "▲", P2: "◆", P3: "●" });
+/** A mark of each state of personal data, before its word. */
+const PRIVACY_MARKS = { EXPOSED: "▲", UNKNOWN: "?", INFLUENCED: "▽", MASKED: "■", DECLASSIFIED: "✓" };
+/** The kinds of nodes at which personal data is known. */
+const MARKED = new Set(["DATASET", "COLUMN", "ANSWER"]);
 const MEASURED_LENGTH_MAX = 80;
 
 /** Path of each kind in a box of 16 by 16. */
@@ -72,6 +76,8 @@ export function lineOf(node, overlay) {
         : t("explorer.overlay.rows.line", { count: count(node.rowCount) });
     case "findings":
       return findingsOf(node);
+    case "privacy":
+      return privacyOf(node);
     case "owners":
       return node.owners?.join(", ") || t("part.unowned");
     case "tags":
@@ -92,6 +98,18 @@ export function findingsOf({ openFindings, findingTier, failedChecks }) {
   }
   if (failedChecks) return t("explorer.overlay.findings.checks", { count: count(failedChecks) });
   return t("explorer.overlay.findings.none");
+}
+
+/**
+ * Return the personal data at a node in words: "▲ unmasked: email".
+ * @param {GraphNode} node
+ */
+export function privacyOf({ kind, namespace, personalData, personalDataClasses = [] }) {
+  if (!MARKED.has(kind)) return namespace ?? "";
+  if (personalData === undefined) return t("explorer.unknown");
+  if (!personalData) return t("explorer.overlay.privacy.none");
+  const state = `${PRIVACY_MARKS[personalData]} ${t(`privacy.${personalData}`)}`;
+  return t("explorer.overlay.privacy.line", { state, classes: personalDataClasses.join(", ") });
 }
 
 /** @param {GraphNode} node */

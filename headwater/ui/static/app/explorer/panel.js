@@ -11,7 +11,7 @@ import { hrefOf, hrefOfNode } from "../router.js";
 import { t } from "../texts.js";
 import { nodeOfUrn } from "../urns.js";
 import { DEPTH_MAX, centredAt, hrefOfView, sideOf } from "./address.js";
-import { titleOf } from "./marks.js";
+import { privacyOf, titleOf } from "./marks.js";
 
 const MEMBERS_SHOWN = 20;
 const PAGES = new Set(["DATASET", "JOB", "PIPELINE_RUN", "ANSWER", "ARTIFACT", "SOURCE"]);
@@ -63,6 +63,7 @@ function NodeFacts({ node }) {
       [t("explorer.fact.columns"), known(node.columnCount)],
       [t("explorer.fact.checks"), known(node.failedChecks)],
       [t("findings.title"), node.findingTier && html`<${OpenFindings} node=${node} />`],
+      [t("privacy.title"), node.personalData && html`<bdi>${privacyOf(node)}</bdi>`],
       [t("explorer.fact.upstream"), known(node.upstreamCount)],
       [t("explorer.fact.downstream"), known(node.downstreamCount)],
       [t("part.owners"), node.owners && html`<${Owners} names=${node.owners} />`],

@@ -80,6 +80,7 @@ function boxMood(node, look) {
     "node",
     `of-${node.kind.toLowerCase()}`,
     state ? `state-${colourOf(state)} as-${state}` : "",
+    look.overlay === "privacy" && node.personalData ? `privacy-${node.personalData.toLowerCase()}` : "",
     node.change ? `is-${node.change}` : "",
     look.starts.includes(node.urn) ? "is-start" : "",
     node.urn === look.selected ? "is-selected" : "",

@@ -6,6 +6,7 @@ import { FacetSection } from "../parts/facet_section.js";
 import { NodeFindings } from "../parts/findings.js";
 import { Facts, NodeList, OutsideLink, Owners, Time } from "../parts/facts.js";
 import { NodeLink, Tags } from "../parts/node.js";
+import { PrivacyChips, PrivacySection } from "../parts/personal_data.js";
 import { NodeHead, NodeOutcome } from "../parts/node_head.js";
 import { FieldOutcome, Section } from "../parts/section.js";
 import { State } from "../parts/state.js";
@@ -14,10 +15,17 @@ import { t } from "../texts.js";
 import { datasetUrnOf, nameOfUrn, nodeOfUrn } from "../urns.js";
 import { useAsk } from "../use_ask.js";
 import { Columns } from "./dataset_columns.js";
+import { Contracts } from "./dataset_contracts.js";
+import { Model, isModel } from "./dataset_model.js";
+import { Policies } from "./dataset_policies.js";
 import { SchemaHistory } from "./dataset_schemas.js";
 import { Citations, Quality } from "./dataset_quality.js";
+import { Rivals } from "./dataset_rivals.js";
 import { Usage } from "./dataset_usage.js";
 import { Versions } from "./dataset_versions.js";
+
+/** The API returns at most so many entries of personal data at once. */
+const PRIVACY_ENTRIES = 200;
 
 /** @param {{place: import("../router.js").Place}} properties */
 export default function DatasetPage({ place }) {
@@ -38,6 +46,8 @@ function Whole({ dataset, asked, place }) {
   const { urn } = dataset;
   const names = dataset.fields.map((/** @type {any} */ field) => field.name);
   const tags = splitTags(dataset.tags, names);
+  const privacy = useAsk("DatasetPersonalData", { urn, first: PRIVACY_ENTRIES });
+  const entries = privacy.data?.personalData?.nodes ?? [];
   return html`<${NodeHead}
       kind=${t("dataset.kind")}
       urn=${urn}
@@ -49,6 +59,8 @@ function Whole({ dataset, asked, place }) {
       ${dataset.description && html`<p><bdi>${dataset.description}</bdi></p>`}
       <${Deprecated} deprecation=${dataset.deprecation} />
       <${Notices} dataset=${dataset} />
+      <${Rivals} urn=${urn} />
+      ${entries.length > 0 && html`<p class="chips"><span class="soft">${t("privacy.title")}:</span> <${PrivacyChips} entries=${entries} /></p>`}
     <//>
     <div class="panels spaced">
       <${Section} id="about" title=${t("part.about")}><${About} dataset=${dataset} tags=${tags.own} /><//>
@@ -58,10 +70,14 @@ function Whole({ dataset, asked, place }) {
       <//>
     </div>
     <${NodeFindings} urn=${urn} />
-    <${Columns} dataset=${dataset} tags=${tags.ofColumn} />
+    <${Columns} dataset=${dataset} tags=${tags.ofColumn} privacy=${entries} />
+    <${PrivacySection} asked=${privacy} dataset=${dataset} />
+    ${isModel(dataset) && html`<${Model} urn=${urn} place=${place} />`}
     <${Versions} urn=${urn} />
     <${SchemaHistory} urn=${urn} place=${place} />
     <${Quality} urn=${urn} />
+    <${Contracts} urn=${urn} place=${place} />
+    <${Policies} urn=${urn} />
     <${Usage} dataset=${dataset} place=${place} />
     <${Citations} urn=${urn} />
     <${Edits} node=${dataset} kind=${t("dataset.kind")} tags=${tags.own} columnTags=${tags.ofColumn} again=${asked.again} />
