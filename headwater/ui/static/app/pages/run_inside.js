@@ -33,7 +33,7 @@ export function Streams({ streams }) {
   ];
   const caption = t("run.streams.caption", { count: count(rows.length) });
   const key = (/** @type {any} */ row) => `${row.dataset.urn} ${row.isOutput} ${row.partition}`;
-  return html`<${DataTable} caption=${caption} columns=${columns} rows=${rows} rowKey=${key} file="offsets" />`;
+  return html`<${DataTable} caption=${caption} columns=${columns} rows=${rows} rowKey=${key} isStacked=${true} file="offsets" />`;
 }
 
 /**
