@@ -54,6 +54,7 @@ _VIEWS = (
     "/search",
     "/failures",
     "/findings",
+    "/policies",
     "/finding",
     "/sign-in",
     "/datasets/{urn:path}",

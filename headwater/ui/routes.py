@@ -23,6 +23,7 @@ VIEWS = (
     "/failures",
     "/findings",
     "/finding",
+    "/policies",
     "/sign-in",
     "/datasets/{urn:path}",
     "/jobs/{urn:path}",

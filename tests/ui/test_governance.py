@@ -40,13 +40,18 @@ def path_of(name: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def page_url(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def policies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the directory of the policies in force."""
+    return write_policies(tmp_path_factory.mktemp("governance") / "policies")
+
+
+@pytest.fixture(scope="module")
+def page_url(database: Database, policies: Path) -> Iterator[str]:
     """Yield the address of the page of a server with policies."""
-    folder = tmp_path_factory.mktemp("governance")
     empty(database)
     write_events(database, history())
-    store = AccessStore(folder / "access.db")
-    with serving_page(database, store, policies=write_policies(folder / "policies")) as url:
+    store = AccessStore(policies.parent / "access.db")
+    with serving_page(database, store, policies=policies) as url:
         yield url
     store.close()
 
@@ -114,7 +119,7 @@ def test_a_version_leads_to_what_it_changed(page: Page) -> None:
     contracts = section(page, "Contracts")
     difference = contracts.locator("details[open]")
     expect(difference.locator("summary")).to_have_text(
-        "What 2.0.0 changed: 4 promises, 2 may break readers"
+        "What 2.0.0 of Orders of the shop changed: 4 promises, 2 may break readers"
     )
     assert [row[:3] for row in cells(difference)] == [
         ["+ added", "column", "amount"],
@@ -272,6 +277,43 @@ def whole(page: Page, path: str) -> None:
     while page.locator(".awaited").count():
         page.locator(".awaited").first.scroll_into_view_if_needed()
         wait_ready(page)
+
+
+def test_all_policies_with_their_violations(page: Page) -> None:
+    visit(page, path_of("blob"))
+    section(page, "Policies").get_by_role("link", name="All policies").click()
+    expect(page).to_have_title("Policies · Headwater")
+    rows = cells(section(page, "In force").locator(":scope"))
+    by_name = {row[1].split()[0]: row for row in rows if len(row) > 1}
+    assert by_name["no-blobs"][:6] == [
+        "P1 urgent",
+        "no-blobs No blobs",
+        "dataset",
+        "blocks it",
+        "1",
+        "0",
+    ]
+    assert by_name["owners"][3] == "warns"
+    page.get_by_role("link", name="1 violation of no-blobs: show").click()
+    violations = section(page, "Violations of no-blobs")
+    [row] = cells(violations)
+    assert row[:4] == ["P1 urgent", "no-blobs", "dataset blob", "violated"]
+    violations.get_by_role("link", name="All policies").click()
+    expect(section(page, "Violations").locator("tbody > tr").first).to_contain_text("no-blobs")
+
+
+def test_broken_files_are_named(page: Page, policies: Path) -> None:
+    broken = policies / "broken.yaml"
+    broken.write_text("policies: [{name: x, on: dataset, condition: '1 +'}]", encoding="utf-8")
+    while True:
+        visit(page, "/policies")
+        if page.get_by_text("Files that cannot be used: 1.").count():
+            break
+        page.wait_for_timeout(500)
+    page.get_by_text("What is wrong in them").click()
+    expect(section(page, "In force").locator(".message code")).to_contain_text("broken.yaml")
+    assert "no-blobs" in section(page, "In force").inner_text()
+    broken.unlink()
 
 
 @pytest.mark.parametrize("name", ["orders", "churn", "contacts", "blob", "sales_copy"])

@@ -18,6 +18,7 @@ FILLED = {
     "failure": "/failures?since=all&open=run%3Abad",
     "findings": "/findings?state=all",
     "finding": path_of(FAILED),
+    "policies": "/policies",
     "resolved finding": path_of(ROWS),
     "graph with findings": "/lineage?urn=dataset%3Adb%3Aorders&depth=3&overlay=findings",
     "dataset": f"{DATASET}?days=3650",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -138,8 +139,30 @@ class CompetingDatasets:
         )
 
 
+@strawberry.type(description="How many nodes violate a policy.")
+class PolicyCount:
+    policy: str = strawberry.field(description="The name of the policy.")
+    violations: int = strawberry.field(description="The number of nodes that violate it.")
+    unknown: int = strawberry.field(
+        description="The number of nodes for which it cannot be assessed, if `includeUnknown`."
+    )
+
+    @classmethod
+    def all_of(cls, found: Iterable[models.Violation]) -> list[PolicyCount]:
+        """Return the counts of the policies that have any, by name."""
+        counts = Counter((one.policy, bool(one.unknown)) for one in found)
+        names = sorted({policy for policy, _ in counts})
+        return [
+            cls(policy=name, violations=counts[name, False], unknown=counts[name, True])
+            for name in names
+        ]
+
+
 @strawberry.type(description="The nodes that violate the policies in force.")
 class PolicyViolations(Connection[PolicyViolation]):
+    counts: list[PolicyCount] = strawberry.field(
+        description="The violations of each policy on all pages, by name."
+    )
     note: str | None = strawberry.field(
         description="That files of policies cannot be used, so that violations may be missing."
     )
@@ -213,7 +236,13 @@ class PolicyQueries:
         found, note = await info.context.run_in_thread(_violations, info.context, filter)
         page = cut_page(found, _key, request, shape=_SHAPE)
         entries = map(PolicyViolation.of, page.entries)
-        return PolicyViolations.of(page, entries, counted(len(found)), note=note or None)
+        return PolicyViolations.of(
+            page,
+            entries,
+            counted(len(found)),
+            note=note or None,
+            counts=PolicyCount.all_of(found),
+        )
 
     @resolver("The groups of datasets that tell the same, by the first urn of each.")
     async def competing_datasets(

@@ -20,6 +20,7 @@ const VIEWS = {
   answers: () => import("./pages/answer.js"),
   findings: () => import("./pages/findings.js"),
   finding: () => import("./pages/finding.js"),
+  policies: () => import("./pages/policies.js"),
   failures: () => import("./pages/failures.js"),
   dashboards: () => import("./pages/dashboards.js"),
   "sign-in": () => import("./pages/sign_in.js"),

@@ -13,6 +13,7 @@ const VIEWS = new Set([
   "failures",
   "findings",
   "finding",
+  "policies",
   "sign-in",
   "datasets",
   "jobs",

@@ -59,7 +59,7 @@ function Whole({ dataset, asked, place }) {
       ${dataset.description && html`<p><bdi>${dataset.description}</bdi></p>`}
       <${Deprecated} deprecation=${dataset.deprecation} />
       <${Notices} dataset=${dataset} />
-      <${Rivals} urn=${urn} />
+      ${dataset.fields.length > 1 && dataset.producedBy.length > 0 && html`<${Rivals} urn=${urn} />`}
       ${entries.length > 0 && html`<p class="chips"><span class="soft">${t("privacy.title")}:</span> <${PrivacyChips} entries=${entries} /></p>`}
     <//>
     <div class="panels spaced">

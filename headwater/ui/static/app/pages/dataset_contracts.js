@@ -38,10 +38,11 @@ export function Contracts({ urn, place }) {
 
 /** @param {{contract: any, place: Place}} properties */
 function Contract({ contract, place }) {
-  const { contractId, name, state, isBinding } = contract;
+  const { contractId, state, isBinding } = contract;
+  const name = contract.name ?? contractId;
   return html`<article class="contract" data-contract=${contractId}>
     <h3>
-      <${Name} text=${name ?? contractId} />${" "}
+      <${Name} text=${name} />${" "}
       ${isBinding ? html`<${State} status=${STATUS[state]} word=${t(`contract.${state}`)} />` : html`<span class="soft">${t("contract.unbound")}</span>`}
     </h3>
     <${Facts}
@@ -52,17 +53,17 @@ function Contract({ contract, place }) {
         [t("part.owners"), html`<${Owners} names=${contract.owners} />`],
       ]}
     />
-    <${Clauses} clauses=${contract.clauses} />
-    <${Violations} violations=${contract.violations} contract=${contractId} place=${place} />
-    <${Versions} versions=${contract.versions} contract=${contractId} place=${place} />
+    <${Clauses} clauses=${contract.clauses} name=${name} />
+    <${Violations} violations=${contract.violations} name=${name} contract=${contractId} place=${place} />
+    <${Versions} versions=${contract.versions} name=${name} contract=${contractId} place=${place} />
   </article>`;
 }
 
-/** @param {{clauses: any[]}} properties */
-function Clauses({ clauses }) {
+/** @param {{clauses: any[], name: string}} properties */
+function Clauses({ clauses, name }) {
   const kept = clauses.filter((clause) => clause.kept === true).length;
   const broken = clauses.filter((clause) => clause.kept === false).length;
-  const numbers = { count: count(clauses.length), kept: count(kept), broken: count(broken), unknown: count(clauses.length - kept - broken) };
+  const numbers = { name, count: count(clauses.length), kept: count(kept), broken: count(broken), unknown: count(clauses.length - kept - broken) };
   // Broken promises come first, then those without facts.
   const place = (/** @type {any} */ { kept }) => (kept === false ? 0 : kept === null ? 1 : 2);
   const rows = clauses.map((clause, index) => ({ ...clause, index })).sort((a, b) => place(a) - place(b));
@@ -110,13 +111,13 @@ function promiseColumns() {
   ];
 }
 
-/** @param {{violations: any[], contract: string, place: Place}} properties */
-function Violations({ violations, contract, place }) {
+/** @param {{violations: any[], name: string, contract: string, place: Place}} properties */
+function Violations({ violations, name, contract, place }) {
   if (!violations.length) return html`<p class="soft">${t("contract.violations.none")}</p>`;
   const open = violations.filter(({ until }) => !until).length;
   const rows = violations.map((violation, index) => ({ ...violation, index })).reverse();
   return html`<${DataTable}
-    caption=${t("contract.violations", { count: count(rows.length), open: count(open) })}
+    caption=${t("contract.violations", { name, count: count(rows.length), open: count(open) })}
     columns=${withValues(violationColumns(contract, place), rows)}
     rows=${rows}
     rowKey=${(/** @type {any} */ row) => row.index}
@@ -161,16 +162,16 @@ function diffKey(contract, version) {
   return `${contract}@${version}`;
 }
 
-/** @param {{versions: any[], contract: string, place: Place}} properties  oldest first */
-function Versions({ versions, contract, place }) {
+/** @param {{versions: any[], name: string, contract: string, place: Place}} properties  oldest first */
+function Versions({ versions, name, contract, place }) {
   const rows = [...versions].reverse();
   const opened = place.parameters.diff;
   const detail = (/** @type {any} */ { version, changes }) =>
     changes?.length
-      ? html`<${Difference} key=${opened} version=${version} changes=${changes} isOpen=${opened === diffKey(contract, version)} />`
+      ? html`<${Difference} key=${opened} name=${name} version=${version} changes=${changes} isOpen=${opened === diffKey(contract, version)} />`
       : null;
   return html`<${DataTable}
-    caption=${t("contract.versions", { count: count(rows.length) })}
+    caption=${t("contract.versions", { name, count: count(rows.length) })}
     columns=${versionColumns(contract, place)}
     rows=${rows}
     rowKey=${(/** @type {any} */ row) => `${row.version} ${row.since}`}
@@ -196,10 +197,10 @@ function changedText({ changes }) {
   return changes.length ? count(changes.length) : t("contract.same");
 }
 
-/** @param {{version: string, changes: any[], isOpen: boolean}} properties */
-function Difference({ version, changes, isOpen }) {
+/** @param {{name: string, version: string, changes: any[], isOpen: boolean}} properties */
+function Difference({ name, version, changes, isOpen }) {
   const breaking = changes.filter((change) => change.breaking).length;
-  const caption = t("contract.diff", { version, count: count(changes.length), breaking: count(breaking) });
+  const caption = t("contract.diff", { name, version, count: count(changes.length), breaking: count(breaking) });
   const rows = changes.map((change, index) => ({ ...change, index }));
   return html`<${Folded} summary=${html`<bdi>${caption}</bdi>`} isOpen=${isOpen}>
     ${() => html`<${DataTable}

@@ -9,6 +9,7 @@ import { FieldFailure, FieldOutcome, Section, useSeen } from "../parts/section.j
 import { State } from "../parts/state.js";
 import { DataTable } from "../parts/table.js";
 import { Tier } from "../parts/tier.js";
+import { hrefOf } from "../router.js";
 import { t } from "../texts.js";
 import { useAsk } from "../use_ask.js";
 
@@ -20,7 +21,7 @@ export function Policies({ urn }) {
   const later = useSeen();
   const { isSeen } = later;
   const asked = useAsk(isSeen ? "DatasetPolicies" : null, { urn, first: SHOWN });
-  return html`<${Section} id="policies" title=${t("policy.title")} later=${later}>
+  return html`<${Section} id="policies" title=${t("policy.title")} note=${html`<a href=${hrefOf("policies")}>${t("policies.all")}</a>`} later=${later}>
     <${FieldOutcome} asked=${asked} field="policyViolations" what=${t("policy.title")}>
       ${(/** @type {any} */ found) => html`<${Violations} found=${found} policies=${asked.data.policies?.policies ?? []} />`}
     <//>

@@ -40,7 +40,7 @@ export default function FindingsPage({ place }) {
   const asked = useAsk("Findings", variablesOf(place.parameters));
   useTitle(t("findings.title"));
   return html`<h1>${t("findings.title")}</h1>
-    <p class="soft">${t("findings.lead")}</p>
+    <p class="soft">${t("findings.lead")} <a href=${hrefOf("policies")}>${t("policies.all")}</a></p>
     <${Filters} place=${place} />
     <${FieldOutcome} asked=${asked} field="findings" what=${t("findings.title")}>
       ${(/** @type {any} */ found) => html`<${List} found=${found} place=${place} />`}

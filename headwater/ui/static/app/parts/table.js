@@ -29,7 +29,7 @@ export function DataTable({ caption, columns, rows, rowKey, file = "headwater", 
   return html`<div class="table-frame" tabindex="0" role="region" aria-label=${caption}>
     <table class=${isStacked ? "stacked" : ""}>
       <caption>
-        ${caption}${" "}
+        <bdi>${caption}</bdi>${" "}
         <button class="plain" aria-label=${t("table.csv.label", { caption })} onClick=${() => save(file, columns, sorted)}>
           ${t("table.csv")}
         </button>
