@@ -89,11 +89,11 @@ def write_policies(folder: Path) -> Path:
     return folder
 
 
-def contract(name: str = "orders", **more: Any) -> Event:
+def contract(table: str = "orders", /, **more: Any) -> Event:
     """Return the event of a version of the contract of a dataset."""
-    document = read_document(json.dumps({**CONTRACT, **more}))
-    table = NamedDataset("db", name, "orders")
-    return contract_event(table, compile_contract(document, "orders"), at(1))
+    document = read_document(json.dumps({**CONTRACT, **more}, ensure_ascii=False))
+    named = NamedDataset("db", table, "orders")
+    return contract_event(named, compile_contract(document, "orders"), at(1))
 
 
 def history() -> list[Event]:
