@@ -68,7 +68,7 @@ def test_a_violated_policy_has_its_reason_and_what_to_do(page: Page) -> None:
     assert row[3] == "blob is a blob without a description"
     assert row[4] == "Ask team:privacy, or read the runbook. Runbook"
     assert row[6] == "blocks it"
-    policies.get_by_text("Why, and the values that it reads").click()
+    policies.get_by_text("Why, and the values that it reads").first.click()
     expect(policies).to_contain_text("Blobs cannot be searched for personal data.")
     expect(policies).to_contain_text("team:legal")
 
@@ -304,6 +304,7 @@ def test_all_policies_with_their_violations(page: Page) -> None:
     assert by_name["owners"][3] == "warns"
     page.get_by_role("link", name="1 violation of no-blobs: show").click()
     violations = section(page, "Violations of no-blobs")
+    wait_ready(page)
     [row] = cells(violations)
     assert (row[0], row[1], row[3]) == ("P1 urgent", "no-blobs", "violated")
     assert row[2].lower() == "dataset blob"
