@@ -24,8 +24,10 @@ from headwater.schema.stream_facts import StreamFacts, join_streams
 K = TypeVar("K")
 V = TypeVar("V")
 S = TypeVar("S", str, "Name")
-# The smallest partitions of a run are kept, so that the order of arrival does not matter.
-PARTITIONS_MAX = 100
+C = TypeVar("C", str, "tuple[Name, str, str]")
+# The smallest partitions and masked column edges of an output are kept, so that the order of
+# arrival does not matter.
+PARTITIONS_MAX, MASKED_MAX = 100, 1_000
 # The smallest trace ids of a run are kept. A node shows `TRACE_IDS_MAX` of them.
 TRACES_MAX, TRACE_IDS_MAX = 200, 20
 # Of a dataset or a job, the newest edits by people are kept.
@@ -83,6 +85,8 @@ class Usage(msgspec.Struct, omit_defaults=True, gc=False):
     # What its events say about the content before this write (`schema.write_modes`).
     write_evidence: set[str] = set()
     stream: StreamFacts | None = None
+    # Column edges into it whose transformations all mask: source, its field, and the field here.
+    masked: set[tuple[Name, str, str]] = set()
 
 
 class RunFacts(msgspec.Struct, omit_defaults=True, gc=False):
@@ -336,12 +340,13 @@ def join_usages(a: Usage, b: Usage) -> Usage:
         jobs=_union(a.jobs, b.jobs),
         write_evidence=_union(a.write_evidence, b.write_evidence),
         stream=join_streams(a.stream, b.stream),
+        masked=_smallest(a.masked, b.masked, MASKED_MAX),
     )
 
 
-def _smallest(a: set[str], b: set[str], limit: int) -> set[str]:
-    texts = _union(a, b)
-    return texts if len(texts) <= limit else set(sorted(texts)[:limit])
+def _smallest(a: set[C], b: set[C], limit: int) -> set[C]:
+    found = _union(a, b)
+    return found if len(found) <= limit else set(sorted(found)[:limit])
 
 
 def join_runs(a: RunFacts, b: RunFacts) -> RunFacts:
@@ -456,18 +461,7 @@ def join_undated(a: UndatedEvent, b: UndatedEvent) -> UndatedEvent:
 
 def join(a: GraphDelta, b: GraphDelta) -> GraphDelta:
     """Join two deltas. An empty GraphDelta changes nothing."""
-    joined = GraphDelta(
-        runs=dict(a.runs),
-        jobs=dict(a.jobs),
-        datasets=dict(a.datasets),
-        answers=dict(a.answers),
-        tags=dict(a.tags),
-        columns=dict(a.columns),
-        derivations=dict(a.derivations),
-        schemas=dict(a.schemas),
-        last_heartbeats=dict(a.last_heartbeats),
-        undated=dict(a.undated),
-    )
+    joined = GraphDelta(**{name: dict(getattr(a, name)) for name in a.__struct_fields__})
     absorb(joined, b)
     return joined
 

@@ -7,8 +7,9 @@ job is not named.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from headwater.governance.personal_data.classes import canonical_class, covers
 from headwater.governance.personal_data.propagate import Kind, Reached, State, Step
@@ -42,31 +43,41 @@ class PersonalDataFilter:
     with_suggested: bool = False
     urn: str = ""
 
-    def matches(self, one: Entry) -> bool:
-        """Return True if an entry is on the list."""
-        if self.urn and self.urn not in (one.reached.urn, one.reached.dataset):
-            return False
-        if self.unmasked_only and not one.is_exposed:
-            return False
-        if self.kinds and one.kind not in self.kinds:
-            return False
+    def select(self, reach: Reach) -> Iterator[tuple[str, Reached]]:
+        """Yield what matches, each with its kind."""
         wanted = canonical_class(self.classification) if self.classification else ""
-        if wanted and not covers(wanted, one.reached.classification):
-            return False
-        return not self.namespace or _namespace(one) == self.namespace
+        for one in reach.at.get(self.urn, ()) if self.urn else reach.found:
+            if self.unmasked_only and not _is_exposed(one):
+                continue
+            if wanted and not covers(wanted, one.root.classification):
+                continue
+            kind = _kind(one, reach)
+            if self.kinds and kind not in self.kinds:
+                continue
+            if not self.namespace or _namespace(one) == self.namespace:
+                yield kind, one
+
+
+def _is_exposed(one: Reached) -> bool:
+    """Return True if values arrived here unmasked from another node."""
+    return one.state is State.EXPOSED and one.before is not None
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A class of personal data at a node, with the kind of the node."""
+    """A class of personal data at a node, as a caller sees it.
 
-    reached: Reached
+    kind: of KINDS. origin: `name` if only the name of the first column suggests the class.
+    steps: the path from the classified node; empty if the node itself is classified.
+    """
+
+    urn: str
     kind: str
-
-    @property
-    def is_exposed(self) -> bool:
-        """Return True if values arrived here unmasked from another node."""
-        return self.reached.state is State.EXPOSED and bool(self.reached.steps)
+    classification: str
+    state: State
+    origin: str
+    path: tuple[str, ...]
+    steps: tuple[Step, ...]
 
 
 @dataclass(frozen=True)
@@ -88,9 +99,12 @@ def personal_data(
 
     Raises QueryError for a malformed cursor.
     """
-    found = [one for one in entries(view, filter) if filter.matches(one)]
+    found = _select_visible(view, filter)
     cut = cut_page(found, _key, page, shape=("", ""))
-    return cut if view.visibility.is_unrestricted else _shown(view, cut), len(found)
+    hidden: set[str] = set()
+    if not view.visibility.is_unrestricted:
+        hidden = find_hidden(view, chain.from_iterable(_urns(one) for _, one in cut.entries))
+    return cut.map(lambda pair: _entry(*pair, hidden)), len(found)
 
 
 def exposure(view: GraphView, filter: PersonalDataFilter = PersonalDataFilter()) -> Exposure:
@@ -98,12 +112,14 @@ def exposure(view: GraphView, filter: PersonalDataFilter = PersonalDataFilter())
 
     `unmasked_only` of the filter does not count.
     """
-    filter = replace(filter, unmasked_only=False)
+    kinds = filter.kinds.intersection(ARTIFACTS) if filter.kinds else frozenset(ARTIFACTS)
+    if not kinds:
+        return Exposure(0, 0)
     states: dict[tuple[str, str], State] = {}
-    for one in entries(view, filter):
-        if one.kind in ARTIFACTS and one.reached.steps and filter.matches(one):
-            key = one.kind, one.reached.urn
-            states[key] = min(states.get(key, one.reached.state), one.reached.state)
+    for kind, one in _select_visible(view, replace(filter, unmasked_only=False, kinds=kinds)):
+        if one.before is not None:
+            key = kind, one.urn
+            states[key] = min(states.get(key, one.state), one.state)
     counts = Counter(states.values())
     exposed = Counter(kind for (kind, _), state in states.items() if state is State.EXPOSED)
     return Exposure(counts[State.EXPOSED], counts[State.UNKNOWN], dict(sorted(exposed.items())))
@@ -111,47 +127,52 @@ def exposure(view: GraphView, filter: PersonalDataFilter = PersonalDataFilter())
 
 def exposed_artifacts(view: GraphView) -> list[str]:
     """Return the urns of the visible artifacts that personal data reaches unmasked, in order."""
-    found = entries(view, PersonalDataFilter())
-    return sorted({one.reached.urn for one in found if one.is_exposed and one.kind in ARTIFACTS})
+    filter = PersonalDataFilter(unmasked_only=True, kinds=frozenset(ARTIFACTS))
+    return sorted({one.urn for _, one in _select_visible(view, filter)})
 
 
-def entries(view: GraphView, filter: PersonalDataFilter) -> list[Entry]:
-    """Return the visible nodes with personal data, before the conditions of a filter."""
+def _select_visible(view: GraphView, filter: PersonalDataFilter) -> list[tuple[str, Reached]]:
+    """Return the visible nodes that match, each with its kind, by urn and class."""
     reach = read_reach(view, with_suggested=filter.with_suggested)
-    hidden = find_hidden(view, {one.urn for one in reach.found})
-    return [Entry(one, _kind(one, reach)) for one in reach.found if one.urn not in hidden]
+    found = list(filter.select(reach))
+    hidden = find_hidden(view, (one.urn for _, one in found))
+    return [pair for pair in found if pair[1].urn not in hidden] if hidden else found
 
 
 def _kind(one: Reached, reach: Reach) -> str:
     if not one.dataset:
         return ANSWER
-    return (
-        COLUMN
-        if one.urn != one.dataset
-        else _OF_DATASET[reach.kinds.get(one.dataset, Kind.DATASET)]
-    )
+    if one.urn != one.dataset:
+        return COLUMN
+    return _OF_DATASET[reach.kinds.get(one.dataset, Kind.DATASET)]
 
 
-def _key(one: Entry) -> tuple[str, str]:
-    return one.reached.urn, one.reached.classification
+def _key(pair: tuple[str, Reached]) -> tuple[str, str]:
+    return pair[1].urn, pair[1].classification
 
 
-def _namespace(one: Entry) -> str:
-    parts = parse_urn(one.reached.dataset).parts if one.reached.dataset else ()
+def _namespace(one: Reached) -> str:
+    parts = parse_urn(one.dataset).parts if one.dataset else ()
     return parts[0] if parts else ""
 
 
-def _shown(view: GraphView, page: Page[Entry]) -> Page[Entry]:
-    urns: set[str] = set()
-    for one in page.entries:
-        urns.update(one.reached.path)
-        urns.update(step.job for step in one.reached.steps if step.job)
-    hidden = find_hidden(view, urns)
-    return page.map(lambda one: replace(one, reached=_without(one.reached, hidden)))
+def _urns(one: Reached) -> Iterator[str]:
+    """Yield the nodes and the jobs of a path."""
+    yield from one.path
+    yield from (step.job for step in one.steps if step.job)
 
 
-def _without(one: Reached, hidden: set[str]) -> Reached:
-    """Return a reached node whose path has one stub for the hidden nodes in a row."""
+def _entry(kind: str, one: Reached, hidden: set[str]) -> Entry:
+    path, steps = one.path, one.steps
+    if hidden:
+        path, steps = _without(one, hidden)
+    return Entry(
+        one.urn, kind, one.classification, one.state, one.root.origin, tuple(path), tuple(steps)
+    )
+
+
+def _without(one: Reached, hidden: set[str]) -> tuple[list[str], tuple[Step, ...]]:
+    """Return a path that has one stub for the hidden nodes in a row, and its steps."""
     path = one.path
     names: list[str] = []
     for index, urn in enumerate(path):
@@ -163,13 +184,12 @@ def _without(one: Reached, hidden: set[str]) -> Reached:
             names.append(stub_urn("from", names[-1]))
         else:
             names.append(stub_urn("to", next(one for one in path[index:] if one not in hidden)))
-    steps = [
+    steps = tuple(
         _visible_step(step, source, target, hidden)
         for step, source, target in zip(one.steps, names, names[1:], strict=False)
         if source != target
-    ]
-    root = replace(one.root, urn=names[0], dataset="")
-    return replace(one, root=root, steps=tuple(steps))
+    )
+    return [names[0], *(step.target for step in steps)], steps
 
 
 def _visible_step(step: Step, source: str, target: str, hidden: set[str]) -> Step:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from headwater.governance.personal_data.propagate import Reached, State
 from headwater.governance.personal_data.reach import read_reach
@@ -23,7 +24,8 @@ def personal_data_marks(view: GraphView, urns: Sequence[str]) -> dict[str, Perso
 
     A dataset has the classes of its columns too. The caller may see each of the nodes.
     """
-    return marks_of(read_reach(view).found, urns)
+    at = read_reach(view).at
+    return marks_of(chain.from_iterable(at.get(urn, ()) for urn in set(urns)), urns)
 
 
 def marks_of(found: Iterable[Reached], urns: Iterable[str]) -> dict[str, PersonalDataMark]:

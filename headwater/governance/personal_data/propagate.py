@@ -17,10 +17,12 @@ if a path reaches it, and no path goes on from there.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property, lru_cache
+from itertools import chain
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from headwater.governance.personal_data.classes import covers
@@ -49,8 +51,7 @@ class Kind(IntEnum):
     EXPORT = 2
 
 
-@dataclass(frozen=True)
-class ColumnEdge:
+class ColumnEdge(NamedTuple):
     """A column of a dataset feeds a column, or a whole dataset (`target` is its urn)."""
 
     source: str
@@ -60,8 +61,7 @@ class ColumnEdge:
     transformations: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Crossing:
+class Crossing(NamedTuple):
     """A job reads the dataset and writes `output`; "" is a link without a job.
 
     has_columns: it sent column lineage for `output`.
@@ -72,12 +72,21 @@ class Crossing:
     has_columns: bool
 
 
-@dataclass(frozen=True)
-class Citation:
+class Citation(NamedTuple):
     """An answer cites a dataset or a column of it (`column` is not "")."""
 
     answer: str
     column: str = ""
+
+
+class Onward(NamedTuple):
+    """A step onward: the node at which it arrives, its dataset, and how it passes values on."""
+
+    urn: str
+    dataset: str
+    state: State
+    job: str = ""
+    transformations: tuple[str, ...] = ()
 
 
 @dataclass
@@ -85,6 +94,7 @@ class DatasetLinks:
     """A dataset with everything that leads on from it.
 
     columns: the names of its present columns, case-folded; None if they are not known.
+    approvals: the property of the dataset, with the declassifications.
     """
 
     urn: str
@@ -94,14 +104,21 @@ class DatasetLinks:
     edges: Sequence[ColumnEdge] = ()
     crossings: Sequence[Crossing] = ()
     citations: Sequence[Citation] = ()
+    approvals: str | None = None
 
     @cached_property
-    def edges_of_column(self) -> Mapping[str, Sequence[ColumnEdge]]:
-        """Return the edges by their source column."""
-        found: dict[str, list[ColumnEdge]] = defaultdict(list)
-        for edge in self.edges:
-            found[edge.source].append(edge)
-        return dict(found)
+    def steps_of_column(self) -> Mapping[str, Sequence[Onward]]:
+        """Return the steps over column edges, by source column."""
+        found: dict[str, list[Onward]] = defaultdict(list)
+        for source, target, dataset, job, transformations in self.edges:
+            state = state_of(transformations)
+            found[source].append(Onward(target, dataset, state, job, transformations))
+        return found
+
+    @cached_property
+    def mixed_edges(self) -> Sequence[ColumnEdge]:
+        """Return the edges with transformations that mask and others."""
+        return [edge for edge in self.edges if is_mixed(edge.transformations)]
 
 
 @dataclass(frozen=True)
@@ -139,29 +156,53 @@ class Step:
     state: State
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Reached:
     """A class of personal data at a node. Without steps, the node itself has the class.
 
     dataset: the dataset of the node; "" for an answer.
     root: the classified node from which the path comes.
+    before, step: the node before on the path, and the step from there; None without steps.
+    length: the number of steps of the path.
     """
 
     urn: str
     dataset: str
-    classification: str
     state: State
     root: Root
-    steps: tuple[Step, ...] = ()
+    before: Reached | None = field(default=None, repr=False)
+    step: Onward | None = field(default=None, repr=False)
+    length: int = 0
+
+    @property
+    def classification(self) -> str:
+        """Return the class."""
+        return self.root.classification
 
     @property
     def path(self) -> list[str]:
         """Return the urns from the classified node to this one."""
-        return [self.root.urn, *(step.target for step in self.steps)]
+        return [*(one.urn for one in self._nodes())][::-1]
 
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Return the steps from the classified node to this one."""
+        steps = [
+            Step(one.before.urn, one.urn, one.step.job, one.step.transformations, one.step.state)
+            for one in self._nodes()
+            if one.before is not None and one.step is not None
+        ]
+        return tuple(steps[::-1])
 
-# A relaxed step: the node at which it arrives, its dataset, and the step.
-_Onward = tuple[str, str, Step]
+    def _nodes(self) -> Iterator[Reached]:
+        one: Reached | None = self
+        while one is not None:
+            yield one
+            one = one.before
+
+    def then(self, step: Onward, state: State) -> Reached:
+        """Return the node that one more step reaches."""
+        return Reached(step.urn, step.dataset, state, self.root, self, step, self.length + 1)
 
 
 @lru_cache(maxsize=4_096)
@@ -170,8 +211,19 @@ def state_of(transformations: tuple[str, ...]) -> State:
     return min(map(_state_of_one, transformations), default=State.EXPOSED)
 
 
+@lru_cache(maxsize=4_096)
+def is_mixed(transformations: tuple[str, ...]) -> bool:
+    """Return True if some of these transformations mask, and not all."""
+    return len(set(map(is_masking, transformations))) == 2
+
+
+def is_masking(transformation: str) -> bool:
+    """Return True for a transformation that masks."""
+    return MASKED_SUFFIX in transformation.lower().split(":")[1:]
+
+
 def _state_of_one(transformation: str) -> State:
-    if MASKED_SUFFIX in transformation.lower().split(":")[1:]:
+    if is_masking(transformation):
         return State.MASKED
     return State.INFLUENCED if transformation.startswith(_INDIRECT) else State.EXPOSED
 
@@ -187,132 +239,125 @@ def propagate(graph: PersonalDataGraph, *, nodes_max: int = NODES_MAX) -> list[R
     found: list[Reached] = []
     for classification, roots in of_class.items():
         found += _Search(graph, classification, roots).run(nodes_max)
-    return sorted(found, key=lambda one: (one.urn, one.classification))
+    return sorted(found, key=_by_urn_and_class)
+
+
+def _by_urn_and_class(one: Reached) -> tuple[str, str]:
+    return one.urn, one.root.classification
 
 
 class _Search:
     """The search of one class: the nodes of each state in turn, each by breadth."""
 
     def __init__(self, graph: PersonalDataGraph, classification: str, roots: list[Root]) -> None:
-        self._graph = graph
-        self._classification = classification
-        self._root_of = {root.urn: root for root in reversed(roots)}
-        # By node: its state, its dataset, its classified node, and the step that reached it.
-        self._states: dict[str, State] = {}
-        self._datasets: dict[str, str] = {}
-        self._origins: dict[str, str] = {}
-        self._steps: dict[str, Step] = {}
-        # By classified node that another one exposes: the step.
-        self._reached_roots: dict[str, Step] = {}
+        self._datasets = graph.datasets
+        self._citing = graph.citing
+        self._roots = {root.urn: root for root in reversed(roots)}
+        self._declassified = {
+            urn
+            for urn, approved in graph.declassified.items()
+            if any(covers(one, classification) for one in approved)
+        }
+        self._reached: dict[str, Reached] = {}
+        # Classified nodes that another one exposes, with that path.
+        self._reached_roots: dict[str, Reached] = {}
+        # Datasets from which jobs and citations of the whole dataset were followed.
+        self._left: set[str] = set()
+        # By state: nodes as a step reaches them, if the step is worse than the path before it.
+        self._waiting: dict[State, list[Reached]] = {state: [] for state in State}
 
     def run(self, nodes_max: int) -> Iterator[Reached]:
-        waiting: dict[State, list[_Onward]] = {state: [] for state in State}
-        border: list[str] = []
-        for urn, root in sorted(self._root_of.items()):
-            if self._is_declassified(urn, root.dataset):
-                self._states[urn] = State.DECLASSIFIED
-            else:
-                self._states[urn] = State.EXPOSED
-                border.append(urn)
-            self._datasets[urn], self._origins[urn] = root.dataset, urn
+        roots = sorted(self._roots.items())
+        self._waiting[State.EXPOSED] = [
+            Reached(urn, root.dataset, State.EXPOSED, root) for urn, root in roots
+        ]
         for state in (State.EXPOSED, State.UNKNOWN, State.INFLUENCED, State.MASKED):
-            arrived = waiting[state]
-            while arrived or border:
-                border += self._arrive(state, arrived)
-                arrived = []
-                if len(self._states) > nodes_max:
-                    break
-                for urn in border:
-                    for onward in self._onward(urn):
-                        reached = max(state, onward[2].state)
-                        (arrived if reached == state else waiting[reached]).append(onward)
-                border = []
+            border = [one for one in self._waiting[state] if self._take(one)]
+            while border and len(self._reached) <= nodes_max:
+                border = self._follow(state, border)
         return self._found()
 
-    def _arrive(self, state: State, arrived: list[_Onward]) -> list[str]:
-        """Take over the nodes at which steps arrive; return those to go on from."""
-        new: list[str] = []
-        for urn, dataset, step in arrived:
-            if urn in self._states:
-                if state is State.EXPOSED:
-                    self._note_reached_root(urn, step)
-                continue
-            self._datasets[urn], self._steps[urn] = dataset, step
-            self._origins[urn] = self._origins[step.source]
-            if self._is_declassified(urn, dataset):
-                self._states[urn] = State.DECLASSIFIED
-            else:
-                self._states[urn] = state
-                new.append(urn)
+    def _take(self, one: Reached) -> bool:
+        """Take over a node at its first arrival; return True if the path goes on from there."""
+        if one.urn in self._reached:
+            return False
+        self._reached[one.urn] = one
+        if self._declassified and not self._declassified.isdisjoint((one.urn, one.dataset)):
+            one.state = State.DECLASSIFIED
+        return one.state is not State.DECLASSIFIED
+
+    def _follow(self, state: State, border: list[Reached]) -> list[Reached]:
+        """Return the new nodes of a state, one step behind the border."""
+        new: list[Reached] = []
+        known, roots, waiting = self._reached, self._roots, self._waiting
+        for one in border:
+            root, length = one.root, one.length + 1
+            for step in self._steps(one):
+                urn, dataset, reached, _, _ = step
+                if urn in known:
+                    if reached is State.EXPOSED and urn in roots:
+                        self._note_reached_root(state, one, step)
+                elif reached <= state:
+                    after = Reached(urn, dataset, state, root, one, step, length)
+                    if self._take(after):
+                        new.append(after)
+                else:
+                    waiting[reached].append(Reached(urn, dataset, reached, root, one, step, length))
         return new
 
-    def _note_reached_root(self, urn: str, step: Step) -> None:
-        is_root = self._origins[urn] == urn and self._states[urn] is not State.DECLASSIFIED
-        if is_root and urn not in self._reached_roots and self._origins[step.source] != urn:
-            self._reached_roots[urn] = step
+    def _note_reached_root(self, state: State, before: Reached, step: Onward) -> None:
+        one = self._reached[step.urn]
+        is_root = one.before is None and one.state is not State.DECLASSIFIED
+        is_other = step.urn not in self._reached_roots and before.root.urn != step.urn
+        if state is State.EXPOSED and is_root and is_other:
+            self._reached_roots[step.urn] = before.then(step, one.state)
 
-    def _onward(self, urn: str) -> Iterator[_Onward]:
-        dataset = self._datasets[urn]
-        links = self._graph.datasets.get(dataset)
-        if not dataset:
-            for answer in self._graph.citing.get(urn, ()):
-                yield answer, "", Step(urn, answer, "", (), State.EXPOSED)
+    def _steps(self, one: Reached) -> Iterable[Onward]:
+        if not one.dataset:
+            answers = self._citing.get(one.urn, ())
+            return [Onward(answer, "", State.EXPOSED) for answer in answers]
+        links = self._datasets.get(one.dataset)
         if links is None:
-            return
-        is_whole = urn == dataset
-        for edge in links.edges if is_whole else links.edges_of_column.get(urn, ()):
-            step = state_of(edge.transformations)
-            # It is not known whether the values are in this column of the dataset.
-            step = max(step, State.UNKNOWN) if is_whole else step
-            yield (
-                edge.target,
-                edge.target_dataset,
-                Step(urn, edge.target, edge.job, edge.transformations, step),
-            )
-        yield from self._onward_over_jobs(urn, links)
-        for citation in links.citations:
-            if citation.column in ("", urn) or is_whole:
-                step = State.UNKNOWN if is_whole and citation.column else State.EXPOSED
-                yield citation.answer, "", Step(urn, citation.answer, "", (), step)
+            return ()
+        if one.urn == one.dataset:
+            return chain(_steps_of_dataset(links), self._steps_beside(one.urn, links))
+        steps = links.steps_of_column.get(one.urn, ())
+        if links.crossings or links.citations:
+            return chain(steps, self._steps_beside(one.urn, links))
+        return steps
 
-    def _onward_over_jobs(self, urn: str, links: DatasetLinks) -> Iterator[_Onward]:
-        for crossing in links.crossings:
-            output = self._graph.datasets.get(crossing.output)
-            if crossing.has_columns or crossing.output == links.urn:
+    def _steps_beside(self, urn: str, links: DatasetLinks) -> Iterator[Onward]:
+        """Yield the steps over jobs without columns, and to answers.
+
+        Of those that every column of the dataset takes, the first column has the best state: the
+        others yield only the steps to classified nodes.
+        """
+        is_first = links.urn not in self._left
+        self._left.add(links.urn)
+        for job, output, has_columns in links.crossings:
+            if has_columns or output == links.urn or not (is_first or output in self._roots):
                 continue
-            is_model = output is not None and output.kind is Kind.MODEL
-            step = State.EXPOSED if is_model else State.UNKNOWN
-            yield (
-                crossing.output,
-                crossing.output,
-                Step(urn, crossing.output, crossing.job, (), step),
-            )
-
-    def _is_declassified(self, urn: str, dataset: str) -> bool:
-        approved = self._graph.declassified
-        classes = {*approved.get(urn, ()), *approved.get(dataset, ())}
-        return any(covers(one, self._classification) for one in classes)
+            target = self._datasets.get(output)
+            is_model = target is not None and target.kind is Kind.MODEL
+            yield Onward(output, output, State.EXPOSED if is_model else State.UNKNOWN, job)
+        for answer, column in links.citations:
+            if column == urn or (not column and is_first):
+                yield Onward(answer, "", State.EXPOSED)
+            elif column and urn == links.urn:
+                yield Onward(answer, "", State.UNKNOWN)
 
     def _found(self) -> Iterator[Reached]:
-        for urn, state in self._states.items():
-            dataset = self._datasets[urn]
-            links = self._graph.datasets.get(dataset)
-            if links is not None and (links.is_gone or _is_gone(urn, links)):
-                continue
-            last = self._reached_roots.get(urn)
-            steps = [*self._path(last.source), last] if last is not None else self._path(urn)
-            yield self._reached(urn, dataset, state, tuple(steps))
+        for urn, one in self._reached.items():
+            links = self._datasets.get(one.dataset)
+            if links is None or not (links.is_gone or _is_gone(urn, links)):
+                yield self._reached_roots.get(urn, one)
 
-    def _reached(self, urn: str, dataset: str, state: State, steps: tuple[Step, ...]) -> Reached:
-        root = self._root_of[steps[0].source if steps else urn]
-        return Reached(urn, dataset, self._classification, state, root, steps)
 
-    def _path(self, urn: str) -> list[Step]:
-        steps: list[Step] = []
-        while urn in self._steps:
-            steps.append(self._steps[urn])
-            urn = self._steps[urn].source
-        return steps[::-1]
+def _steps_of_dataset(links: DatasetLinks) -> Iterator[Onward]:
+    """Yield the steps from a dataset: it is not known which of its columns has the values."""
+    for edge in links.edges:
+        state = max(state_of(edge.transformations), State.UNKNOWN)
+        yield Onward(edge.target, edge.target_dataset, state, edge.job, edge.transformations)
 
 
 def _is_gone(urn: str, links: DatasetLinks) -> bool:
@@ -320,7 +365,7 @@ def _is_gone(urn: str, links: DatasetLinks) -> bool:
 
     A struct and its fields stand for each other.
     """
-    if urn == links.urn or not links.columns or urn.startswith("column:#"):
+    if not links.columns or urn == links.urn or urn.startswith("column:#"):
         return False
     name = unquote(urn.rpartition(":")[2]).casefold()
     return name not in links.columns and not any(
@@ -334,17 +379,31 @@ def with_datasets(graph: PersonalDataGraph, found: Sequence[Reached]) -> list[Re
     A dataset has the state of its most exposed column. A dataset that only has classified columns
     of its own is left out, unless it is a model or an export.
     """
-    best: dict[tuple[str, str], Reached] = {(one.urn, one.classification): one for one in found}
-    for one in sorted(found, key=lambda each: (each.state, len(each.steps), each.urn)):
-        if not one.dataset or one.urn == one.dataset or one.state is State.DECLASSIFIED:
-            continue
-        links = graph.datasets.get(one.dataset)
-        is_source = not one.steps and (links is None or links.kind is Kind.DATASET)
-        earlier = best.get((one.dataset, one.classification))
-        if is_source or (earlier is not None and earlier.state <= one.state):
-            continue
-        step = Step(one.urn, one.dataset, "", (), State.EXPOSED)
-        best[one.dataset, one.classification] = Reached(
-            one.dataset, one.dataset, one.classification, one.state, one.root, (*one.steps, step)
-        )
-    return [best[key] for key in sorted(best)]
+    best: dict[tuple[str, str], Reached] = {}
+    own: dict[tuple[str, str], Reached] = {}
+    for one in found:
+        key = one.dataset, one.root.classification
+        if one.urn == one.dataset:
+            own[key] = one
+        elif one.dataset and one.state is not State.DECLASSIFIED:
+            earlier = best.get(key)
+            is_better = earlier is None or (one.state, one.length) < (earlier.state, earlier.length)
+            if is_better and not _is_own_column(graph, one):
+                best[key] = one
+    reached: dict[tuple[str, str], Reached] = {}
+    for key, one in best.items():
+        if key not in own or own[key].state > one.state:
+            step = Onward(one.dataset, one.dataset, State.EXPOSED)
+            reached[key] = one.then(step, one.state)
+    columns = [
+        one
+        for one in found
+        if one.urn != one.dataset or (one.urn, one.root.classification) not in reached
+    ]
+    return sorted([*columns, *reached.values()], key=_by_urn_and_class)
+
+
+def _is_own_column(graph: PersonalDataGraph, one: Reached) -> bool:
+    """Return True for a classified column that nothing reaches, unless its dataset leaves."""
+    links = graph.datasets.get(one.dataset)
+    return one.before is None and (links is None or links.kind is Kind.DATASET)

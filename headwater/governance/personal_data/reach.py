@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from functools import cached_property
 from itertools import chain
 from weakref import WeakKeyDictionary
 
@@ -19,7 +23,7 @@ from headwater.governance.personal_data.propagate import (
     propagate,
     with_datasets,
 )
-from headwater.governance.personal_data.reader import dataset_of, read_graph
+from headwater.governance.personal_data.reader import PersonalDataReader, dataset_of
 from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.nodes import resolve_urn
 from headwater.lineage.view import GraphView
@@ -50,11 +54,49 @@ class Reach:
     kinds: dict[str, Kind]
     ended: tuple[EndedExposure, ...] = ()
 
+    @cached_property
+    def at(self) -> dict[str, list[Reached]]:
+        """Return what was found by node; at a dataset, with what is at its columns."""
+        found: dict[str, list[Reached]] = defaultdict(list)
+        for one in self.found:
+            found[one.urn].append(one)
+            if one.dataset and one.dataset != one.urn:
+                found[one.dataset].append(one)
+        return dict(found)
 
-# A revision of a graph, a day, and whether suggested classes count.
-_Key = tuple[str, int, date, bool]
+    @cached_property
+    def unmasked(self) -> dict[str, set[str]]:
+        """Return the classes that are unmasked, by node; a dataset has those of its columns."""
+        classes: dict[str, set[str]] = defaultdict(set)
+        for one in self.found:
+            if one.state is State.EXPOSED:
+                classes[one.urn].add(one.classification)
+                if one.dataset:
+                    classes[one.dataset].add(one.classification)
+        return dict(classes)
+
+
+class _ReachCache:
+    """The reach of one graph as it was last read. Safe to share between threads."""
+
+    def __init__(self, *, with_suggested: bool) -> None:
+        self._lock = threading.Lock()
+        self._reader = PersonalDataReader(with_suggested=with_suggested)
+        self._reach: Reach | None = None
+        self._day: date | None = None
+
+    def read(self, view: GraphView, day: date) -> Reach:
+        with self._lock:
+            is_changed = self._reader.refresh(view)
+            if is_changed or self._reach is None or self._day != day:
+                # Without a result, the next call computes one.
+                self._reach = None
+                self._reach, self._day = _reach(self._reader.graph(day)), day
+            return self._reach
+
+
 _lock = threading.Lock()
-_reaches: WeakKeyDictionary[Database, dict[bool, tuple[_Key, Reach]]] = WeakKeyDictionary()
+_caches: WeakKeyDictionary[Database, dict[bool, _ReachCache]] = WeakKeyDictionary()
 
 
 def read_reach(
@@ -62,23 +104,34 @@ def read_reach(
 ) -> Reach:
     """Return where personal data arrives, whatever the caller may see.
 
+    As long as no node changed that personal data may reach, it is the same object.
+
     today: the day for which declassifications count; the present one by default.
     """
-    rows = view.read("read/cache/revision")
-    day = today or datetime.now(UTC).date()
-    state = (rows[0]["graph"], rows[0]["revision"]) if rows else ("", 0)
-    key = (*state, day, with_suggested)
     with _lock:
-        known = _reaches.get(view.database, {}).get(with_suggested)
-    if known is not None and known[0] == key:
-        return known[1]
-    graph = read_graph(view.visible_to(UNRESTRICTED), day, with_suggested=with_suggested)
-    found = with_datasets(graph, propagate(graph))
+        of_database = _caches.setdefault(view.database, {})
+        cache = of_database.get(with_suggested) or _ReachCache(with_suggested=with_suggested)
+        of_database[with_suggested] = cache
+    return cache.read(view.visible_to(UNRESTRICTED), today or datetime.now(UTC).date())
+
+
+def _reach(graph: PersonalDataGraph) -> Reach:
     kinds = {urn: links.kind for urn, links in graph.datasets.items()}
-    reach = Reach(tuple(found), kinds, tuple(_ended(graph, found)))
-    with _lock:
-        _reaches.setdefault(view.database, {})[with_suggested] = (key, reach)
-    return reach
+    with _paused_collection():
+        found = with_datasets(graph, propagate(graph))
+        return Reach(tuple(found), kinds, tuple(_ended(graph, found)))
+
+
+@contextmanager
+def _paused_collection() -> Iterator[None]:
+    """Pause the garbage collector: a search makes many objects that stay, and no cycles."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _ended(graph: PersonalDataGraph, found: Sequence[Reached]) -> Iterator[EndedExposure]:
@@ -116,17 +169,11 @@ def unmasked_reach(view: GraphView, urns: Sequence[str]) -> dict[str, list[str]]
     columns, its own classified ones among them. A node that the caller may not see is left out.
     """
     reach = read_reach(view)
-    classes: dict[str, set[str]] = {}
-    for one in reach.found:
-        if one.state is State.EXPOSED:
-            classes.setdefault(one.urn, set()).add(one.classification)
-            if one.dataset:
-                classes.setdefault(one.dataset, set()).add(one.classification)
     result: dict[str, list[str]] = {}
     for urn in select_visible(view, dict.fromkeys(urns)):
-        known = classes.get(urn)
+        known = reach.unmasked.get(urn)
         if known is None:
             canonical = urn if urn in reach.kinds else resolve_urn(view, urn)
-            known = classes.get(canonical, set())
+            known = reach.unmasked.get(canonical, set())
         result[urn] = sorted(known)
     return result

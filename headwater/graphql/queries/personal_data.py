@@ -75,18 +75,17 @@ class PersonalData:
 
     @classmethod
     def of(cls, one: Entry) -> PersonalData:
-        reached = one.reached
         return cls(
-            urn=ID(reached.urn),
+            urn=ID(one.urn),
             kind=PersonalDataKind[one.kind],
-            classification=reached.classification,
-            state=PersonalDataState[reached.state.name],
-            masked=reached.state in (State.MASKED, State.DECLASSIFIED),
-            unknown=reached.state is State.UNKNOWN,
-            influence=reached.state is State.INFLUENCED,
-            suggested=reached.root.origin == "name",
-            path=list(map(ID, reached.path)),
-            steps=list(map(PersonalDataStep.of, reached.steps)),
+            classification=one.classification,
+            state=PersonalDataState[one.state.name],
+            masked=one.state in (State.MASKED, State.DECLASSIFIED),
+            unknown=one.state is State.UNKNOWN,
+            influence=one.state is State.INFLUENCED,
+            suggested=one.origin == "name",
+            path=list(map(ID, one.path)),
+            steps=list(map(PersonalDataStep.of, one.steps)),
         )
 
 

@@ -53,13 +53,13 @@ def personal_data_episodes(
 
 def detect_exposures(reach: Reach, leaving: dict[str, LeavingNode]) -> Iterator[Episode]:
     """Yield the episodes of these nodes. Pure."""
-    for one in reach.found:
-        node = leaving.get(one.urn)
-        if node is not None and one.steps and one.state is State.EXPOSED:
-            yield _episode(one, node, None)
+    for urn, left in leaving.items():
+        for one in reach.at.get(urn, ()):
+            if one.urn == urn and one.before is not None and one.state is State.EXPOSED:
+                yield _episode(one, left, None)
     for ended in reach.ended:
         node = leaving.get(ended.reached.urn)
-        if node is not None and ended.reached.steps and ended.approval.at > node.since:
+        if node is not None and ended.reached.before is not None and ended.approval.at > node.since:
             yield _episode(ended.reached, node, ended)
 
 

@@ -18,6 +18,7 @@ from headwater.schema.facts import ColumnKey, DatasetFacts, DerivationKey, JobFa
 from headwater.schema.memo import Memo
 from headwater.schema.naming import Naming
 
+MASKED = ":masked"
 # The kinds of evidence that one dataset comes from another.
 COLUMNS, LINEAGE, DECLARED, RENAMED = "columns", "lineage", "declared", "renamed"
 
@@ -78,6 +79,7 @@ class _Edges(msgspec.Struct, frozen=True, gc=False):
 
     sources: dict[Name, DerivationKey]
     columns: dict[frozenset[str], tuple[ColumnKey, ...]]
+    masked: frozenset[tuple[Name, str, str]]
 
     def size(self) -> int:
         """Return the size in bytes, without the texts, which the lineage facet owns."""
@@ -145,6 +147,15 @@ def sources_of(
     return set(_edges_into(accumulator.naming, target, lineage, job).sources)
 
 
+def masked_columns(
+    accumulator: DeltaAccumulator, target: Name, lineage: Target | None, job: Name | None
+) -> frozenset[tuple[Name, str, str]]:
+    """Return the column edges whose transformations all mask: source, its field, target field."""
+    if lineage is None:
+        return frozenset()
+    return _edges_into(accumulator.naming, target, lineage, job).masked
+
+
 def _edges_into(naming: Naming, target: Name, lineage: Target, job: Name | None) -> _Edges:
     key = (naming, target, lineage, job)
     edges = _edges.get(key)
@@ -166,7 +177,26 @@ def _build_edges(naming: Naming, target: Name, lineage: Target, job: Name | None
             if source.field:
                 key = ColumnKey(name, source.field, target, field, through)
                 columns.setdefault(source.transformations, []).append(key)
-    return _Edges(sources, {kinds: tuple(keys) for kinds, keys in columns.items()})
+    return _Edges(
+        sources, {kinds: tuple(keys) for kinds, keys in columns.items()}, _masked_edges(columns)
+    )
+
+
+def _masked_edges(
+    columns: dict[frozenset[str], list[ColumnKey]],
+) -> frozenset[tuple[Name, str, str]]:
+    kinds: dict[ColumnKey, set[str]] = {}
+    if not any(kind.endswith(MASKED) for some in columns for kind in some):
+        return frozenset()
+    for some, keys in columns.items():
+        for key in keys:
+            kinds.setdefault(key, set()).update(some)
+    masked = sorted(
+        (key.source, key.source_field, key.target_field)
+        for key, some in kinds.items()
+        if key.target_field and all(kind.endswith(MASKED) for kind in some)
+    )
+    return frozenset(masked[: facts.MASKED_MAX])
 
 
 def add_derivation(

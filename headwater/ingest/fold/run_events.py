@@ -23,6 +23,7 @@ from headwater.ingest.fold.datasets import (
     add_derivation,
     describe_input,
     describe_output,
+    masked_columns,
     sources_of,
 )
 from headwater.ingest.fold.facet_readings import DatasetReading, JobReading, read_dataset, read_job
@@ -175,6 +176,7 @@ def _add_output(
     if evidence:
         usage.write_evidence = {evidence}
     usage.derived = sources_of(accumulator, name, reading.columns, job.job)
+    usage.masked = set(masked_columns(accumulator, name, reading.columns, job.job))
     old = renamed_from(accumulator, name, reading.lifecycle)
     if old is not None:
         # A renamed dataset comes from the old name, in addition to the sources of its columns.
@@ -190,6 +192,7 @@ def _add_output(
             add_input(run.inputs, source)
     if reading.lineage is not None:
         usage.explicit = _add_output_lineage(accumulator, run, job, name, reading.lineage)
+        usage.masked |= masked_columns(accumulator, name, reading.lineage, job.job)
     add_usage(run.outputs, usage)
 
 
@@ -264,7 +267,8 @@ def _add_job_lineage(
             output = accumulator.naming.normalise(target.namespace, target.name)
             accumulator.ensure_dataset(output)
             sources = _add_output_lineage(accumulator, run, job, output, target)
-            add_usage(run.outputs, Usage(output, explicit=sources))
+            masked = set(masked_columns(accumulator, output, target, job.job))
+            add_usage(run.outputs, Usage(output, explicit=sources, masked=masked))
 
 
 def is_own_target(job: JobFacts, target: Target) -> bool:

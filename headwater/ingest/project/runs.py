@@ -46,7 +46,14 @@ from headwater.schema.facts import (
 from headwater.schema.facts_codec import pack
 from headwater.schema.graph import BOTH, FAILED, READS, WRITES
 from headwater.schema.stream_facts import StreamFacts
-from headwater.schema.urns import artifact_urn, dataset_urn, display_name, is_uuid, job_urn
+from headwater.schema.urns import (
+    artifact_urn,
+    column_urn,
+    dataset_urn,
+    display_name,
+    is_uuid,
+    job_urn,
+)
 from headwater.schema.write_modes import inputs_hash, write_mode
 
 # The same limit as in read/versions/versions_at.
@@ -207,6 +214,8 @@ def _add_versions(view: RunView, run: _Run, urn: str, usage: Usage) -> None:
     write = _write(usage, run.inputs_hash)
     properties = _artifact(run.facts, urn, usage, run.state, run.started) | write
     view.artifacts[artifact] = properties
+    if usage.masked:
+        properties["maskedColumns"] = _masked_columns(usage)
     sources = _source_datasets(usage)
     if sources:
         view.derived[artifact] = sources
@@ -218,6 +227,16 @@ def _add_versions(view: RunView, run: _Run, urn: str, usage: Usage) -> None:
         earlier = artifact_urn(name.namespace, name.name, run_id, ended)
         view.artifacts[earlier] = _earlier_version(run.facts, urn, usage, started, ended) | write
         view.produced[earlier] = {}
+
+
+def _masked_columns(usage: Usage) -> list[str]:
+    """Return the masked column edges into a version: the urns of source and target of each."""
+    target = usage.dataset
+    return sorted(
+        f"{column_urn(source.namespace, source.name, source_field)} "
+        f"{column_urn(target.namespace, target.name, field)}"
+        for source, source_field, field in usage.masked
+    )
 
 
 def _write(usage: Usage, inputs_hash: str) -> Properties:
@@ -239,6 +258,7 @@ def _canonical_usages(usages: dict[str, Usage], names: Names) -> dict[str, Usage
         usage = msgspec.structs.replace(
             usage,
             dataset=name,
+            masked={(canonical_name(source, names), *rest) for source, *rest in usage.masked},
             derived={canonical_name(source, names) for source in usage.derived},
             explicit=explicit,
         )

@@ -58,7 +58,7 @@ def history(database: Database) -> None:
 
 def paths(view: GraphView) -> dict[str, list[str]]:
     page, _ = personal_data(view, UNMASKED, PageRequest(100))
-    return {one.reached.urn: one.reached.path for one in page.entries if one.kind == "COLUMN"}
+    return {one.urn: list(one.path) for one in page.entries if one.kind == "COLUMN"}
 
 
 def test_hidden_nodes_of_a_path_are_one_stub_and_hidden_jobs_have_no_name(view: GraphView) -> None:

@@ -9,7 +9,7 @@ TABLE, MAIL, PHONE, ANSWER = "dataset:db:t", "column:db:t:mail", "column:db:t:ph
 
 
 def reached(urn: str, classification: str, state: State, dataset: str = TABLE) -> Reached:
-    return Reached(urn, dataset, classification, state, Root(urn, dataset, classification))
+    return Reached(urn, dataset, state, Root(urn, dataset, classification))
 
 
 FOUND = [

@@ -5,13 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.governance.personal_data.propagate import Reached, Root, State, Step
+from headwater.governance.personal_data.propagate import Onward, Reached, Root, State
 from headwater.governance.personal_data.reach import Reach
 from headwater.health.findings.detector import Detector
 from headwater.health.findings.listing import FindingFilter, findings
@@ -144,14 +143,14 @@ def test_a_passing_detector_finds_what_a_full_pass_finds(
 def test_a_long_path_is_cut_in_the_middle() -> None:
     root = Root("column:db:d0:m", "dataset:db:d0", "email")
     urns = [f"column:db:d{index}:m" for index in range(30)]
-    steps = [
-        Step(source, target, f"job:etl:{index}", (), State.EXPOSED)
-        for index, (source, target) in enumerate(pairwise(urns))
-    ]
-    one = Reached("dataset:db:m", "dataset:db:m", "email", State.EXPOSED, root, tuple(steps))
+    one = Reached(urns[0], "dataset:db:d0", State.EXPOSED, root)
+    for index, urn in enumerate(urns[1:]):
+        dataset = f"dataset:db:d{index + 1}"
+        one = one.then(Onward(urn, dataset, State.EXPOSED, f"job:etl:{index}"), State.EXPOSED)
+    one = one.then(Onward("dataset:db:m", "dataset:db:m", State.EXPOSED), State.EXPOSED)
     reach = Reach((one,), {})
     (episode,) = detect_exposures(reach, {"dataset:db:m": LeavingNode("MODEL", NOW)})
-    assert episode.evidence["path"] == [*urns[:10], *urns[-10:]]
+    assert episode.evidence["path"] == [*urns[:10], *urns[-9:], "dataset:db:m"]
     assert len(episode.evidence["jobs"]) == 20
     assert episode.resolved_at is None
     assert list(detect_exposures(reach, {})) == []
@@ -160,7 +159,7 @@ def test_a_long_path_is_cut_in_the_middle() -> None:
 @pytest.mark.parametrize("state", [State.UNKNOWN, State.INFLUENCED, State.MASKED])
 def test_other_states_are_no_finding(state: State) -> None:
     root = Root("column:db:a:m", "dataset:db:a", "email")
-    step = Step("column:db:a:m", "dataset:db:m", "job:etl:train", (), state)
-    one = Reached("dataset:db:m", "dataset:db:m", "email", state, root, (step,))
+    step = Onward("dataset:db:m", "dataset:db:m", state, "job:etl:train")
+    one = Reached("column:db:a:m", "dataset:db:a", State.EXPOSED, root).then(step, state)
     leaving = {"dataset:db:m": LeavingNode("MODEL", NOW - timedelta(days=1))}
     assert list(detect_exposures(Reach((one,), {}), leaving)) == []
