@@ -1,5 +1,5 @@
 """What the lineage graph adds to an alert: how fresh the data is, recent violations, the last
-successful runs, candidates for the root cause, and what to run again.
+successful runs, candidates for the root cause, what to run again, and traces.
 
 Each part is one bounded question. A part that cannot be answered in time is left out.
 """
@@ -61,6 +61,15 @@ class Replay:
 
 
 @dataclass(frozen=True)
+class TraceOfRun:
+    """A trace of a run that shows a finding; `url` is None without HEADWATER_TRACE_URL."""
+
+    trace_id: str
+    run: str
+    url: str | None
+
+
+@dataclass(frozen=True)
 class AlertFacts:
     """All of these; a part without results is empty."""
 
@@ -69,6 +78,7 @@ class AlertFacts:
     last_successes: tuple[LastSuccess, ...] = ()
     causes: tuple[Cause, ...] = ()
     replay: Replay | None = None
+    traces: tuple[TraceOfRun, ...] = ()
 
 
 NO_FACTS = AlertFacts()

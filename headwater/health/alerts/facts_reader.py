@@ -17,6 +17,7 @@ from headwater.health.alerts.facts import (
     DatasetAge,
     LastSuccess,
     Replay,
+    TraceOfRun,
     Violation,
 )
 from headwater.health.alerts.headlines import headline
@@ -28,11 +29,12 @@ from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.questions.freshness import freshness
 from headwater.lineage.questions.replay import Rerun, replay_plan
 from headwater.lineage.questions.root_cause import STARTS, root_cause
+from headwater.lineage.questions.traces import trace_link
 from headwater.lineage.view import GraphView
 
 SECONDS_MAX = 2.0
 CAUSES_MAX, VIOLATIONS_MAX, SUCCESSES_MAX, STEPS_MAX = 3, 5, 5, 20
-DATASETS_MAX = 5
+DATASETS_MAX, TRACES_MAX = 5, 20
 RECENT = timedelta(days=7)
 _CHECK = "failed-check"
 
@@ -40,8 +42,11 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
-def read_facts(view: GraphView, alert: Alert) -> AlertFacts:
-    """Return what the graph adds to an alert; nothing to one that is resolved."""
+def read_facts(view: GraphView, alert: Alert, trace_url: str = "") -> AlertFacts:
+    """Return what the graph adds to an alert; nothing to one that is resolved.
+
+    trace_url: the address of a trace, with `{traceId}` for its id; "" for none.
+    """
     if alert.status is Status.RESOLVED:
         return AlertFacts()
     subject = alert.head.episode.subject
@@ -53,6 +58,7 @@ def read_facts(view: GraphView, alert: Alert) -> AlertFacts:
         last_successes=_or_empty(lambda: _last_successes(view, alert), ()),
         causes=_or_empty(lambda: _causes(view, alert.head), ()),
         replay=_or_empty(lambda: _replay(view, alert.head), None),
+        traces=_or_empty(lambda: _traces(view, alert, trace_url), ()),
     )
 
 
@@ -151,6 +157,22 @@ def _replay(view: GraphView, head: Finding) -> Replay | None:
         runs=sum(map(len, plan.steps)),
         answers=len(plan.answers),
     )
+
+
+def _traces(view: GraphView, alert: Alert, trace_url: str) -> tuple[TraceOfRun, ...]:
+    """Return the traces of the visible runs that show the findings, the root first."""
+    starts = list(filter(None, map(_begun_by, [alert.head, *alert.findings])))
+    rows = view.read("read/alerts/traces", urns=list(dict.fromkeys(starts)))
+    visible = set(select_visible(view, [row["run"] for row in rows]))
+    found = {
+        trace_id: TraceOfRun(trace_id, row["run"], trace_link(trace_url, trace_id))
+        for row in rows
+        if row["run"] in visible
+        for trace_id in row["traceIds"]
+    }
+    order = {urn: number for number, urn in enumerate(starts)}
+    first = sorted(found.values(), key=lambda one: (order.get(one.run, len(order)), one.trace_id))
+    return tuple(first[:TRACES_MAX])
 
 
 def _jobs(step: Iterable[Rerun]) -> tuple[str, ...]:

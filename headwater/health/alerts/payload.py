@@ -60,6 +60,9 @@ def webhook_body(alert: Alert, facts: AlertFacts = NO_FACTS, public_url: str = "
             {"node": one.node, "text": one.text, "at": _iso(one.at)} for one in facts.causes
         ],
         "replayPlan": _replay(facts),
+        "traces": [
+            {"traceId": one.trace_id, "run": one.run, "url": one.url} for one in facts.traces
+        ],
         "links": links_of(alert.head, public_url),
     }
 

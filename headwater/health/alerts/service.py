@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 
 from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database, Transaction
@@ -48,7 +49,7 @@ def alert_service(
         receivers if delivers else (),
         views,
         public_url=settings.public_url,
-        read_facts=read_facts,
+        read_facts=partial(read_facts, trace_url=settings.trace_url),
     )
     if receivers and delivers:
         deliverer.start()

@@ -20,6 +20,7 @@ from headwater.schema.urns import KINDS
 CONSUMERS_SHOWN = 5
 FINDINGS_SHOWN = 5
 ITEMS_SHOWN = 3
+TRACES_SHOWN = 3
 STEPS_SHOWN = 6
 _URGENCY = {"P1": "now", "P2": "today", "P3": "when there is time"}
 # Texts that only a program reads.
@@ -110,6 +111,9 @@ def _fact_lines(facts: AlertFacts) -> Iterable[Line]:
     if facts.replay is not None and facts.replay.steps:
         steps = [" and ".join(map(short_name, step)) for step in facts.replay.steps]
         yield Line("Run again", _first(steps, STEPS_SHOWN, separator=", then "))
+    if facts.traces:
+        traces = [one.url or one.trace_id for one in facts.traces]
+        yield Line("Traces", _first(traces, TRACES_SHOWN, separator=", "))
 
 
 def _resolved_lines(alert: Alert) -> Iterable[Line]:

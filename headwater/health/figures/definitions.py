@@ -183,6 +183,18 @@ FIGURES = {
             target=0,
         ),
         FigureDefinition(
+            name="correlated-traces",
+            title="Correlated traces",
+            numerator="traces whose runs belong to jobs of at least two namespaces",
+            denominator="traces that runs of the window name",
+            lists="the newest run of each other trace",
+            unit=Unit.SHARE,
+            good=Direction.UP,
+            threshold=0.9,
+            target=0.95,
+            window_days=WINDOW_DAYS,
+        ),
+        FigureDefinition(
             name="open-actions",
             title="Open actions",
             numerator="datasets with a compliance incident, certified datasets without an owner, "

@@ -181,6 +181,11 @@ def exposed(view: GraphView, _: datetime) -> Measure:
     return Measure.count(len(urns), datasets, urns[:LISTED_MAX])
 
 
+def correlated_traces(view: GraphView, now: datetime) -> Measure:
+    [row] = _read(view, "correlated_traces", **window("correlated-traces", now), limit=LISTED_MAX)
+    return Measure.share(row["correlated"], row["traces"], row["urns"])
+
+
 def open_actions(view: GraphView, now: datetime) -> Measure:
     counts = covered.coverage(view, days=1, now=now).total
     unowned = _urns(view, "unowned_certified", tags=list(CERTIFIED_WORDS), limit=COUNTED_MAX)
@@ -219,6 +224,7 @@ MEASURES: dict[str, Callable[[GraphView, datetime], Measure]] = {
     "critical-consumers": critical_consumers,
     "compliance-incidents": compliance_incidents,
     "exposed-artifacts": exposed,
+    "correlated-traces": correlated_traces,
     "open-actions": open_actions,
     "failing-runs": failing_runs,
     "time-to-impact": time_to_impact,

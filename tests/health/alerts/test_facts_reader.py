@@ -8,7 +8,7 @@ import pytest
 from neo4j import Driver
 
 from headwater.cypher.driver.database import Database
-from headwater.health.alerts.facts import AlertFacts, LastSuccess
+from headwater.health.alerts.facts import AlertFacts, LastSuccess, TraceOfRun
 from headwater.health.alerts.facts_reader import read_facts
 from headwater.health.alerts.grouping import alerts_of
 from headwater.health.alerts.models import Alert
@@ -17,7 +17,7 @@ from headwater.schema.visibility import Visibility
 from tests.event_builders import run_event
 from tests.health.alerts.alert_stores import store
 from tests.health.alerts.finding_builders import consumer, finding, minutes
-from tests.run_builders import at, write_events
+from tests.run_builders import FACET, at, write_events
 
 pytestmark = pytest.mark.neo4j
 ORDERS, MART = "job:etl:orders", "job:etl:mart"
@@ -84,3 +84,17 @@ def test_a_dataset_has_the_run_that_wrote_its_newest_version(database: Database)
     [alert] = alerts_of([finding("row-count", "dataset:db:mart")], minutes(30))
     [success] = read_facts(GraphView(database), alert).last_successes
     assert replace(success, at=None) == LastSuccess("dataset:db:mart", "run:r3", None)
+
+
+def test_the_traces_of_the_runs_as_far_as_the_receiver_sees_them(database: Database) -> None:
+    trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+    event = run_event("r2", "FAIL", 10, job="orders", inputs=["raw"], outputs=["orders"])
+    event["run"]["facets"] = {"span": {**FACET, "traceId": trace}}
+    write_events(database, [event])
+    template = "https://jaeger.example.com/trace/{traceId}"
+    view = GraphView(database)
+    [found] = read_facts(view, failed(), template).traces
+    assert found == TraceOfRun(trace, "run:r2", f"https://jaeger.example.com/trace/{trace}")
+    [bare] = read_facts(view, failed()).traces
+    assert bare.url is None
+    assert read_facts(view.visible_to(Visibility(("db",))), failed(), template).traces == ()

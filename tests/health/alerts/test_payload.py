@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from headwater.health.alerts.facts import TraceOfRun
 from headwater.health.alerts.payload import webhook_body
+from headwater.health.alerts.texts import alert_text, plain
 from tests.health.alerts.alert_samples import FACTS, URL, alert
 
 ROOT = "finding:failed-run:job:etl:orders@1"
@@ -14,7 +16,7 @@ ROOT = "finding:failed-run:job:etl:orders@1"
 def test_the_alert_and_who_is_affected() -> None:
     found = webhook_body(alert(), FACTS, URL)
     parts = ("findings", "consumers", "affected", "freshness", "links")
-    facts = ("violations", "lastSuccesses", "rootCauses", "replayPlan")
+    facts = ("violations", "lastSuccesses", "rootCauses", "replayPlan", "traces")
     assert {name: value for name, value in found.items() if name not in parts + facts} == {
         "dedupKey": ROOT,
         "tier": "P1",
@@ -110,6 +112,13 @@ def test_what_the_graph_adds() -> None:
         "steps": [["job:etl:orders"], ["job:etl:mart", "job:etl:kpi"]],
         "answers": 1,
     }
+
+
+def test_traces_with_their_links() -> None:
+    one = TraceOfRun("a" * 32, "run:2", "https://jaeger.example.com/trace/" + "a" * 32)
+    found = webhook_body(alert(), replace(FACTS, traces=(one,)))
+    assert found["traces"] == [{"traceId": "a" * 32, "run": "run:2", "url": one.url}]
+    assert f"Traces: {one.url}" in plain(alert_text(alert(), replace(FACTS, traces=(one,))))
 
 
 def test_without_facts_the_names_stay() -> None:

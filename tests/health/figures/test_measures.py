@@ -11,8 +11,9 @@ from headwater.health.figures.definitions import FIGURES
 from headwater.health.figures.measures import MEASURES, Measure, weighted_median
 from headwater.lineage.view import GraphView
 from headwater.schema.visibility import Visibility
+from tests.event_builders import run_event
 from tests.health.figures.story import NOW
-from tests.run_builders import ds, job, run, run_of, write_events
+from tests.run_builders import FACET, Event, ds, job, run, run_of, write_events
 
 OF_ETL = Visibility(("etl",))
 
@@ -47,12 +48,40 @@ def test_every_figure_has_a_measure() -> None:
         ("compliance-incidents", Measure(2, 2, 8, [ds("mart"), ds("orders")])),
         # mart.customer comes from the tagged column of orders; best cites mart, train reads it.
         ("exposed-artifacts", Measure(3, 3, 8, ["answer:best", ds("mart"), ds("model")])),
+        ("correlated-traces", Measure(None, 0, 0)),
         ("open-actions", Measure(3, 3, 14, [job("ship"), ds("mart"), ds("orders")])),
         ("failing-runs", Measure(1 / 8, 1, 8, [run_of("bad")])),
     ],
 )  # fmt: skip
 def test_a_figure_is_as_worked_out(story: GraphView, name: str, measure: Measure) -> None:
     assert measured(story, name) == measure
+
+
+@pytest.mark.neo4j
+def test_a_trace_is_correlated_if_its_runs_are_of_two_namespaces(
+    story: GraphView, database: Database
+) -> None:
+    def traced(name: str, namespace: str, minute: int, *traces: str) -> Event:
+        facets = {f"span{n}": {**FACET, "traceId": one} for n, one in enumerate(traces)}
+        event = run_event(name, minute=minute, job=name)
+        event["job"]["namespace"] = namespace
+        return event | {"run": {"runId": name, "facets": facets}}
+
+    one, two, three = ("a" * 32, "b" * 32, "c" * 32)
+    write_events(
+        database,
+        [
+            traced("checkout", "service://shop", 1, one, two),
+            traced("charge", "service://bank", 2, one),
+            traced("ship-it", "service://shop", 3, two, three),
+        ],
+    )
+    # Of three traces, one reaches the shop and the bank.
+    measure = MEASURES["correlated-traces"](story, NOW)
+    assert (measure.value, measure.numerator, measure.denominator) == (1 / 3, 1, 3)
+    assert measure.urns == [run_of("ship-it")]
+    hidden = story.visible_to(Visibility(("service://shop",)))
+    assert MEASURES["correlated-traces"](hidden, NOW).numerator == 0
 
 
 @pytest.mark.neo4j

@@ -14,6 +14,7 @@ export const FIGURES = [
   "critical-consumers",
   "compliance-incidents",
   "exposed-artifacts",
+  "correlated-traces",
   "open-actions",
   "failing-runs",
   "time-to-impact",

@@ -18,6 +18,7 @@ const TILES = [
   "critical-consumers",
   "compliance-incidents",
   "exposed-artifacts",
+  "correlated-traces",
   "open-actions",
   "failing-runs",
   "unknown-downstreams",
