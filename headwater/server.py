@@ -120,9 +120,11 @@ class Components:
             Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
         )
         key = settings.redaction_key.encode() or load_secret(settings.redaction_key_path)
+        classes = redaction_classes(settings.redaction_classes)
+        metrics.declare_redactions({"email", "card", *classes})
         naming = load_naming(settings.naming_path)
         self.acceptor = EventAcceptor(
-            Redactor(key, redaction_classes(settings.redaction_classes)),
+            Redactor(key, classes, on_value=metrics.observe_redaction),
             naming,
             self.committer,
             allow_missing_event_time=settings.allow_missing_event_time,

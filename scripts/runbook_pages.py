@@ -41,10 +41,12 @@ def _index() -> str:
         f"| [{rule.name}](runbooks/{rule.name}.md) | {rule.title} | {rule.subject} |"
         for rule in RULES.values()
     )
-    platform = "| [service-level](runbooks/service-level.md) | {title} | platform |".format(
-        title=RUNBOOKS["service-level"]
+    platform = (
+        f"| [{name}](runbooks/{name}.md) | {title} | platform |"
+        for name, title in RUNBOOKS.items()
+        if name not in RULES
     )
-    return _HEAD + "\n".join([*rows, platform]) + "\n" + _TOCTREE
+    return _HEAD + "\n".join([*rows, *platform]) + "\n" + _TOCTREE
 
 
 def _page(found: Runbook) -> str:

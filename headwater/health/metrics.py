@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -54,6 +54,11 @@ request_time = Histogram(
     "headwater_request_seconds", "One HTTP request.", ["route", "status"], buckets=_QUERY_SECONDS
 )
 refused = Counter("headwater_events_refused", "Events answered with a 4xx.")
+redacted = Counter(
+    "headwater_redacted_values",
+    "Values of personal data that were hashed in texts of events.",
+    ["class"],
+)
 questions = Counter(
     "headwater_questions", "Questions: answered, failed, or refused as wrong.", ["outcome"]
 )
@@ -64,6 +69,17 @@ def observe_commit(report: CommitReport) -> None:
     for received in report.received:
         lag.observe(max(report.committed_at - received / 1_000_000, 0.0))
     fold_time.observe(report.seconds)
+
+
+def declare_redactions(classes: Iterable[str]) -> None:
+    """Show these classes with 0, so that the first value of each is an increase."""
+    for kind in classes:
+        redacted.labels(kind.partition(":")[0])
+
+
+def observe_redaction(kind: str) -> None:
+    """Count a value of a class that was hashed."""
+    redacted.labels(kind).inc()
 
 
 def observe_query(name: str, seconds: float) -> None:

@@ -11,7 +11,15 @@ import pytest
 from prometheus_client import REGISTRY
 
 from headwater.cypher.driver.database import Database
-from headwater.health.metrics import EventCounts, exposition, observe_commit, remove_ended_processes
+from headwater.health.metrics import (
+    EventCounts,
+    declare_redactions,
+    exposition,
+    observe_commit,
+    observe_redaction,
+    remove_ended_processes,
+)
+from headwater.ingest.receive.redact import Redactor
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import CommitReport
 from headwater.lineage.view import GraphView
@@ -46,6 +54,17 @@ def test_the_lag_of_each_event_is_observed() -> None:
     before = REGISTRY.get_sample_value(f"{name}_sum") or 0.0
     observe_commit(CommitReport((1_000_000, 2_000_000), dead=0, seconds=0.5, committed_at=4.0))
     assert (REGISTRY.get_sample_value(f"{name}_sum") or 0.0) - before == pytest.approx(3.0 + 2.0)
+
+
+def test_hashed_values_are_counted_by_class() -> None:
+    declare_redactions({"card", "phone:DE"})
+    name = "headwater_redacted_values_total"
+    assert REGISTRY.get_sample_value(name, {"class": "phone"}) == 0
+    before = REGISTRY.get_sample_value(name, {"class": "card"}) or 0.0
+    redactor = Redactor(b"key", on_value=observe_redaction)
+    body = b'{"description": "4111 1111 1111 1111, 4111111111111111 and 4111 1111 1111 1112"}'
+    redactor.redact(redactor.redact(body))
+    assert REGISTRY.get_sample_value(name, {"class": "card"}) == before + 2
 
 
 def test_files_of_running_processes_stay(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Runbooks: for each rule, what a finding means, how to check it, end it, and prevent it.
 
-One more is for alerts about Headwater itself: missed service levels and burning budgets.
+Two more are for alerts about Headwater itself: missed service levels, and personal data in events.
 
 `runbook_pages/RULE.toml` holds the text. The API serves it at `/runbooks/RULE`, also where no other
 site is reachable, and `make docs` writes docs/how-to/runbooks.
@@ -19,6 +19,7 @@ from headwater.health.findings.rules import RULES
 RUNBOOKS = {
     **{rule.name: rule.title for rule in RULES.values()},
     "service-level": "The platform misses a service level, or its budget burns",
+    "redacted-values": "Events arrive with personal data in their texts",
 }
 
 

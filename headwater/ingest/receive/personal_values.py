@@ -1,11 +1,12 @@
 """Values of personal data in free text that a deployment may redact: IBAN, US social security
-numbers, and phone numbers.
+numbers, phone numbers, and names of persons.
 
 - `iban`: the length of its country and the check digits are right (ISO 13616, mod 97).
 - `ssn`: 123-45-6789 or 123 45 6789, outside the ranges that are never given out: area 000, 666 and
   900 to 999, group 00, serial 0000.
 - `phone`: an international number, with +, that its country can give out. `phone:DE` finds the
   national numbers of that region too. It needs the package phonenumberslite.
+- `name`: by rules (`person_names.py`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from importlib import import_module
 from typing import Any
 
 from headwater.errors import SettingsError
+from headwater.ingest.receive.person_names import MAY_BE, NAME, without_names
 
 IBAN, SSN, PHONE = "iban", "ssn", "phone"
 
@@ -43,6 +45,7 @@ _SSN = re.compile(
 _MAY_BE = {
     IBAN: re.compile(rb"[A-Z]{2}[0-9]{2}[ -]?[A-Z0-9]{4}"),
     SSN: re.compile(rb"[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}"),
+    NAME: MAY_BE,
 }
 _INTERNATIONAL = re.compile(rb"\+[ (]{0,2}[0-9]")
 _NATIONAL = re.compile(rb"[0-9][0-9 ()./-]{4,}[0-9]")
@@ -54,7 +57,7 @@ class PersonalValues:
     """The recognisers of some classes."""
 
     def __init__(self, classes: frozenset[str]) -> None:
-        """Create recognisers of `iban`, `ssn`, `phone` or `phone:REGION`.
+        """Create recognisers of `iban`, `ssn`, `name`, `phone` or `phone:REGION`.
 
         Raises:
             SettingsError: A class is unknown, or the package for phone numbers is not installed.
@@ -68,11 +71,11 @@ class PersonalValues:
                 self._finders.append(partial(_without_phones, _phone_library(region), region))
             elif name in _MAY_BE:
                 self._may_be.append(_MAY_BE[name])
-                self._finders.append(_without_ibans if name == IBAN else _without_ssns)
+                self._finders.append(_FINDERS[name])
             else:
                 raise SettingsError(
                     f"HEADWATER_REDACTION_CLASSES: {name[:40]!r} is no class",
-                    hint="Write iban, ssn, phone or phone:REGION, separated by commas.",
+                    hint="Write iban, ssn, name, phone or phone:REGION, separated by commas.",
                 )
 
     def may_be_in(self, body: bytes) -> bool:
@@ -158,3 +161,10 @@ def _without_phones(library: Any, region: str, text: str, replace: Replace) -> s
         parts += (text[done : found.start], replace(PHONE, number))
         done = found.end
     return "".join((*parts, text[done:]))
+
+
+_FINDERS: dict[str, Callable[[str, Replace], str]] = {
+    IBAN: _without_ibans,
+    SSN: _without_ssns,
+    NAME: without_names,
+}

@@ -27,6 +27,7 @@ import json
 import re
 import string
 import tomllib
+from collections.abc import Callable
 from enum import Enum
 from functools import lru_cache
 from importlib.resources import files
@@ -247,6 +248,7 @@ class Redactor:
 
     key: the key of the hashes of e-mail addresses and card numbers.
     classes: further classes of personal data to hash, as `personal_values` has them.
+    on_value: called with the class of each hashed value.
     memo_bytes_max: the approximate size of the memo of harmless pieces.
     """
 
@@ -255,10 +257,12 @@ class Redactor:
         key: bytes,
         classes: frozenset[str] = frozenset(),
         *,
+        on_value: Callable[[str], None] | None = None,
         memo_bytes_max: int = _MEMO_BYTES_MAX,
     ) -> None:
         self._key = key
         self._values = PersonalValues(classes) if classes else None
+        self._on_value = on_value
         self._harmless: Memo[bytes, bool] = Memo(
             memo_bytes_max, size=lambda piece, _: len(piece) + 150
         )
@@ -375,10 +379,13 @@ class Redactor:
         return "".join((*parts, text[done:]))
 
     def _hashed(self, kind: str, value: str) -> str:
+        if self._on_value is not None:
+            self._on_value(kind)
         digest = hmac.digest(self._key, f"{kind}:{value}".encode("utf-8", "replace"), "sha256")
         return f"<{kind}:{digest.hex()[:_HASH_CHARACTERS]}>"
 
 
+_HASHED = re.compile(r"<(email|card|iban|ssn|phone|name):")
 # It searches, and what it hashes is thrown away.
 _KEYLESS = Redactor(b"")
 
@@ -390,8 +397,7 @@ def find_personal_data(text: str, *, is_name: bool = False) -> frozenset[str]:
     """
     if is_name:
         return frozenset({"email"} if _PERSONAL["email"].search(text) else ())
-    redacted = _KEYLESS._clean(text, _Kind.TEXT)
-    return frozenset(kind for kind in _PERSONAL if f"<{kind}:" in redacted)
+    return frozenset(_HASHED.findall(_KEYLESS._clean(text, _Kind.TEXT)))
 
 
 def _apply(text: str, rules: tuple[_Rule, ...]) -> str:

@@ -83,3 +83,93 @@ def _harmless(chance: random.Random) -> str:
             f"part-{chance.randint(0, 99999):05d}-{chance.getrandbits(32):08x}",
         ]
     )
+
+
+# Drawn from lists of their own: a third of the first names is not among the rules.
+_FIRST = [
+    "Ana",
+    "Petra",
+    "John",
+    "Mohammed",
+    "Olga",
+    "Rajesh",
+    "Ingrid",
+    "José",
+    "Katarzyna",
+    "Luca",
+    "Sophie",
+    "Thomas",
+    "Yusuf",
+    "Emma",
+    "Carlos",
+    "Chidi",
+    "Nneka",
+    "Siobhan",
+    "Thabo",
+    "Xiulan",
+    "Oluwaseun",
+    "Ngozi",
+    "Mairead",
+    "Kwame",
+    "Aoife",
+]
+_LAST = [
+    "Silva",
+    "Lang",
+    "Kennedy",
+    "Okafor",
+    "O'Brien",
+    "Kowalski",
+    "Müller",
+    "Sørensen",
+    "García-López",
+    "Patel",
+    "Nguyen",
+    "Rossi",
+    "Smith",
+    "Dubois",
+    "Yılmaz",
+    "Novák",
+    "Andersson",
+    "Haddad",
+    "Tanaka",
+    "Botha",
+]
+_WITH_NAMES = (
+    "Payment by {} was refused", "customer {} not found", "name: {}", "Dear {}, your order is late",
+    "Row 12 of {} has no e-mail", "contact={}; status=open", "{} called twice", "signed by {} today",
+    "Ask {} before a change.", "Duplicate entry '{}' for key 2",
+)  # fmt: skip
+_TITLED = ("Mr {last}", "Frau Dr. {first} {last}", "Mrs. {first} {last}", "Dr. {last}")
+_PLAIN = (
+    "{first} {last}",
+    "{first} {last}",
+    "{first} {last}",
+    "{first} M. {last}",
+    "{last}, {first}",
+)
+_WITHOUT_NAMES = (
+    "Customer Data Platform failed", "Jordan Valley Airport is closed", "Apache Spark stopped the Job",
+    "Table Orders Daily was not found", "See Charlotte Office for details", "Google Cloud Storage said no",
+    "New York City and San Francisco", "customer Loyalty Program 2026", "Monday Morning Report", "Mean Time To Repair",
+    "org.apache.Spark Context was Shut Down", "Failed Stage Retry Policy", "Victoria Station, London",
+    "name: Daily Sales", "The Exception was thrown by Executor Lost", "contact=Data Team", "Summer Sale in Austin Texas",
+    "Virginia Region (US East)", "Null Pointer in Hash Join", "Black Friday Discount", "Sort Merge Join", "Red Hat Linux",
+    "Deutsche Bank Frankfurt", "Order Id, Customer Id", "Unity Catalog Volume", "Delta Lake", "Mark Column as Deleted",
+)  # fmt: skip
+
+
+def texts_with_names(seed: int, count: int = 400) -> list[Labelled]:
+    """Return texts with names of persons, a fifth of them after a title."""
+    chance = random.Random(seed)
+    found = []
+    for _ in range(count):
+        form = chance.choice(_TITLED if chance.random() < 0.2 else _PLAIN)
+        name = form.format(first=chance.choice(_FIRST), last=chance.choice(_LAST))
+        found.append(Labelled(chance.choice(_WITH_NAMES).format(name), "name", name))
+    return found
+
+
+def texts_without_names() -> list[Labelled]:
+    """Return texts whose capitalised words are no names of persons."""
+    return [Labelled(text, "", "") for text in _WITHOUT_NAMES]
