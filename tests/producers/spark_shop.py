@@ -281,14 +281,14 @@ def _daily(spark: SparkSession, folder: Path) -> None:
 
 
 def _stopped(writer: Any, folder: Path, name: str) -> None:
+    """Stop the query between two batches: a batch that is cut off does not complete."""
     query = (
         writer.option("checkpointLocation", str(folder / "checkpoints" / name))
         .queryName(name)
-        .trigger(processingTime="1 second")
+        .trigger(processingTime="3 seconds")
         .start()
     )
-    deadline = time.monotonic() + 30
-    while len(query.recentProgress) < 3 and time.monotonic() < deadline:
+    while query.isActive and (len(query.recentProgress) < 3 or query.status["isTriggerActive"]):
         time.sleep(0.1)
     query.stop()
 
