@@ -14,6 +14,8 @@
     ├── ForbiddenError        a key without the scope or the namespaces
     ├── NotFoundError         the graph has no such node
     └── UnavailableError      Neo4j or the API did not answer within its deadline
+        ├── TimedOutError     Neo4j answers, and ended a transaction that took too long
+        └── NewerVersionError a newer Headwater wrote the graph or the spool
 
 `exit_code` is the exit status of the CLI, `status` that of the HTTP response.
 """
@@ -95,3 +97,11 @@ class ForbiddenError(HeadwaterError):
 class UnavailableError(HeadwaterError):
     exit_code = 5
     status = 503
+
+
+class TimedOutError(UnavailableError):
+    pass
+
+
+class NewerVersionError(UnavailableError):
+    pass

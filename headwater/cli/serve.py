@@ -98,6 +98,7 @@ def worker(home: Home = None) -> None:
         naming=load_naming(settings.naming_path),
         future_seconds=settings.future_seconds,
         heartbeat_timeout_seconds=settings.heartbeat_timeout_seconds,
+        slow_event_seconds=settings.slow_event_seconds,
         on_commit=observe_commit,
     )
 

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from headwater.cypher.driver.database import Database
 from headwater.cypher.query_catalog import Query, load_queries
-from headwater.errors import HeadwaterError, QueryError, UnavailableError
+from headwater.errors import HeadwaterError, NewerVersionError, QueryError, UnavailableError
 
 _ATTEMPTS_MAX, _PAUSE_SECONDS = 20, 0.2
 _BATCHED = "IN TRANSACTIONS"
@@ -40,11 +40,28 @@ def pending(database: Database) -> list[Query]:
     return [query for query in migrations() if query.name not in applied]
 
 
+def check_not_newer(database: Database) -> None:
+    """Check that this version knows every migration of the graph.
+
+    Raises NewerVersionError if a newer Headwater migrated it: its facts may have other forms.
+    """
+    newest = _number(migrations()[-1].name)
+    applied = [row["name"] for row in database.read("read/state/applied_migrations")]
+    newer = [name for name in applied if _number(name) > newest]
+    if newer:
+        raise NewerVersionError(
+            f"a newer Headwater has migrated this graph to {max(newer)}; this one knows the "
+            f"migrations up to {migrations()[-1].name}",
+            hint="Install that version again, or a newer one.",
+        )
+
+
 def migrate(database: Database) -> list[str]:
     """Apply the pending migrations and return their names.
 
-    Several processes may call it at once.
+    Several processes may call it at once. Raises NewerVersionError, and what queries raise.
     """
+    check_not_newer(database)
     missing = pending(database)
     if database.read("read/state/is_empty")[0]["empty"]:
         _run(database, net_schema(missing))
@@ -71,6 +88,12 @@ def net_schema(queries: Sequence[Query]) -> list[str]:
             elif _BATCHED not in statement:
                 kept[change[2] if change else statement] = statement
     return list(kept.values())
+
+
+def _number(name: str) -> int:
+    """Return the number of a migration, for example 27 of `migrations/0027_alerts`; else 0."""
+    digits = name.removeprefix("migrations/")[:4]
+    return int(digits) if digits.isdecimal() else 0
 
 
 def _record(database: Database, queries: Sequence[Query]) -> None:

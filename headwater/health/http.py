@@ -1,8 +1,9 @@
 """Probes and metrics over HTTP.
 
 GET /healthz   200 while the process answers
-GET /readyz    200 if Neo4j answers, its migrations are applied and the spool is writable; otherwise
-               503, with the result of each check. Events are accepted even while Neo4j is away.
+GET /readyz    200 if Neo4j answers, its migrations are applied, the spool is writable and folding
+               makes progress; otherwise 503, with the result of each check and the reasons. Events
+               are accepted even while Neo4j is away.
                A broken file of policies is a failed check, and the server stays ready.
 GET /metrics   for Prometheus
 """
@@ -22,9 +23,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.migrate import migrations, pending
+from headwater.cypher.migrate import check_not_newer, migrations, pending
 from headwater.errors import HeadwaterError
 from headwater.governance.policies.store import PolicyStore
+from headwater.health.folding import FoldingState
 from headwater.health.metrics import SCRAPE_SECONDS_MAX, EventCounts, exposition
 from headwater.health.policies import PolicyMetrics, check_policies
 from headwater.ingest.spool.spool import Spool
@@ -41,7 +43,9 @@ def routes(
 
     `spool` is a connection for them alone. `collectors` are further metrics for /metrics.
     """
-    database, counts = view.database, EventCounts(spool, view)
+    database = view.database
+    folding = FoldingState(database, spool)
+    counts = EventCounts(spool, view, folding)
     if policies is not None:
         collectors = (*collectors, PolicyMetrics(policies))
     # One SQLite connection serves one thread at a time.
@@ -63,16 +67,23 @@ def routes(
             async with turn:
                 checks["spool"] = await _checked(spool.check_writable, abandon=False)
 
+        async def progress() -> None:
+            async with turn:
+                checks["folding"] = await _checked(folding.check, abandon=False)
+
         async with anyio.create_task_group() as group:
             group.start_soon(graph)
             group.start_soon(disk)
-        ready = all(check["ok"] for check in checks.values())
+        await progress() if checks["neo4j"]["ok"] else checks.update(folding=_UNKNOWN)
+        reasons = [
+            f"{name}: {check['reason']}" for name, check in checks.items() if not check["ok"]
+        ]
         if policies is not None:
             state = await anyio.to_thread.run_sync(policies.read)
             if state.directory:
                 checks["policies"] = check_policies(state)
-        body = msgspec.json.encode({"ready": ready, "checks": checks})
-        return Response(body, 200 if ready else 503, media_type="application/json")
+        body = msgspec.json.encode({"ready": not reasons, "reasons": reasons, "checks": checks})
+        return Response(body, 503 if reasons else 200, media_type="application/json")
 
     async def metrics(_: Request) -> Response:
         async with turn:
@@ -104,6 +115,7 @@ def _neo4j(database: Database) -> None:
 
 
 def _migrations(database: Database) -> None:
+    check_not_newer(database)
     missing, total = pending(database), len(migrations())
     if missing:
         raise HeadwaterError(

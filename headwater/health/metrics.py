@@ -26,6 +26,7 @@ from prometheus_client.registry import Collector
 
 from headwater.errors import HeadwaterError
 from headwater.health.findings.metrics import FindingCounts
+from headwater.health.folding import FoldingState
 from headwater.health.multiprocess_metrics import VARIABLE
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import CommitReport
@@ -92,9 +93,11 @@ class EventCounts(Collector):
     While Neo4j does not answer, the counts come from the last checkpoint that was read.
     """
 
-    def __init__(self, spool: Spool, view: GraphView) -> None:
+    def __init__(self, spool: Spool, view: GraphView, folding: FoldingState | None = None) -> None:
         self._spool = spool
         self._view = view
+        self._folding = folding or FoldingState(view.database, spool)
+        self._stalled_seconds = 0.0
         self._checkpoint = Checkpoint()
         self._up = False
         self._revision = 0
@@ -113,6 +116,8 @@ class EventCounts(Collector):
         self._revision = revisions[0]["revision"] if revisions else 0
         self._checkpoint = Checkpoint(**rows[0]) if rows else Checkpoint()
         self._up = True
+        with suppress(HeadwaterError):
+            self._stalled_seconds = self._folding.stalled_seconds(self._checkpoint.position)
         with suppress(HeadwaterError):
             self._findings.refresh(seconds=SCRAPE_SECONDS_MAX)
 
@@ -139,6 +144,11 @@ class EventCounts(Collector):
             "headwater_spool_oldest_seconds",
             "Waiting time of the oldest event in the spool.",
             max(age, 0.0),
+        )
+        yield _gauge(
+            "headwater_folding_stalled_seconds",
+            "Time for which events have waited without a commit.",
+            self._stalled_seconds,
         )
         yield _gauge("headwater_neo4j_up", "1 if Neo4j answered this scrape, else 0.", int(up))
         yield from self._findings.collect()

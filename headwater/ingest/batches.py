@@ -9,7 +9,7 @@ import msgspec
 from headwater.errors import EventError
 from headwater.ingest.fold.undated_events import NO_INSTANTS, fold_received
 from headwater.ingest.producer_stats import ProducerStats, count_event
-from headwater.ingest.spool.spool import Record
+from headwater.ingest.spool.damage import Record
 from headwater.schema.events import Event, parse
 from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming
@@ -42,9 +42,10 @@ class Batch(msgspec.Struct):
 def parse_record(record: Record) -> ParsedRecord:
     """Return a record with its event, if it holds one."""
     if not record.intact:
-        return ParsedRecord(
-            record, None, "damaged: the bytes on disk differ from the accepted bytes"
-        )
+        reason = "the bytes on disk differ from the accepted bytes"
+        if not record.body:
+            reason = "it cannot be read from the spool"
+        return ParsedRecord(record, None, f"damaged: {reason}")
     try:
         return ParsedRecord(record, parse(record.body, received=record.received))
     except EventError as error:

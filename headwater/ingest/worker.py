@@ -7,11 +7,15 @@ Failures and their handling:
 - Neo4j is unreachable, slow or restarting, or the spool's disk fails: wait (0.1 s, doubling to 5 s,
   with jitter) and try again with half as many events, since the batch may have exceeded the time
   limit of a transaction. Successful batches soon restore the batch size.
+- A transaction times out although Neo4j writes: fold its events one by one, and set an event aside
+  that times out alone (`headwater.ingest.slow_events`): dead-letter it, and fold the others.
 - An event cannot be folded, or Neo4j refuses its facts: halve the batch until that event is alone,
   dead-letter it with the reason, and fold the others.
 - A run has no event for too long: mark it as abandoned until its next event.
 - An earlier worker dead-lettered an event, and this graph is built again: try it like any other. If
   it folds now, it is no dead letter any longer.
+- The spool is older than the graph: fold nothing until an operator decides
+  (`headwater.ingest.continuity`).
 - The worker is killed: the next one reads the checkpoint, which was saved with the last batch or
   not at all. It folds the events with deferred last-seen updates once more from the spool.
 - Two workers run: the write lock and the checkpoint make one of them start its batch again.
@@ -35,10 +39,13 @@ import msgspec
 
 from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.warmup import is_fold_query, warm_up
+from headwater.cypher.driver.write_lock import acquire_write_lock
 from headwater.cypher.migrate import migrate
-from headwater.errors import HeadwaterError, SpoolFullError, UnavailableError
+from headwater.errors import HeadwaterError, SpoolFullError, TimedOutError, UnavailableError
 from headwater.ingest.batches import Batch, ParsedRecord, fold_batch, parse_record
+from headwater.ingest.continuity import check_continuity
 from headwater.ingest.gather import SpoolObservation, observe, should_gather
+from headwater.ingest.slow_events import ATTEMPTS_MAX, SlowEvents
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.write.cache import WriteCache
 from headwater.ingest.write.containment import abandon_lost_heartbeats
@@ -61,6 +68,8 @@ POLL_SECONDS = 0.02
 BACKOFF_SECONDS_MIN = 0.1
 BACKOFF_SECONDS_MAX = 5.0
 REASON_LENGTH_MAX = 1_000
+# The time limit of a transaction that only finds out whether Neo4j writes.
+PROBE_SECONDS_MAX = 10.0
 # The interval at which the worker looks for runs without a heartbeat.
 SWEEP_SECONDS = 60.0
 # Last-seen updates are deferred for at most this time and this number of events.
@@ -117,6 +126,7 @@ class Worker:
         naming: Naming | None = None,
         future_seconds: int = 60,
         heartbeat_timeout_seconds: int = 86_400,
+        slow_event_seconds: float = 300.0,
         on_commit: Callable[[CommitReport], object] = lambda _: None,
     ) -> None:
         self._database = database
@@ -135,6 +145,9 @@ class Worker:
         self._cache = WriteCache()
         # The start times of the recent batches, with the positions before them.
         self._batch_starts: deque[tuple[float, int]] = deque()
+        self._slow = SlowEvents(slow_event_seconds)
+        # The seqs of the batch that failed last.
+        self._failed: list[int] = []
         # The events after the checkpoint that an earlier worker dead-lettered.
         self._earlier_dead: set[int] = set()
         # The times of events that were dated in the future when they came.
@@ -171,6 +184,9 @@ class Worker:
             except (UnavailableError, SpoolFullError) as error:
                 failures += 1
                 self._forget_checkpoint()  # an interrupted commit may have happened
+                if isinstance(error, TimedOutError) and self._failed and self._can_write():
+                    self._slow.add(self._failed)
+                    continue
                 self.batch_events = max(self.batch_events // 2, 1)
                 pause = min(BACKOFF_SECONDS_MIN * 2 ** min(failures, 10), BACKOFF_SECONDS_MAX)
                 log.warning("waiting_to_retry seconds_max=%.1f error=%s", pause, error.message)
@@ -219,7 +235,8 @@ class Worker:
         applied = migrate(self._database)
         if applied:
             log.info("migrations_applied names=%s", ",".join(applied))
-        checkpoint = self._read_checkpoint()
+        checkpoint = read_checkpoint(self._database, self._spool.id)
+        check_continuity(self._spool, checkpoint)
         if self._needs_warm_up:
             # Waiting events need few of the statements, and need them now.
             warm_up(self._database, is_fold_query, stop=lambda: self._has_work(checkpoint))
@@ -308,27 +325,32 @@ class Worker:
         """Return True if an event waits, or the worker must stop."""
         return self.stop.is_set() or self._spool.last() > checkpoint.position
 
-    def _read_checkpoint(self) -> Checkpoint:
-        """Return the checkpoint of the graph.
-
-        Raises UnavailableError if events after it were cut from the spool: without them the graph
-        would hold a part of the history only.
-        """
-        checkpoint = read_checkpoint(self._database, self._spool.id)
-        cut, lake = self._spool.cut_events()
-        if checkpoint.complete_position < cut:
-            raise UnavailableError(
-                f"events {checkpoint.complete_position + 1} to {cut} of the spool "
-                f"are in the lake only: `headwater pipeline backfill {lake}`"
-            )
-        return checkpoint
-
     def _read_batch(self, position: int) -> Batch:
         """Read and fold the events after a position. Raises SpoolFullError."""
-        records = self._spool.read(
-            position, events_max=self.batch_events, bytes_max=BATCH_BYTES_MAX
-        )
-        return self._fold([parse_record(record) for record in records])
+        events_max = self._slow.events_max(position, self.batch_events)
+        records = self._spool.read(position, events_max=events_max, bytes_max=BATCH_BYTES_MAX)
+        parsed = [parse_record(record) for record in records]
+        if damaged := [record.seq for record in records if not record.intact]:
+            log.error(
+                "events_damaged count=%d first=%d last=%d", len(damaged), damaged[0], damaged[-1]
+            )
+        if len(parsed) == 1 and self._slow.is_too_slow(parsed[0].record.seq):
+            reason = (
+                f"its transaction timed out {ATTEMPTS_MAX} times while Neo4j answered; "
+                f"`headwater dead-letters retry {parsed[0].record.seq}` tries again"
+            )
+            log.error("event_set_aside seq=%d reason=%s", parsed[0].record.seq, reason)
+            parsed = [ParsedRecord(parsed[0].record, None, reason)]
+        return self._fold(parsed)
+
+    def _can_write(self) -> bool:
+        """Return True if Neo4j commits a small transaction now."""
+        try:
+            with self._database.write(seconds=PROBE_SECONDS_MAX) as transaction:
+                acquire_write_lock(transaction, self._holder)
+        except HeadwaterError:
+            return False
+        return True
 
     def _fold(self, records: list[ParsedRecord]) -> Batch:
         batch = fold_batch(
@@ -363,6 +385,7 @@ class Worker:
             try:
                 committed_at = pending.transaction.wait()
             except _RETRIABLE:
+                self._failed = [parsed.record.seq for parsed in pending.batch.records]
                 raise
             except Exception as error:  # as above
                 self._forget_checkpoint()
@@ -377,6 +400,7 @@ class Worker:
         """Write the halves of a failed batch; dead-letter an event that fails alone."""
         records = batch.records
         if isinstance(error, _RETRIABLE) or (records[0].event is None and len(records) == 1):
+            self._failed = [parsed.record.seq for parsed in records]
             raise error
         if len(records) > 1:
             middle = len(records) // 2
@@ -412,6 +436,7 @@ class Worker:
             position=records[-1].record.seq,
             folded=before.folded + len(records) - len(dead),
             dead=before.dead + len(dead),
+            received=records[-1].record.received,
         )
         transaction = send(
             self._database,
@@ -424,6 +449,7 @@ class Worker:
                 naming=self._naming,
                 producer_stats=batch.producer_stats,
                 defer_before=self._defer_before(batch, before),
+                seconds_max=self._slow.seconds_max([parsed.record.seq for parsed in records]),
             ),
             self._cache,
         )

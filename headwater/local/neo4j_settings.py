@@ -32,7 +32,7 @@ class Sizes:
     heap_mb: int = 512
     page_cache_mb: int = 128
     transaction_mb: int = 256
-    transaction_seconds: int = 120
+    transaction_seconds: int = 900
     read_only: bool = False
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from headwater.ingest.batches import fold_batch, parse_record
-from headwater.ingest.spool.spool import Record
+from headwater.ingest.spool.damage import Record
 from headwater.schema.naming import load_naming
 from tests.run_builders import RECEIVED
 

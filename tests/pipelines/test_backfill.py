@@ -45,6 +45,7 @@ from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import load_naming
 from headwater.settings import load as load_settings
 from tests.canonical import Graph, canonical, empty
+from tests.checkpoints import counts
 from tests.conftest import Neo4jServer
 from tests.histories import histories
 from tests.run_builders import run
@@ -255,7 +256,7 @@ def test_the_lake_and_the_later_events_of_the_spool(
         assert (done.events, done.refused) == (41, 1)
         assert read_checkpoint(graph, spool.id) == Checkpoint(41, 40, 1)
         beginner.run(until_done=True)
-        assert read_checkpoint(graph, spool.id) == Checkpoint(61, 60, 1)
+        assert counts(read_checkpoint(graph, spool.id)) == (61, 60, 1)
         # Each receipt is counted once, by the worker or the backfill, also after a second read.
         assert producers(GraphView(graph)) == tallied
         into(spark, graph, tmp_path, lake.root)
@@ -312,7 +313,7 @@ def test_a_graph_is_rebuilt_from_lake_and_spool(
         assert canonical(graph) == live
         os.rename(tmp_path / "elsewhere", lake.root)
         graph_admin.rebuild(home=str(tmp_path), erase=True, yes=True, as_json=True)
-        assert read_checkpoint(graph, spool.id) == Checkpoint(40, 40, 0)
+        assert counts(read_checkpoint(graph, spool.id)) == (40, 40, 0)
     assert (canonical(graph), producers(GraphView(graph))) == (live, tallied)
 
 

@@ -6,8 +6,8 @@ While a request runs, the server sends keep-alives if its `server.bolt.connectio
 settings say so, as those of `headwater.local` do. A silence of a few seconds then suffices to give
 up; otherwise the driver waits a little longer than the transaction may take.
 
-Failures are of two kinds. `UnavailableError`: Neo4j is away or too slow, and a retry may help.
-`QueryError`: the query is wrong, and a retry will not help.
+Failures are of two kinds. `UnavailableError`: Neo4j is away or too slow (`TimedOutError`), and a
+retry may help. `QueryError`: the query is wrong, and a retry will not help.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from headwater.cypher.driver.bolt import ByteCounter, bound_answers, connect, to
 from headwater.cypher.driver.explain import in_caller_text
 from headwater.cypher.driver.neo4j_import import neo4j
 from headwater.cypher.query_catalog import find_query
-from headwater.errors import QueryError, UnavailableError
+from headwater.errors import QueryError, TimedOutError, UnavailableError
 
 AuthError = neo4j.exceptions.AuthError
 ClientError = neo4j.exceptions.ClientError
@@ -298,11 +298,11 @@ class Database:
             ):
                 records = transaction.run(text, dict(parameters))
                 is_complete = _take_first(records, rows, rows_max, bytes_max)
-        except UnavailableError as error:
-            if "TransactionTimedOut" in (getattr(error.__cause__, "code", None) or ""):
-                raise QueryError(
-                    f"the query took longer than {seconds:g} s", hint="Ask for less."
-                ) from error
+        except TimedOutError as error:
+            raise QueryError(
+                f"the query took longer than {seconds:g} s", hint="Ask for less."
+            ) from error
+        except UnavailableError:
             if not counter.is_exceeded:
                 raise
             is_complete = False
@@ -458,6 +458,8 @@ def _translated(error: DriverError | Neo4jError) -> UnavailableError | QueryErro
     if "OutOfMemory" in (error.code or ""):
         # Neo4j calls this transient, but a retry would fail in the same way.
         return QueryError(f"Neo4j stopped the query, it needs too much memory ({error.code})")
+    if "TransactionTimedOut" in (error.code or ""):
+        return TimedOutError(f"Neo4j ended a transaction that took too long ({error.code})")
     if isinstance(error, TransientError | DatabaseError) or "Transaction" in (error.code or ""):
         return UnavailableError(f"Neo4j could not do it now ({error.code}): {error.message}")
     assert isinstance(error, ClientError | Neo4jError)

@@ -30,12 +30,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import apsw
 import msgspec
 
 from headwater.chunks import chunks
-from headwater.errors import SpoolFullError
+from headwater.errors import NewerVersionError, SpoolFullError
+from headwater.ingest.spool.damage import Record, last_seq, read_record, read_records
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS event(
@@ -49,6 +51,8 @@ CREATE TABLE IF NOT EXISTS dead(
   reason TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS meta(name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
+# The version of the tables above, in the file's user_version. A program refuses a higher one.
+VERSION = 1
 # The page size of a new file. An event of 6 kB takes a fifth of a page. Writing it, and moving it
 # from the log into the database, takes half as long as with the default of 4,096 bytes.
 _PAGE_BYTES = 32_768
@@ -63,15 +67,6 @@ _RECOVER_BUSY_MS = 200
 _ROWS_PER_INSERT = 64
 # More than a page: the free bytes of the last page must not hide that no page is left.
 _PROBE_BYTES = 2 * _PAGE_BYTES
-
-
-class Record(msgspec.Struct, frozen=True, gc=False):
-    """One event of the spool. `intact` is False if its bytes differ from the accepted bytes."""
-
-    seq: int
-    received: int
-    body: bytes
-    intact: bool
 
 
 class DeadLetter(msgspec.Struct, frozen=True):
@@ -118,21 +113,12 @@ class Spool:
             return connection.last_insert_rowid()
 
     def read(self, after: int, *, events_max: int, bytes_max: int) -> list[Record]:
-        """Return the events after `after`, in order, within both limits but at least one."""
-        records: list[Record] = []
-        size = 0
+        """Return the events after `after`, in order, within both limits but at least one.
+
+        An event that a damaged page hides is returned as a record that is not intact.
+        """
         with self._reading() as connection:
-            rows = connection.execute(
-                "SELECT seq, received, checksum, body FROM event WHERE seq > ? "
-                "ORDER BY seq LIMIT ?",
-                (after, events_max),
-            )
-            for seq, received, checksum, body in rows:
-                size += len(body)
-                if records and size > bytes_max:
-                    break
-                records.append(Record(seq, received, body, zlib.crc32(body) == checksum))
-        return records
+            return read_records(connection, after, events_max=events_max, bytes_max=bytes_max)
 
     def last(self) -> int:
         """Return the seq of the newest event, or 0.
@@ -140,13 +126,14 @@ class Spool:
         Seqs have no gaps, so it is also the number of received events.
         """
         with self._reading() as connection:
-            return int(connection.execute("SELECT coalesce(max(seq), 0) FROM event").get)
+            return last_seq(connection)
 
     def received_at(self, seq: int) -> int | None:
-        """Return the time of receipt in microseconds since 1970; None for an absent event."""
-        with self._reading() as connection:
-            value = connection.execute("SELECT received FROM event WHERE seq = ?", (seq,)).get
-        return None if value is None else int(value)
+        """Return the time of receipt in microseconds since 1970; None without a readable event."""
+        received = None
+        with self._reading() as connection, suppress(apsw.CorruptError):
+            received = connection.execute("SELECT received FROM event WHERE seq = ?", (seq,)).get
+        return received if type(received) is int else None
 
     def dead_letter(self, dead: Iterable[tuple[int, str]]) -> None:
         """Record events that cannot be folded, by seq and reason; the newest reason stays."""
@@ -172,14 +159,12 @@ class Spool:
     def dead_letters(self, *, limit: int = 100) -> list[DeadLetter]:
         """Return the newest dead letters, the newest first."""
         with self._reading() as connection:
-            rows = connection.execute(
-                "SELECT seq, at, reason, body FROM dead JOIN event USING (seq) "
-                "ORDER BY seq DESC LIMIT ?",
-                (limit,),
-            )
+            rows: list[Any] = connection.execute(
+                "SELECT seq, at, reason FROM dead ORDER BY seq DESC LIMIT ?", (limit,)
+            ).fetchall()
             return [
-                DeadLetter(seq, at, reason, bytes(body).decode(errors="replace"))
-                for seq, at, reason, body in rows
+                DeadLetter(seq, at, reason, _text(read_record(connection, seq)))
+                for seq, at, reason in rows
             ]
 
     def cut(self, last_seq: int, *, lake: str, events_max: int) -> int:
@@ -293,8 +278,17 @@ class Spool:
             page_bytes = int(connection.pragma("page_size"))
             connection.wal_autocheckpoint(_LOG_BYTES // page_bytes)
             connection.pragma("max_page_count", max(self._bytes_max // page_bytes, _PAGES_MIN))
+            version = int(connection.pragma("user_version"))
+            if version > VERSION:
+                raise NewerVersionError(
+                    f"a newer Headwater wrote the spool {self.path} (version {version}, this one "
+                    f"knows {VERSION})",
+                    hint="Install that version again, or a newer one.",
+                )
             connection.execute(_SCHEMA)
-        except apsw.Error:
+            if version < VERSION:
+                connection.pragma("user_version", VERSION)
+        except (apsw.Error, NewerVersionError):
             connection.close(True)
             raise
         return connection
@@ -339,3 +333,7 @@ def _insert(connection: apsw.Connection, rows: Sequence[tuple[int, int, bytes]])
             f"INSERT INTO event(received, checksum, body) VALUES{values}",
             tuple(chain.from_iterable(rows)),
         )
+
+
+def _text(record: Record | None) -> str:
+    return record.body.decode(errors="replace") if record is not None else ""

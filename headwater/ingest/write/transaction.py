@@ -12,7 +12,12 @@ from dataclasses import dataclass
 
 import msgspec
 
-from headwater.cypher.driver.database import Database, Transaction
+from headwater.cypher.driver.database import (
+    READ_SECONDS_MAX,
+    WRITE_SECONDS_MAX,
+    Database,
+    Transaction,
+)
 from headwater.cypher.driver.write_lock import wait_for_write_lock
 from headwater.errors import HeadwaterError
 from headwater.ingest.producer_stats import ProducerStats
@@ -31,12 +36,15 @@ class Checkpoint(msgspec.Struct, frozen=True):
 
     `settled` is the position up to which the graph has all last-seen times. None means that no
     last-seen update is deferred, so that position is `position`.
+    `received` is the time of receipt of the event at `position`, in microseconds since 1970; None
+    if a pipeline moved the checkpoint.
     """
 
     position: int = 0
     folded: int = 0
     dead: int = 0
     settled: int | None = None
+    received: int | None = None
 
     @property
     def complete_position(self) -> int:
@@ -57,6 +65,7 @@ class WriteRequest:
     at or after the position `defer_before` may stay in the cache; None writes all of them.
     `refold`: the delta repeats the events from `before` to `after`, whose deferred updates were
     lost. The graph may have everything else of these events, so they are not counted again.
+    `seconds_max` is the time limit of the transaction.
     """
 
     delta: GraphDelta
@@ -68,6 +77,7 @@ class WriteRequest:
     producer_stats: ProducerStats | None = None
     defer_before: int | None = None
     refold: bool = False
+    seconds_max: float = WRITE_SECONDS_MAX
 
 
 class PendingCommit:
@@ -95,9 +105,11 @@ class _OtherWriterError(Exception):
     """Another writer wrote since: the cache is stale, and nothing was written."""
 
 
-def read_checkpoint(database: Database, spool: str) -> Checkpoint:
+def read_checkpoint(
+    database: Database, spool: str, *, seconds: float = READ_SECONDS_MAX
+) -> Checkpoint:
     """Return the checkpoint of a spool; the start if the graph has none."""
-    rows = database.read("read/state/checkpoint", spool=spool)
+    rows = database.read("read/state/checkpoint", seconds=seconds, spool=spool)
     return Checkpoint(**rows[0]) if rows else Checkpoint()
 
 
@@ -131,7 +143,7 @@ def send(database: Database, request: WriteRequest, cache: WriteCache) -> Pendin
 
 
 def _send(database: Database, request: WriteRequest, cache: WriteCache) -> PendingCommit:
-    transaction = database.begin()
+    transaction = database.begin(seconds=request.seconds_max)
     try:
         start = _OpeningStatements(transaction, request)
         expected = cache.next_revision()

@@ -19,11 +19,10 @@ from datetime import datetime
 from typing import Any
 
 from headwater.cypher.driver.database import Row
-from headwater.errors import UnavailableError
+from headwater.errors import TimedOutError
 from headwater.lineage.list_pages import EARLIEST, LATEST, read_time_page
 from headwater.lineage.node_visibility import find_hidden, select_visible
 from headwater.lineage.pagination import FIRST_PAGE, PageRequest
-from headwater.lineage.traversal.adjacency import timed_out
 from headwater.lineage.traversal.bfs import traverse
 from headwater.lineage.traversal.layers import CITATIONS_DOWN, DATASETS_DOWN, RUNS_DOWN
 from headwater.lineage.traversal.request import Bounds, TraversalRequest
@@ -234,10 +233,8 @@ def _stale_answers(
             at=min(started),
             limit=PAGE_ROWS_MAX,
         )
-    except UnavailableError as error:
-        if timed_out(error):
-            return answers, "time"
-        raise
+    except TimedOutError:
+        return answers, "time"
     citations: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         citations[row["dataset"]].append(row)

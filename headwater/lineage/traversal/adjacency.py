@@ -18,7 +18,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from headwater.cypher.driver.database import Row
-from headwater.errors import UnavailableError
+from headwater.errors import TimedOutError
 from headwater.lineage.node_visibility import find_hidden
 from headwater.lineage.traversal.past_edges import PastEdges
 from headwater.lineage.traversal.request import TraversalRequest
@@ -115,9 +115,7 @@ class Adjacency(ABC):
             visible = [urn for urn in unchecked if urn not in hidden]
             self.rejected |= self._filter.find_rejected(self._view, visible, seconds=seconds)
             self.hidden |= hidden
-        except UnavailableError as error:
-            if not timed_out(error):
-                raise
+        except TimedOutError:
             self.exhausted = "time"
             self.rejected.update(unchecked)
 
@@ -163,12 +161,5 @@ class Adjacency(ABC):
         """Return the rows of a query; None if the time was up."""
         try:
             return self._view.read(name, seconds=seconds, **parameters)
-        except UnavailableError as error:
-            if timed_out(error):
-                return None
-            raise
-
-
-def timed_out(error: UnavailableError) -> bool:
-    """Return True if Neo4j ended the transaction because its time was up."""
-    return "TransactionTimedOut" in str(getattr(error.__cause__, "code", ""))
+        except TimedOutError:
+            return None

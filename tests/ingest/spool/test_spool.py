@@ -12,7 +12,8 @@ import apsw
 import pytest
 
 from headwater.errors import SpoolFullError
-from headwater.ingest.spool.spool import Record, Spool
+from headwater.ingest.spool.damage import Record
+from headwater.ingest.spool.spool import Spool
 
 
 @pytest.fixture

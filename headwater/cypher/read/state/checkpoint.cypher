@@ -2,7 +2,8 @@
 // dead-lettered events.
 // access: read
 // params: $spool STRING
-// returns: position, folded, dead, settled
+// returns: position, folded, dead, settled, received
 // example: headwater cypher read/state/checkpoint --param spool=ID
 MATCH (c:Checkpoint {spool: $spool})
-RETURN c.position AS position, c.folded AS folded, c.dead AS dead, c.settled AS settled
+RETURN c.position AS position, c.folded AS folded, c.dead AS dead, c.settled AS settled,
+       c.received AS received
