@@ -76,8 +76,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     naming_file: str = ""
     # A run without an end is abandoned if no event of it arrives for this long.
     heartbeat_timeout_seconds: int = 86_400
-    # An event whose transaction timed out is tried once more, alone, with this time limit; then it is
-    # set aside as a dead letter.
+    # An event whose transaction timed out is tried a last time, alone, with this time limit; then
+    # it is set aside as a dead letter.
     slow_event_seconds: int = 300
     # An event dated this much after its receipt counts as one from the future: it is ordered by its
     # receipt.
@@ -245,6 +245,8 @@ def _validate(settings: Settings) -> None:
         "fold_events_max",
         "query_cost_max",
         "session_seconds",
+        "heartbeat_timeout_seconds",
+        "slow_event_seconds",
     ):
         if getattr(settings, name) <= 0:
             raise SettingsError(f"{PREFIX}{name.upper()} must be above 0")
@@ -252,10 +254,6 @@ def _validate(settings: Settings) -> None:
         raise SettingsError(
             f"HEADWATER_REDACTION_KEY must have {REDACTION_KEY_CHARACTERS_MIN} characters or more"
         )
-    if settings.heartbeat_timeout_seconds <= 0:
-        raise SettingsError("HEADWATER_HEARTBEAT_TIMEOUT_SECONDS must be above 0")
-    if settings.slow_event_seconds <= 0:
-        raise SettingsError("HEADWATER_SLOW_EVENT_SECONDS must be above 0")
     for name, origins in (
         ("CORS_ORIGINS", settings.allowed_origins),
         ("TILE_ORIGINS", settings.tile_origin_set),

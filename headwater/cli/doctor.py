@@ -133,7 +133,7 @@ def _spool(settings: Settings) -> Check:
     spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
     try:
         spool.check_writable()
-        content = f"{with_noun(spool.last(), 'event')}, {len(spool.dead_letters()):,} dead-lettered"
+        content = f"{with_noun(spool.last(), 'event')}, {spool.dead_count():,} dead-lettered"
         return Check("spool", True, f"{content}, at {settings.spool_path}")
     finally:
         spool.close()

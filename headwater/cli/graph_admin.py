@@ -178,6 +178,7 @@ def _fold(
 
 
 def _worker(settings: Settings, database: Database, spool: Spool, bar: Progress) -> Worker:
+    from headwater.ingest.time_limits import TimeLimits
     from headwater.ingest.worker import Worker
     from headwater.schema.naming import load_naming
 
@@ -187,7 +188,7 @@ def _worker(settings: Settings, database: Database, spool: Spool, bar: Progress)
         spool,
         events_max=settings.fold_events_max,
         naming=load_naming(settings.naming_path),
-        future_seconds=settings.future_seconds,
+        limits=TimeLimits(settings.future_seconds),
         on_commit=lambda folded: bar.advance(task, len(folded.received)),
     )
 

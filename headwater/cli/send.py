@@ -1,4 +1,4 @@
-"""Commands that send events: `ingest`, `dead-letters`."""
+"""The command that sends events: `ingest`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import gzip
 import io
 import json
 import sys
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headwater.backoff import Backoff
-from headwater.cli.options import Home, Json, Profile, Url, api_address, existing, settings_of
+from headwater.cli.options import Home, Json, Profile, Url, api_address, existing
 from headwater.client.address import Address
 from headwater.errors import EventError, UnauthorizedError, UnavailableError
 
@@ -70,43 +69,6 @@ def ingest(
             )
     if refused:
         raise typer.Exit(EventError.exit_code)
-
-
-def dead_letters(
-    home: Home = None,
-    replay: Annotated[
-        bool, typer.Option("--replay", help="Append them to the spool again.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """List accepted events that could not be folded, with their reasons."""
-    from headwater.cli import render
-    from headwater.ingest.spool.spool import Spool
-
-    settings = settings_of(home)
-    spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
-    dead = spool.dead_letters(limit=1_000)
-    if replay and dead:
-        spool.append(
-            [letter.body.encode() for letter in reversed(dead)], received=time.time_ns() // 1_000
-        )
-    spool.close()
-    if as_json:
-        print(
-            json.dumps(
-                [
-                    {"seq": letter.seq, "reason": letter.reason, "event": letter.body}
-                    for letter in dead
-                ]
-            )
-        )
-        return
-    for letter in dead:
-        print(f"{letter.seq}  {letter.reason}\n    {letter.body[:200]}")
-    print(
-        f"{render.with_noun(len(dead), 'event')} dead-lettered"
-        + (", all sent again" if replay and dead else "")
-    )
 
 
 def _batches(file: str) -> Iterator[tuple[int, list[bytes]]]:
@@ -221,4 +183,4 @@ def progress_bar(quiet: bool) -> Progress:
     )
 
 
-COMMANDS = {"ingest": ingest, "dead-letters": dead_letters}
+COMMANDS = {"ingest": ingest}

@@ -83,6 +83,7 @@ def worker(home: Home = None) -> None:
 
     from headwater.health.metrics import observe_commit
     from headwater.ingest.spool.spool import Spool
+    from headwater.ingest.time_limits import TimeLimits
     from headwater.ingest.worker import Worker
     from headwater.schema.naming import load_naming
 
@@ -96,9 +97,11 @@ def worker(home: Home = None) -> None:
         spool,
         events_max=settings.fold_events_max,
         naming=load_naming(settings.naming_path),
-        future_seconds=settings.future_seconds,
-        heartbeat_timeout_seconds=settings.heartbeat_timeout_seconds,
-        slow_event_seconds=settings.slow_event_seconds,
+        limits=TimeLimits(
+            settings.future_seconds,
+            settings.heartbeat_timeout_seconds,
+            settings.slow_event_seconds,
+        ),
         on_commit=observe_commit,
     )
 

@@ -8,9 +8,11 @@ event at that position differs.
 
 from __future__ import annotations
 
+from headwater.cypher.driver.database import Database
 from headwater.errors import UnavailableError
 from headwater.ingest.spool.spool import Spool
-from headwater.ingest.write.transaction import Checkpoint
+from headwater.ingest.write.transaction import Checkpoint, WriteRequest, read_checkpoint, write
+from headwater.schema.facts import GraphDelta
 
 SALVAGE = "Run `headwater spool salvage`: the events of this spool are then folded again."
 
@@ -46,3 +48,24 @@ def check_continuity(spool: Spool, checkpoint: Checkpoint) -> None:
             "copy from before it, and has accepted other events since",
             hint=SALVAGE,
         )
+
+
+def reset_checkpoint(database: Database, spool: Spool) -> Checkpoint:
+    """Move the checkpoint of a spool back to the events that were cut, and return it.
+
+    A worker then folds all events of the spool again. That changes nothing where the graph has them
+    already, except that the counts of events by producer grow. The graph keeps what it has of
+    events that the spool has lost. Raises UnavailableError or SpoolFullError.
+    """
+    cut, _ = spool.cut_events()
+    dead = len([seq for seq in spool.dead_after(0) if seq <= cut])
+    after = Checkpoint(cut, cut - dead, dead)
+    request = WriteRequest(
+        GraphDelta(),
+        spool=spool.id,
+        before=read_checkpoint(database, spool.id),
+        after=after,
+        holder="spool salvage",
+        refold=True,
+    )
+    return write(database, request)

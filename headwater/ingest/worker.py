@@ -47,6 +47,7 @@ from headwater.ingest.continuity import check_continuity
 from headwater.ingest.gather import SpoolObservation, observe, should_gather
 from headwater.ingest.slow_events import ATTEMPTS_MAX, SlowEvents
 from headwater.ingest.spool.spool import Spool
+from headwater.ingest.time_limits import DEFAULTS, TimeLimits
 from headwater.ingest.write.cache import WriteCache
 from headwater.ingest.write.containment import abandon_lost_heartbeats
 from headwater.ingest.write.transaction import (
@@ -68,6 +69,7 @@ POLL_SECONDS = 0.02
 BACKOFF_SECONDS_MIN = 0.1
 BACKOFF_SECONDS_MAX = 5.0
 REASON_LENGTH_MAX = 1_000
+SKIPPED = "skipped by an operator"
 # The time limit of a transaction that only finds out whether Neo4j writes.
 PROBE_SECONDS_MAX = 10.0
 # The interval at which the worker looks for runs without a heartbeat.
@@ -124,9 +126,7 @@ class Worker:
         events_max: int = 1_000,
         max_in_flight: int = 1,
         naming: Naming | None = None,
-        future_seconds: int = 60,
-        heartbeat_timeout_seconds: int = 86_400,
-        slow_event_seconds: float = 300.0,
+        limits: TimeLimits = DEFAULTS,
         on_commit: Callable[[CommitReport], object] = lambda _: None,
     ) -> None:
         self._database = database
@@ -135,8 +135,7 @@ class Worker:
         self.batch_events = events_max
         self._max_in_flight = max_in_flight
         self._naming = naming or load_naming()
-        self._future_seconds = future_seconds
-        self._heartbeat_timeout_seconds = heartbeat_timeout_seconds
+        self._limits = limits
         self._next_sweep = 0.0
         self._on_commit = on_commit
         self._holder = f"worker {os.getpid()}@{socket.gethostname()}"
@@ -145,7 +144,7 @@ class Worker:
         self._cache = WriteCache()
         # The start times of the recent batches, with the positions before them.
         self._batch_starts: deque[tuple[float, int]] = deque()
-        self._slow = SlowEvents(slow_event_seconds)
+        self._slow = SlowEvents(limits.slow_event_seconds)
         # The seqs of the batch that failed last.
         self._failed: list[int] = []
         # The events after the checkpoint that an earlier worker dead-lettered.
@@ -329,7 +328,11 @@ class Worker:
         """Read and fold the events after a position. Raises SpoolFullError."""
         events_max = self._slow.events_max(position, self.batch_events)
         records = self._spool.read(position, events_max=events_max, bytes_max=BATCH_BYTES_MAX)
-        parsed = [parse_record(record) for record in records]
+        skipped = self._spool.skipped_between(position + 1, position + events_max)
+        parsed = [
+            ParsedRecord(record, None, SKIPPED) if record.seq in skipped else parse_record(record)
+            for record in records
+        ]
         if damaged := [record.seq for record in records if not record.intact]:
             log.error(
                 "events_damaged count=%d first=%d last=%d", len(damaged), damaged[0], damaged[-1]
@@ -356,7 +359,7 @@ class Worker:
         batch = fold_batch(
             records,
             self._naming,
-            future_seconds=self._future_seconds,
+            future_seconds=self._limits.future_seconds,
             future_instants=self._future_instants,
         )
         for event in batch.delta.undated.values():
@@ -484,14 +487,12 @@ class Worker:
         if time.monotonic() < self._next_sweep:
             return
         self._next_sweep = time.monotonic() + SWEEP_SECONDS
-        now = datetime.now(UTC)
+        seconds = self._limits.heartbeat_timeout_seconds
         abandoned = abandon_lost_heartbeats(
             self._database,
-            now=now,
-            heartbeat_timeout_seconds=self._heartbeat_timeout_seconds,
+            now=datetime.now(UTC),
+            heartbeat_timeout_seconds=seconds,
             holder=self._holder,
         )
         if abandoned:
-            log.info(
-                "runs_abandoned count=%d seconds=%d", abandoned, self._heartbeat_timeout_seconds
-            )
+            log.info("runs_abandoned count=%d seconds=%d", abandoned, seconds)

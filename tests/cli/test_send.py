@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from headwater.cli import app, send
-from headwater.ingest.spool.spool import Spool
+from headwater.cli import send
 
 
 def batches(path: Path) -> list[tuple[int, list[bytes]]]:
@@ -41,11 +38,3 @@ def test_a_batch_ends_at_its_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     file = tmp_path / "events.jsonl"
     file.write_text('{"a": 1}\n{"a": 2}\n{"a": 3}\n')
     assert batches(file) == [(0, [b'{"a": 1}', b'{"a": 2}']), (2, [b'{"a": 3}'])]
-
-
-def test_dead_letters_of_an_empty_spool(tmp_path: Path) -> None:
-    Spool(tmp_path / "spool.db").close()
-    shown = CliRunner().invoke(app, ["dead-letters", "--home", str(tmp_path)])
-    assert (shown.exit_code, shown.stdout) == (0, "0 events dead-lettered\n")
-    as_json = CliRunner().invoke(app, ["dead-letters", "--home", str(tmp_path), "--json"])
-    assert json.loads(as_json.stdout) == []

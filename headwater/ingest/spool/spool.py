@@ -6,6 +6,7 @@ synced. Its tables:
     event(seq, received, checksum, body)    received in microseconds since 1970; checksum is the
                                             CRC-32 of the body
     dead(seq, at, reason)                   dead letters: events that could not be folded, and why
+    skipped(seq, at)                        events that an operator told the worker not to fold
     meta(name, value)                       the spool's own id, by which the graph stores its
                                             checkpoint; the seq up to which events were cut, and the
                                             lake into which they were archived before
@@ -39,7 +40,7 @@ from headwater.chunks import chunks
 from headwater.errors import NewerVersionError, SpoolFullError
 from headwater.ingest.spool.damage import Record, last_seq, read_record, read_records
 
-_SCHEMA = """
+SCHEMA = """
 CREATE TABLE IF NOT EXISTS event(
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   received INTEGER NOT NULL,
@@ -49,6 +50,9 @@ CREATE TABLE IF NOT EXISTS dead(
   seq INTEGER PRIMARY KEY,
   at INTEGER NOT NULL,
   reason TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS skipped(
+  seq INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS meta(name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 # The version of the tables above, in the file's user_version. A program refuses a higher one.
@@ -70,12 +74,16 @@ _PROBE_BYTES = 2 * _PAGE_BYTES
 
 
 class DeadLetter(msgspec.Struct, frozen=True):
-    """An event that could not be folded, with the reason. `at` is in microseconds since 1970."""
+    """An event that could not be folded, with the reason. `at` is in microseconds since 1970.
+
+    `skipped`: an operator told the worker not to fold it.
+    """
 
     seq: int
     at: int
     reason: str
     body: str
+    skipped: bool = False
 
 
 class Spool:
@@ -160,12 +168,63 @@ class Spool:
         """Return the newest dead letters, the newest first."""
         with self._reading() as connection:
             rows: list[Any] = connection.execute(
-                "SELECT seq, at, reason FROM dead ORDER BY seq DESC LIMIT ?", (limit,)
+                "SELECT seq, dead.at, reason, skipped.seq IS NOT NULL FROM dead "
+                "LEFT JOIN skipped USING (seq) ORDER BY seq DESC LIMIT ?",
+                (limit,),
             ).fetchall()
             return [
-                DeadLetter(seq, at, reason, _text(read_record(connection, seq)))
-                for seq, at, reason in rows
+                DeadLetter(seq, at, reason, _text(read_record(connection, seq)), bool(skipped))
+                for seq, at, reason, skipped in rows
             ]
+
+    def dead_count(self) -> int:
+        """Return the number of dead letters that no operator skipped."""
+        with self._reading() as connection:
+            return int(
+                connection.execute(
+                    "SELECT count(*) FROM dead WHERE seq NOT IN (SELECT seq FROM skipped)"
+                ).get
+            )
+
+    def skip(self, seqs: Iterable[int]) -> None:
+        """Tell the worker not to fold these events, now or when the graph is built again."""
+        now = time.time_ns() // 1_000
+        with self._writing() as connection, connection:
+            connection.executemany(
+                "INSERT OR IGNORE INTO skipped(seq, at) VALUES(?, ?)", [(seq, now) for seq in seqs]
+            )
+
+    def skipped_between(self, first: int, last: int) -> set[int]:
+        """Return the seqs of the skipped events between two, both included."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                "SELECT seq FROM skipped WHERE seq BETWEEN ? AND ?", (first, last)
+            )
+            return {int(row[0]) for row in rows}
+
+    def retry(self, seqs: Iterable[int]) -> list[int]:
+        """Append dead letters as new events with their first receipt; return their old seqs.
+
+        An event without an intact body is left out. All of it happens in one transaction, so an
+        event is either a dead letter or waits to be folded.
+        """
+        retried: list[int] = []
+        with self._writing() as connection, connection:
+            for seq in seqs:
+                record = read_record(connection, seq)
+                if record is None or not record.intact:
+                    continue
+                if not connection.execute("SELECT 1 FROM dead WHERE seq = ?", (seq,)).get:
+                    continue
+                _insert(connection, [(record.received, zlib.crc32(record.body), record.body)])
+                connection.execute("DELETE FROM dead WHERE seq = ?", (seq,))
+                # The copy stands for it when the graph is built again.
+                connection.execute(
+                    "INSERT OR IGNORE INTO skipped(seq, at) VALUES(?, ?)",
+                    (seq, time.time_ns() // 1_000),
+                )
+                retried.append(seq)
+        return retried
 
     def cut(self, last_seq: int, *, lake: str, events_max: int) -> int:
         """Remove the oldest events up to a seq, in one transaction; return their number.
@@ -285,7 +344,7 @@ class Spool:
                     f"knows {VERSION})",
                     hint="Install that version again, or a newer one.",
                 )
-            connection.execute(_SCHEMA)
+            connection.execute(SCHEMA)
             if version < VERSION:
                 connection.pragma("user_version", VERSION)
         except (apsw.Error, NewerVersionError):

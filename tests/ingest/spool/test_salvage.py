@@ -1,0 +1,141 @@
+"""Check and salvage of damaged spools, also while others use the file."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from headwater.errors import SpoolFullError
+from headwater.ingest.spool.salvage import check, salvage
+from headwater.ingest.spool.spool import VERSION, Spool
+from tests.ingest.spool.test_damage import BLOCK, EVENTS, body, change, path, zero  # noqa: F401
+
+
+def damaged_path(path: Path) -> Path:  # noqa: F811
+    """Damage 4 kB in the middle of the file, and one body; add a dead letter."""
+    with closing(Spool(path)) as spool:
+        spool.dead_letter([(5, "no event")])
+        spool.skip([7])
+    zero(path, path.stat().st_size // BLOCK // 2)
+    change(path, "UPDATE event SET body = 'changed' WHERE seq = 2")
+    return path
+
+
+def test_a_whole_spool_has_nothing_to_report(path: Path) -> None:  # noqa: F811
+    report = check(path)
+    assert (report.first, report.last, report.intact, report.version) == (
+        1,
+        EVENTS,
+        EVENTS,
+        VERSION,
+    )
+    assert report.is_whole
+    assert (report.damaged, report.problems, report.damaged_count) == ([], [], 0)
+
+
+def test_damage_is_reported_as_ranges(path: Path) -> None:  # noqa: F811
+    calls: list[tuple[int, int]] = []
+    report = check(damaged_path(path), lambda done, total: calls.append((done, total)))
+    assert report.damaged[0] == (2, 2)
+    (_, (first, last)) = report.damaged
+    assert EVENTS // 3 < first < last < EVENTS * 2 // 3
+    assert report.damaged_count == last - first + 2
+    assert report.intact == EVENTS - report.damaged_count
+    assert not report.is_whole
+    assert calls[-1] == (EVENTS, EVENTS)
+
+
+def test_a_salvaged_spool_has_every_readable_event(path: Path) -> None:  # noqa: F811
+    before = check(damaged_path(path))
+    kept = salvage(path)
+    after = check(path)
+    assert (after.id, after.last, after.intact) == (before.id, EVENTS, before.intact)
+    assert (after.damaged, after.set_aside, after.problems) == ([], before.damaged_count, [])
+    assert after.is_whole
+    assert check(kept).intact == before.intact
+    assert kept.stat().st_mode & 0o777 == path.stat().st_mode & 0o777 == 0o600
+    with closing(Spool(path)) as spool:
+        letters = spool.dead_letters(limit=-1)
+        assert (letters[-1].seq, letters[-1].reason) == (2, "damaged: lost with its page on disk")
+        assert (letters[-2].seq, letters[-2].reason) == (5, "no event")
+        assert spool.skipped_between(1, EVENTS) == {7}
+        assert spool.read(8, events_max=1, bytes_max=9)[0].body == body(9)
+        assert spool.append([b"next"], received=1) == EVENTS + 1, "numbers go on"
+    assert not list(path.parent.glob("*.new*"))
+
+
+def test_those_who_have_the_file_open_go_on_with_the_new_content(path: Path) -> None:  # noqa: F811
+    with closing(Spool(damaged_path(path))) as writer:
+        writer.append([b"before"], received=1)
+        salvage(path)
+        assert writer.append([b"after"], received=2) == EVENTS + 2
+        bodies = [record.body for record in writer.read(EVENTS, events_max=9, bytes_max=999)]
+    assert bodies == [b"before", b"after"]
+
+
+def test_no_event_is_accepted_while_the_spool_is_salvaged(path: Path) -> None:  # noqa: F811
+    refused: list[str] = []
+    with closing(Spool(damaged_path(path))) as writer:
+
+        def try_to_append(_done: int, _total: int) -> None:
+            with pytest.raises(SpoolFullError) as caught:
+                writer.append([b"too early"], received=1)
+            refused.append(caught.value.message)
+
+        salvage(path, try_to_append)
+        assert writer.append([b"later"], received=2) == EVENTS + 1
+    assert "it is being salvaged" in refused[0]
+
+
+def test_an_interrupted_salvage_changes_nothing(path: Path) -> None:  # noqa: F811
+    def interrupt(_done: int, _total: int) -> None:
+        raise KeyboardInterrupt
+
+    before = check(damaged_path(path))
+    with pytest.raises(KeyboardInterrupt):
+        salvage(path, interrupt)
+    assert check(path) == before
+    with closing(Spool(path)) as writer:
+        assert writer.append([b"taken"], received=2) == EVENTS + 1
+
+
+def test_a_killed_salvage_can_run_again(path: Path) -> None:  # noqa: F811
+    program = (
+        "import os, sys; from pathlib import Path; from headwater.ingest.spool.salvage import "
+        "salvage; salvage(Path(sys.argv[1]), lambda done, total: os.kill(os.getpid(), 9))"
+    )
+    before = check(damaged_path(path))
+    assert subprocess.run([sys.executable, "-c", program, str(path)], check=False).returncode == -9
+    with closing(Spool(path)) as writer:
+        with pytest.raises(SpoolFullError, match="run `headwater spool salvage` again"):
+            writer.append([b"refused"], received=1)
+        salvage(path)
+        assert writer.append([b"taken"], received=2) == EVENTS + 1
+    assert check(path).intact == before.intact + 1
+
+
+def test_cut_events_are_not_missing(path: Path) -> None:  # noqa: F811
+    with closing(Spool(path)) as spool:
+        spool.cut(100, lake="/lake", events_max=1_000)
+    salvage(path)
+    report = check(path)
+    assert (report.first, report.last, report.intact) == (101, EVENTS, EVENTS - 100)
+    with closing(Spool(path)) as spool:
+        assert spool.cut_events() == (100, "/lake")
+
+
+def test_a_file_that_is_no_spool_is_refused(tmp_path: Path) -> None:
+    other = tmp_path / "other.db"
+    other.write_bytes(b"no database" * 1_000)
+    for function in (check, salvage):
+        with pytest.raises(SpoolFullError, match=r"cannot be read or written: .*not a database"):
+            function(other)
+    with closing(apsw.Connection(str(tmp_path / "empty.db"))) as empty:
+        empty.execute("CREATE TABLE t(x)")
+    with pytest.raises(SpoolFullError, match="no such table"):
+        check(tmp_path / "empty.db")
