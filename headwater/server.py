@@ -71,6 +71,7 @@ from headwater.ui import routes as ui
 from headwater.ui.runbooks import runbook_routes
 from headwater.ui.tiles import tile_routes
 from headwater.web import (
+    BodyMemory,
     MarquezError,
     error_response_at,
     is_marquez,
@@ -195,6 +196,7 @@ def create_app(settings: Settings) -> Starlette:
         lifespan=lifespan,
         middleware=[
             Middleware(RequestTimer),
+            Middleware(BodyMemory, bytes_max=settings.body_memory_max),
             Middleware(OriginCheck, hosts=allowed_hosts(settings), origins=origins),
             *cors_middleware(origins),
         ],

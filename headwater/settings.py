@@ -76,6 +76,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     naming_file: str = ""
     # A run without an end is abandoned if no event of it arrives for this long.
     heartbeat_timeout_seconds: int = 86_400
+    # Open connections of the API, and the bytes of all bodies that it holds at one time.
+    connections_max: int = 1_000
+    body_memory_max: int = 256 * 2**20
+    # Names by which clients without keys may call this server, separated by commas.
+    allowed_hosts: str = ""
     # An event whose transaction timed out is tried a last time, alone, with this time limit; then
     # it is set aside as a dead letter.
     slow_event_seconds: int = 300
@@ -177,6 +182,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return frozenset(filter(None, re.split(r"[\s,]+", self.cors_origins)))
 
     @property
+    def host_names(self) -> frozenset[str]:
+        return frozenset(filter(None, re.split(r"[\s,]+", self.allowed_hosts.lower())))
+
+    @property
     def naming_path(self) -> Path | None:
         return Path(self.naming_file).expanduser() if self.naming_file else None
 
@@ -247,6 +256,8 @@ def _validate(settings: Settings) -> None:
         "session_seconds",
         "heartbeat_timeout_seconds",
         "slow_event_seconds",
+        "connections_max",
+        "body_memory_max",
     ):
         if getattr(settings, name) <= 0:
             raise SettingsError(f"{PREFIX}{name.upper()} must be above 0")

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from headwater.errors import EventError, HeadwaterError
 
@@ -47,6 +48,7 @@ def page_headers(**policy: str) -> dict[str, str]:
 STRICT_PAGE_HEADERS = page_headers()
 # CodeMirror, GraphiQL's editor, sets its size by style attributes.
 PAGE_HEADERS = page_headers(style_src="'self' 'unsafe-inline'")
+_HELD = "headwater.held_body"
 # A chunk of gzip may unpack to a thousand times its size, so it is unpacked in pieces.
 _PIECE_BYTES = 2**20
 
@@ -109,11 +111,52 @@ def json_response(
     return Response(msgspec.json.encode(content), status, headers, media_type="application/json")
 
 
+class BodyMemory:
+    """ASGI middleware that bounds the bytes of all bodies that requests hold at one time."""
+
+    def __init__(self, app: ASGIApp, bytes_max: int) -> None:
+        self._app = app
+        self.bytes_max = bytes_max
+        self.held = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        held = _HeldBody(self)
+        scope[_HELD] = held
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self.held -= held.size
+
+
+class _HeldBody:
+    """The bytes that one request holds."""
+
+    def __init__(self, memory: BodyMemory) -> None:
+        self._memory = memory
+        self.size = 0
+
+    def add(self, size: int) -> None:
+        """Count further bytes. Raises BodyError if all requests together hold too many."""
+        self.size += size
+        self._memory.held += size
+        if self._memory.held > self._memory.bytes_max and self._memory.held > self.size:
+            raise BodyError(
+                "the bodies of all requests together are too large now",
+                status=503,
+                hint="Send again later, or smaller batches.",
+            )
+
+
 async def read_body(request: Request, bytes_max: int) -> bytes:
-    """Read and unpack a body. Memory use is bounded by `bytes_max`, packed or unpacked.
+    """Read and unpack a body. Memory use is bounded by `bytes_max`, packed or unpacked, and for all
+    requests together by BodyMemory.
 
     Raises BodyError, and starlette's ClientDisconnect if the client disconnects.
     """
+    held: _HeldBody | None = request.scope.get(_HELD)
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in {"identity", "gzip", "x-gzip", ""}:
         raise BodyError(
@@ -130,6 +173,8 @@ async def read_body(request: Request, bytes_max: int) -> bytes:
         for piece in chunks:
             pieces.append(piece)
             size += len(piece)
+            if held is not None:
+                held.add(len(piece))
             if size > bytes_max:
                 raise _too_large(bytes_max)
         sent += len(chunk)  # gzip members may be empty, without end

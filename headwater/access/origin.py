@@ -1,9 +1,13 @@
 """Refuse requests that a web page of another site sends through a browser on this machine.
 
-Without keys, every program on loopback may use the API, and so could any page open in a local
-browser. Two headers prevent that. `Host` must be a loopback name: a foreign name may resolve to
-127.0.0.1 (DNS rebinding). `Origin`, which browsers add, must be this server's own address
-(cross-site request forgery), or one of those that the operator allows.
+Without keys, everyone who reaches the API may use it, and so could any page open in a browser that
+reaches it. Two headers prevent that. `Host` must be a name of this server: a foreign name may
+resolve to its address (DNS rebinding). `Origin`, which browsers add, must be this server's own
+address (cross-site request forgery), or one of those that the operator allows.
+
+The names of a server are those of loopback and those in HEADWATER_ALLOWED_HOSTS. If it admits
+anonymous clients from elsewhere, an IP address and a name without a dot are names of it as well: no
+page on the internet has such an address.
 
 Starlette's TrustedHostMiddleware checks neither IPv6 hosts nor origins, and answers 400 in plain
 text.
@@ -12,6 +16,8 @@ text.
 from __future__ import annotations
 
 from functools import lru_cache
+from ipaddress import ip_address
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from starlette.middleware import Middleware
@@ -26,9 +32,9 @@ from headwater.web import error_response
 _SHOWN_CHARACTERS = 100
 _METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE")
 _HINT = (
-    "List the origin of the page in HEADWATER_CORS_ORIGINS, for example https://dash.example.com. "
-    "For another host name set HEADWATER_REQUIRE_KEYS=true to require keys instead, or, behind a "
-    "proxy that authenticates callers, HEADWATER_ALLOW_ANONYMOUS=true."
+    "List the origin of the page in HEADWATER_CORS_ORIGINS, for example https://dash.example.com, "
+    "and another name of this server in HEADWATER_ALLOWED_HOSTS, for example lineage.example.com; "
+    "or require keys with HEADWATER_REQUIRE_KEYS=true."
 )
 
 
@@ -38,15 +44,36 @@ class ForeignPageError(HeadwaterError):
     status = 403
 
 
+class BadHostError(HeadwaterError):
+    """A `Host` header that is no name of a host."""
+
+    status = 400
+
+
+class HostNames(NamedTuple):
+    """The names by which clients may call this server; without `names` any name will do.
+
+    `local`: an IP address and a name without a dot will do as well.
+    """
+
+    names: frozenset[str] = frozenset()
+    local: bool = False
+
+    def include(self, name: str) -> bool:
+        """Return True for a name of this server."""
+        if not self.names or name in self.names:
+            return True
+        return self.local and ("." not in name or _is_address(name))
+
+
 class OriginCheck:
     """ASGI middleware that refuses foreign hosts and origins.
 
-    An empty `hosts` allows every host name. Requests of pages of `origins`
-    pass too; their host is checked all the same.
+    Requests of pages of `origins` pass too; their host is checked all the same.
     """
 
     def __init__(
-        self, app: ASGIApp, hosts: frozenset[str], origins: frozenset[str] = frozenset()
+        self, app: ASGIApp, hosts: HostNames, origins: frozenset[str] = frozenset()
     ) -> None:
         self._app = app
         self._hosts = hosts
@@ -60,27 +87,57 @@ class OriginCheck:
         host = headers.get(b"host", b"").decode("latin-1")
         origin = headers.get(b"origin", b"").decode("latin-1")
         refusal = self._refusal(host, origin)
-        if not refusal:
+        if refusal is None:
             await self._app(scope, receive, send)
         elif scope["type"] == "websocket":
             # A close before the accept becomes status 403.
-            await send({"type": "websocket.close", "reason": refusal})
+            await send({"type": "websocket.close", "reason": refusal.message})
         else:
-            await error_response(ForeignPageError(refusal, hint=_HINT))(scope, receive, send)
+            await error_response(refusal)(scope, receive, send)
 
-    def _refusal(self, host: str, origin: str) -> str:
-        """Return the reason for refusing a request with these headers, or ""."""
-        if self._hosts and host and _hostname(host) not in self._hosts:
-            return f"the Host header {host[:_SHOWN_CHARACTERS]!r} is no loopback name"
-        if origin and origin not in self._origins and urlsplit(origin).netloc != host:
-            return f"pages of {origin[:_SHOWN_CHARACTERS]!r} may not use this Headwater"
-        return ""
+    def _refusal(self, host: str, origin: str) -> HeadwaterError | None:
+        """Return the error for a request with these headers, or None."""
+        name = _hostname(host) if host else None
+        if host and not name:
+            shown = host[:_SHOWN_CHARACTERS]
+            return BadHostError(f"the Host header {shown!r} is no name of a host")
+        if name and not self._hosts.include(name):
+            shown = host[:_SHOWN_CHARACTERS]
+            return ForeignPageError(
+                f"the Host header {shown!r} is no name of this server", hint=_HINT
+            )
+        if origin and origin not in self._origins and _netloc(origin) != host:
+            shown = origin[:_SHOWN_CHARACTERS]
+            return ForeignPageError(f"pages of {shown!r} may not use this Headwater", hint=_HINT)
+        return None
 
 
 @lru_cache(maxsize=256)
 def _hostname(host: str) -> str | None:
-    """Return the name in a `Host` header, without the port."""
-    return urlsplit(f"//{host}").hostname
+    """Return the name in a `Host` header, without the port; None if the header is malformed."""
+    try:
+        parts = urlsplit(f"//{host}")
+        parts.port  # noqa: B018, raises for a port that is no number
+    except ValueError:
+        return None
+    return parts.hostname if parts.netloc == host and "@" not in host else None
+
+
+def _netloc(origin: str) -> str | None:
+    """Return the host and the port of an origin; None if it is malformed."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
+
+
+@lru_cache(maxsize=256)
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def is_from_own_page(connection: HTTPConnection, *, is_write: bool) -> bool:
@@ -91,19 +148,21 @@ def is_from_own_page(connection: HTTPConnection, *, is_write: bool) -> bool:
     """
     headers = connection.headers
     origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-    if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
+    if origin is not None and _netloc(origin) != headers.get("host", ""):
         return False
     if is_write:
         return site == "same-origin" or (site is None and origin is not None)
     return site in (None, "same-origin", "none")
 
 
-def allowed_hosts(settings: Settings) -> frozenset[str]:
-    """Return the host names of this server.
-
-    The set is empty if callers need keys or the operator allows anonymous callers.
-    """
-    return frozenset() if settings.allow_anonymous or settings.keys_required else LOOPBACK
+def allowed_hosts(settings: Settings) -> HostNames:
+    """Return the host names of this server; any name will do if callers need keys."""
+    if settings.keys_required:
+        return HostNames()
+    names = LOOPBACK | settings.host_names
+    if settings.public_url and (name := urlsplit(settings.public_url).hostname):
+        names |= {name}
+    return HostNames(names, local=settings.allow_anonymous)
 
 
 def cors_middleware(origins: frozenset[str]) -> list[Middleware]:

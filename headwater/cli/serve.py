@@ -59,7 +59,10 @@ def serve(
 
 def listening(settings: Settings) -> dict[str, Any]:
     """Return uvicorn's settings for the API."""
+    from headwater.connections import bounded_protocol
+
     return {
+        "http": bounded_protocol(settings.connections_max),
         "host": settings.host,
         "port": settings.port,
         "log_level": settings.log_level.lower(),

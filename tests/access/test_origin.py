@@ -10,7 +10,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from headwater.access.origin import OriginCheck, allowed_hosts, cors_middleware
+from headwater.access.origin import HostNames, OriginCheck, allowed_hosts, cors_middleware
 from headwater.settings import LOOPBACK, Settings
 
 
@@ -26,7 +26,7 @@ from headwater.settings import LOOPBACK, Settings
     ],
 )
 def test_only_loopback_hosts_and_the_own_origin_pass(host: str, origin: str, status: int) -> None:
-    app = OriginCheck(PlainTextResponse("ok"), LOOPBACK)
+    app = OriginCheck(PlainTextResponse("ok"), HostNames(LOOPBACK))
     headers = {"host": host, **({"origin": origin} if origin else {})}
     answer = TestClient(app).get("/", headers=headers)
     assert answer.status_code == status
@@ -36,10 +36,52 @@ def test_only_loopback_hosts_and_the_own_origin_pass(host: str, origin: str, sta
         )
 
 
-def test_every_host_is_allowed_with_keys_or_for_anonymous_callers() -> None:
-    assert allowed_hosts(Settings()) == LOOPBACK
-    assert allowed_hosts(Settings(require_keys=True)) == frozenset()
-    assert allowed_hosts(Settings(allow_anonymous=True)) == frozenset()
+def test_the_names_of_a_server_follow_from_its_settings() -> None:
+    assert allowed_hosts(Settings()) == HostNames(LOOPBACK)
+    assert allowed_hosts(Settings(require_keys=True)) == HostNames()
+    listed = Settings(
+        allow_anonymous=True,
+        allowed_hosts="lineage.example.com, Other.example.com",
+        public_url="https://public.example.com:8443",
+    )
+    assert allowed_hosts(listed) == HostNames(
+        LOOPBACK | {"lineage.example.com", "other.example.com", "public.example.com"}, local=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("evil.com", 403),
+        ("evil.com:8000", 403),
+        ("127.0.0.1.evil.com", 403),
+        ("lineage.example.com", 200),
+        ("LINEAGE.example.com:443", 200),
+        ("10.1.2.3:8000", 200),
+        ("[fd00::1]:8000", 200),
+        ("api:8000", 200),
+        ("[bad", 400),
+        ("a]b", 400),
+        ("localhost:port", 400),
+        ("evil.com@localhost", 400),
+        ("localhost/x", 400),
+        (":8000", 400),
+    ],
+)
+def test_anonymous_clients_must_know_a_name_of_the_server(host: str, status: int) -> None:
+    """A page of evil.com whose name resolves to this server sends its own name as Host."""
+    names = HostNames(LOOPBACK | {"lineage.example.com"}, local=True)
+    client = TestClient(OriginCheck(PlainTextResponse("ok"), names))
+    assert client.get("/", headers={"host": host}).status_code == status
+    own_page = {"host": host, "origin": f"http://{host}"}
+    assert client.get("/", headers=own_page).status_code == status
+
+
+@pytest.mark.parametrize("origin", ["http://[bad", "http://a]b", "[", "null"])
+def test_a_malformed_origin_is_a_foreign_one(origin: str) -> None:
+    client = TestClient(OriginCheck(PlainTextResponse("ok"), HostNames(LOOPBACK)))
+    headers = {"host": "localhost", "origin": origin}
+    assert client.get("/", headers=headers).status_code == 403
 
 
 DASHBOARD = "https://dash.example.com"
@@ -53,7 +95,7 @@ def served(*origins: str) -> TestClient:
         await socket.close()
 
     allowed = frozenset(origins)
-    middleware = [Middleware(OriginCheck, hosts=LOOPBACK, origins=allowed)]
+    middleware = [Middleware(OriginCheck, hosts=HostNames(LOOPBACK), origins=allowed)]
     routes = [
         Route("/", lambda _: PlainTextResponse("ok"), methods=["GET", "POST"]),
         WebSocketRoute("/ws", echo),

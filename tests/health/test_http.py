@@ -28,6 +28,12 @@ def test_a_check_that_fails_is_named_with_its_reason(api: Api) -> None:  # noqa:
     assert checks["neo4j"]["ok"] is False
     assert checks["neo4j"]["reason"]
     assert checks["migrations"]["reason"] == "unknown while Neo4j does not answer"
+    assert checks["folding"]["reason"] == "unknown while Neo4j does not answer"
+    assert [reason.partition(":")[0] for reason in answer.body["reasons"]] == [
+        "neo4j",
+        "migrations",
+        "folding",
+    ]
 
 
 def test_metrics_are_served_without_neo4j(api: Api) -> None:  # noqa: F811
