@@ -65,7 +65,9 @@ def list_letters(
         render.print_json(rows)
         return
     for one in found:
-        print(f"{one.seq}  {one.reason}\n    {one.body[:_SHOWN_CHARACTERS]}")
+        print(f"{one.seq}  {one.reason}")
+        if one.body:
+            print(f"    {one.body[:_SHOWN_CHARACTERS]}")
     print(f"{render.with_noun(len(found), 'event')} dead-lettered")
     if found:
         print("headwater dead-letters retry --all   tries them again")
