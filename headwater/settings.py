@@ -82,7 +82,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     # Names by which clients without keys may call this server, separated by commas.
     allowed_hosts: str = ""
     # An event whose transaction timed out is tried a last time, alone, with this time limit; then
-    # it is set aside as a dead letter.
+    # it becomes a dead letter.
     slow_event_seconds: int = 300
     # An event dated this much after its receipt counts as one from the future: it is ordered by its
     # receipt.

@@ -74,7 +74,7 @@ def list_letters(
 
 
 def skip(seqs: Seqs = None, every: All = False, home: Home = None, as_json: Json = False) -> None:
-    """Tell the worker not to fold events: dead letters, or events that still wait.
+    """Leave events out of the graph: dead letters, or events that still wait.
 
     A skipped event stays in the spool. It is not listed any longer, and it is left out when the
     graph is built again.

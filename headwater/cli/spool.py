@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from headwater.ingest.spool.salvage import OnProgress, SpoolReport
     from headwater.settings import Settings
 
-HELP = "Check the spool, which holds every accepted event, and mend it."
+HELP = "Check the spool, which holds every accepted event, and repair it."
 _RANGES_SHOWN_MAX = 20
 
 
@@ -48,8 +48,8 @@ def salvage(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write a damaged spool anew from its readable events, and fold a spool again that is older
-    than the graph.
+    """Rewrite a damaged spool from its readable events, and fold a spool again that is older than
+    the graph.
 
     The damaged file stays beside the new one. Damaged events are dead letters; their producers can
     send them again. While it runs, producers get a 503 and send again later. Nothing happens to a
@@ -70,7 +70,7 @@ def salvage(
     if is_needed and not yes:
         if as_json:
             raise QueryError("this changes the spool or the graph", hint="Add --yes.")
-        typer.confirm("Mend it?", abort=True)
+        typer.confirm("Repair it?", abort=True)
     kept: Path | None = None
     if not report.is_whole:
         with _progress("writing", quiet=as_json) as on_progress:
@@ -81,11 +81,11 @@ def salvage(
         render.print_json({"path": str(path), **_facts(report), **gap, **done})
         return
     if kept is not None:
-        print(f"written anew; the damaged file is {kept}")
+        print(f"rewritten; the damaged file is {kept}")
     if folded_from is not None:
         print(f"the worker folds event {folded_from} and all later ones again")
     if not is_needed:
-        print("nothing to mend")
+        print("nothing to repair")
 
 
 def _spool_path(settings: Settings) -> Path:
@@ -136,7 +136,7 @@ def _facts(report: SpoolReport) -> dict[str, Any]:
         "last": report.last,
         "intact": report.intact,
         "damaged": [{"first": first, "last": last} for first, last in report.damaged],
-        "setAside": report.set_aside,
+        "lost": report.lost,
         "problems": report.problems,
         "whole": report.is_whole,
     }
@@ -156,8 +156,8 @@ def _print(path: Path, report: SpoolReport, gap: dict[str, Any]) -> None:
         ranges += [f"and {more} more ranges"] if more else []
         count = render.with_noun(report.damaged_count, "event")
         print(f"damaged    {count}: {', '.join(ranges)}")
-    if report.set_aside:
-        print(f"set aside  {render.with_noun(report.set_aside, 'damaged event')}")
+    if report.lost:
+        print(f"lost       {render.with_noun(report.lost, 'damaged event')}")
     for problem in report.problems:
         print(f"structure  {problem}")
     if gap["discontinuity"]:

@@ -1,10 +1,10 @@
-"""Slow events: which events are folded alone after a time-out, and which are set aside.
+"""Slow events: which events are folded alone after a time-out, and which become dead letters.
 
 One event can change so much of the graph that its transaction exceeds the time limit, for example
 an alias that joins datasets with many runs. Nothing behind it would ever be folded. So when a
 transaction times out although Neo4j writes, its events are folded one by one, and an event that
-times out alone again and again is set aside. The graph is a function of the set of events, so an
-event that is set aside can be folded later.
+times out alone again and again becomes a dead letter. The graph is a function of the set of events,
+so a dead letter can be folded later.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from headwater.cypher.driver.database import WRITE_SECONDS_MAX
 
-# An event that timed out alone this many times is set aside.
+# An event that timed out alone this many times becomes a dead letter.
 ATTEMPTS_MAX = 2
 
 
@@ -46,5 +46,5 @@ class SlowEvents:
         return WRITE_SECONDS_MAX
 
     def is_too_slow(self, seq: int) -> bool:
-        """Return True if an event must be set aside."""
+        """Return True if an event must become a dead letter."""
         return self._attempts[seq] >= ATTEMPTS_MAX

@@ -37,11 +37,11 @@ def test_a_whole_spool(path: Path) -> None:  # noqa: F811
     assert "Neo4j does not answer" in text
     code, found = facts(path, "check")
     assert (code, found["whole"], found["folded"], found["discontinuity"]) == (0, True, None, "")
-    assert run(path, "salvage")[1].endswith("nothing to mend\n")
+    assert run(path, "salvage")[1].endswith("nothing to repair\n")
     assert sorted(file.name for file in path.parent.glob("*damaged*")) == []
 
 
-def test_a_damaged_spool_is_described_and_mended(path: Path) -> None:  # noqa: F811
+def test_a_damaged_spool_is_described_and_repaired(path: Path) -> None:  # noqa: F811
     change(path, "DELETE FROM event WHERE seq IN (3, 4, 9)")
     code, text = run(path, "check")
     assert code == 1
@@ -56,7 +56,7 @@ def test_a_damaged_spool_is_described_and_mended(path: Path) -> None:  # noqa: F
         assert spool.last() == EVENTS
     code, text = run(path, "check")
     assert code == 0, "the damaged events are dead letters now"
-    assert "set aside  3 damaged events" in text
+    assert "lost       3 damaged events" in text
 
 
 def test_a_change_needs_a_yes(path: Path) -> None:  # noqa: F811
@@ -65,7 +65,7 @@ def test_a_change_needs_a_yes(path: Path) -> None:  # noqa: F811
     assert (code, text) == (1, "this changes the spool or the graph")
     code, text = run(path, "salvage")
     assert code == 1
-    assert "Mend it?" in text
+    assert "Repair it?" in text
     assert not list(path.parent.glob("*damaged*"))
 
 

@@ -6,8 +6,8 @@ While a request runs, the server sends keep-alives if its `server.bolt.connectio
 settings say so, as those of `headwater.local` do. A silence of a few seconds then suffices to give
 up; otherwise the driver waits a little longer than the transaction may take.
 
-Failures are of two kinds. `UnavailableError`: Neo4j is away or too slow (`TimedOutError`), and a
-retry may help. `QueryError`: the query is wrong, and a retry will not help.
+Failures are of two kinds. `UnavailableError`: Neo4j is away or too slow, and a retry may help.
+`QueryError`: the query is wrong, and a retry will not help.
 """
 
 from __future__ import annotations
@@ -299,9 +299,8 @@ class Database:
                 records = transaction.run(text, dict(parameters))
                 is_complete = _take_first(records, rows, rows_max, bytes_max)
         except TimedOutError as error:
-            raise QueryError(
-                f"the query took longer than {seconds:g} s", hint="Ask for less."
-            ) from error
+            message = f"the query took longer than {seconds:g} s"
+            raise QueryError(message, hint="Ask for less.") from error
         except UnavailableError:
             if not counter.is_exceeded:
                 raise

@@ -1,4 +1,4 @@
-"""Check a spool file, and write it anew from what can be read of it.
+"""Check a spool file, and rewrite it from what can be read of it.
 
 The new file replaces the content of the old one in place, so processes that have it open go on with
 it. Until then a trigger refuses new events: one that arrived in between would be lost. The producer
@@ -44,7 +44,7 @@ class SpoolReport(msgspec.Struct):
     first: the oldest event that was not cut; last: the newest that was accepted, or 0.
     intact: the number of events that are as they were accepted.
     damaged: the ranges of events that are not, each the first and the last.
-    set_aside: the number of damaged events that are dead letters already; they are in no range.
+    lost: the number of damaged events that are dead letters already; they are in no range.
     problems: what SQLite finds wrong with the structure of the file.
     """
 
@@ -54,7 +54,7 @@ class SpoolReport(msgspec.Struct):
     last: int
     intact: int
     damaged: list[tuple[int, int]]
-    set_aside: int
+    lost: int
     problems: list[str]
 
     @property
@@ -64,7 +64,7 @@ class SpoolReport(msgspec.Struct):
 
     @property
     def is_whole(self) -> bool:
-        """Return True if nothing is damaged but what was set aside."""
+        """Return True if nothing is damaged but what is known as lost."""
         return not self.damaged and not self.problems
 
 
@@ -82,7 +82,7 @@ def check(path: Path, on_progress: OnProgress = _ignore_progress) -> SpoolReport
                 if record.intact:
                     report.intact += 1
                 elif record.seq in dead:
-                    report.set_aside += 1
+                    report.lost += 1
                 elif report.damaged and report.damaged[-1][1] == record.seq - 1:
                     report.damaged[-1] = (report.damaged[-1][0], record.seq)
                 else:
@@ -94,7 +94,7 @@ def check(path: Path, on_progress: OnProgress = _ignore_progress) -> SpoolReport
 
 
 def salvage(path: Path, on_progress: OnProgress = _ignore_progress) -> Path:
-    """Write a spool anew from its readable events; return the path of the damaged copy.
+    """Rewrite a spool from its readable events; return the path of the damaged copy.
 
     Sequence numbers, dead letters and the identity stay. Killed at any instant, it can run again.
     Raises SpoolFullError if the file cannot be read or written.
@@ -135,7 +135,7 @@ def _describe(connection: apsw.Connection) -> SpoolReport:
         last=last_seq(connection),
         intact=0,
         damaged=[],
-        set_aside=0,
+        lost=0,
         problems=[],
     )
 

@@ -187,7 +187,7 @@ class Spool:
             )
 
     def skip(self, seqs: Iterable[int]) -> None:
-        """Tell the worker not to fold these events, now or when the graph is built again."""
+        """Leave these events out of the graph, now and when it is built again."""
         now = time.time_ns() // 1_000
         with self._writing() as connection, connection:
             connection.executemany(

@@ -55,7 +55,7 @@ def test_a_salvaged_spool_has_every_readable_event(path: Path) -> None:  # noqa:
     kept = salvage(path)
     after = check(path)
     assert (after.id, after.last, after.intact) == (before.id, EVENTS, before.intact)
-    assert (after.damaged, after.set_aside, after.problems) == ([], before.damaged_count, [])
+    assert (after.damaged, after.lost, after.problems) == ([], before.damaged_count, [])
     assert after.is_whole
     assert check(kept).intact == before.intact
     assert kept.stat().st_mode & 0o777 == path.stat().st_mode & 0o777 == 0o600

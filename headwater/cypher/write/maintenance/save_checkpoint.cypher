@@ -1,5 +1,5 @@
 // Record how far a spool is folded, in the transaction that writes the folded events. `settled` is
-// null if the graph has everything up to there; `received` is the time of receipt of the last event.
+// null if the graph has everything up to there; `received` is the receipt of the last event.
 // access: write
 // params: $spool STRING, $position INTEGER, $folded INTEGER, $dead INTEGER, $settled INTEGER,
 // $received INTEGER
