@@ -22,8 +22,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from headwater.cypher.query_catalog import Query, load_queries
-from headwater.cypher.sandbox.run import StatementResult, run_audit, run_text
-from headwater.errors import ForbiddenError, HeadwaterError, NotFoundError
+from headwater.cypher.sandbox.run import (
+    AUDIT_SECONDS_MAX,
+    StatementResult,
+    run_audit,
+    run_text,
+)
+from headwater.errors import ForbiddenError, HeadwaterError, NotFoundError, UnavailableError
 from headwater.lineage.view import GraphView
 from headwater.rest.operations import read_json
 from headwater.web import error_response, json_response, read_body
@@ -31,6 +36,9 @@ from headwater.web import error_response, json_response, read_body
 BODY_BYTES_MAX = 256 * 1024
 # The number of queries that run at once; the others wait. Lineage has threads of its own.
 THREADS_MAX = 4
+# Neo4j ends a query between two rows only. A caller gets an answer after this time in any case, and
+# the query no longer counts as one that runs.
+ANSWER_SECONDS_MAX = AUDIT_SECONDS_MAX + 15.0
 
 ViewOf = Callable[[Request], GraphView]
 # Records the request, its query, and "asked", "answered ..." or "failed ...". Raises if it cannot.
@@ -78,7 +86,18 @@ def routes(view_of: ViewOf, record: Record) -> list[Route]:
                 hint="Use a key for all namespaces, or send the question to GraphQL.",
             )
         answer = partial(_run_recorded, partial(record, request, text), lambda: run(view))
-        return json_response(await anyio.to_thread.run_sync(answer, limiter=threads))
+        try:
+            with anyio.fail_after(ANSWER_SECONDS_MAX):
+                result = await anyio.to_thread.run_sync(
+                    answer, limiter=threads, abandon_on_cancel=True
+                )
+        except TimeoutError:
+            record(request, text, f"failed: no answer within {ANSWER_SECONDS_MAX:.0f} s")
+            raise UnavailableError(
+                f"Neo4j did not end the query within {ANSWER_SECONDS_MAX:.0f} s",
+                hint="Ask for less, or wait until fewer queries run.",
+            ) from None
+        return json_response(result)
 
     return [
         Route("/cypher", _with_errors(list_queries), methods=["GET"]),

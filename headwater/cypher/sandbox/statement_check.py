@@ -25,7 +25,11 @@ DEPTH_MAX = 50
 GROWTH_MAX = 1_000
 LITERAL_RANGE_MAX = 10_000
 PATTERN_CHARACTERS_MAX = 200
-PATTERN_REPEATS_MAX = 4
+# Neo4j matches by trying again: an unbounded repeat multiplies the time by the length of the text,
+# and each optional part or alternative doubles it.
+PATTERN_UNBOUNDED_MAX = 1
+PATTERN_CHOICES_MAX = 8
+PATTERN_COUNT_MAX = 20
 REPLACEMENT_CHARACTERS_MAX = 20
 _SPLIT_GROWTH = 50
 _NORMALIZE_GROWTH = 18
@@ -40,8 +44,11 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _ODD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029](?<!\r)|\r(?!\n)")
-_REPEAT = re.compile(r"(?<!\\)[*+{]")
-_REPEATED_GROUP = re.compile(r"\)[*+?{]|\\+[1-9k]")
+# An escaped sign counts too: whether it is escaped depends on every backslash before it.
+_UNBOUNDED = re.compile(r"[*+]|\{\d*,\}")
+_CHOICE = re.compile(r"[?|]|\{")
+_COUNTS = re.compile(r"\{([^}]*)\}?")
+_REPEATED_GROUP = re.compile(r"\)[*+?{]|\\+[1-9k]|\(\?(?![ims]{1,3}\))")
 _OPEN, _CLOSE = "([{", ")]}"
 _QUANTIFIERS = frozenset({"any", "all", "none", "single"})
 _BOUNDARIES = frozenset({"with", "return", "unwind"})
@@ -259,13 +266,29 @@ class Statement:
             raise _refused(
                 "=~ takes a text in quotes or a parameter here", "CONTAINS needs no pattern."
             )
-        repeats = len(_REPEAT.findall(pattern))
-        is_large = len(pattern) > PATTERN_CHARACTERS_MAX or repeats > PATTERN_REPEATS_MAX
-        if is_large or _REPEATED_GROUP.search(pattern):
+        if not _is_quick(pattern):
             raise _refused(
                 "the pattern after =~ could take for ever",
-                "Repeat no group, and four times at most.",
+                "Repeat no group, use * or + once, and write STARTS WITH, CONTAINS or ENDS WITH "
+                "where they do.",
             )
+
+
+def _is_quick(pattern: str) -> bool:
+    """Return True if matching takes a time proportional to the length of the text, for any text."""
+    counts = [
+        number
+        for found in _COUNTS.findall(pattern)
+        for number in found.split(",")
+        if number.strip()
+    ]
+    return (
+        len(pattern) <= PATTERN_CHARACTERS_MAX
+        and len(_UNBOUNDED.findall(pattern)) <= PATTERN_UNBOUNDED_MAX
+        and len(_CHOICE.findall(pattern)) <= PATTERN_CHOICES_MAX
+        and all(one.isdecimal() and int(one) <= PATTERN_COUNT_MAX for one in counts)
+        and not _REPEATED_GROUP.search(pattern)
+    )
 
 
 def _literal_text(token: Token) -> str | None:

@@ -95,9 +95,35 @@ def test_too_long_or_too_deep_statements_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", ["(a+)+", "(a|b)*", "(.*){3}", "a*b*c*d*e*", r"(a)\1", "x" * 201, 5, None]
+    "pattern",
+    [
+        "(a+)+",
+        "(a|b)*",
+        "(.*){3}",
+        "a*a*a*a*c",
+        ".*orders.*",
+        r"a\\*b*",
+        "a{2,}b*",
+        "(a|a)" * 9,
+        "a?" * 9 + "a" * 9,
+        "a{0,100}a{0,100}a{0,100}c",
+        "a{2,1000}",
+        "a{x}",
+        "(?=a*)b",
+        r"(a)\1",
+        "x" * 201,
+        5,
+        None,
+    ],
 )
 def test_a_pattern_that_could_take_for_ever_is_refused(pattern: object) -> None:
     with pytest.raises(QueryError, match="=~"):
         check("MATCH (n) WHERE n.name =~ $pattern RETURN n", pattern=pattern)
-    check("MATCH (n) WHERE n.name =~ $pattern RETURN n", pattern="(?i)raw.*[a-z]+")
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["", "raw.*", r".*\.csv", "(?i)raw_(a|b|c)", "[a-z]{2,5}_v[0-9]+", "(?is)a?b?c?", "a{3}"],
+)
+def test_a_pattern_with_one_unbounded_repeat_is_allowed(pattern: str) -> None:
+    check("MATCH (n) WHERE n.name =~ $pattern RETURN n", pattern=pattern)
