@@ -350,6 +350,14 @@ def schema_registry(
             help="Namespace of the topics: kafka:// with the first broker, as events name it."
         ),
     ],
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The topic of a subject that is named after a record (RecordNameStrategy). "
+            "Repeatable.",
+            metavar="SUBJECT=TOPIC",
+        ),
+    ] = None,
     strict: Strict = False,
     home: Home = None,
     url: Url = None,
@@ -378,8 +386,19 @@ def schema_registry(
     report = ImportReport()
     delivery = Delivery(home, url, profile, dry_run, output, as_json, strict)
     known = KnownContracts(delivery.opener()).versions_of
-    options = RegistryOptions(namespace, datetime.now(UTC), known)
+    options = RegistryOptions(namespace, datetime.now(UTC), known, _topics(topic or ()))
     deliver(read_registry(registry, options, report), report, delivery)
+
+
+def _topics(given: Iterable[str]) -> dict[str, list[str]]:
+    """Return the topics by subject. Raises typer.BadParameter for another form."""
+    found: dict[str, list[str]] = {}
+    for one in given:
+        subject, _, topic = one.rpartition("=")
+        if not subject or not topic:
+            raise typer.BadParameter(f"--topic {one}: write SUBJECT=TOPIC, as shop.Order=orders")
+        found.setdefault(subject, []).append(topic)
+    return found
 
 
 def _sql_files(patterns: Iterable[str]) -> Iterator[SqlFile]:

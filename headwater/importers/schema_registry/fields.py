@@ -7,6 +7,7 @@ keep the words of their schema. A schema that contains itself ends at the repeti
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -43,6 +44,26 @@ def read_fields(type: str, text: str, references: Sequence[tuple[str, str]] = ()
     if count_fields(fields) > FIELDS_MAX:
         raise SchemaTextError(f"the schema has more than {FIELDS_MAX} fields")
     return fields
+
+
+def record_name(type: str, text: str) -> str:
+    """Return the full name of the record that a schema describes; "" if it names none.
+
+    It is the name and namespace in Avro, the package and first message in Protobuf, and the title
+    in JSON Schema, as the serializers of Confluent name subjects after records.
+    """
+    if type == "PROTOBUF":
+        return _protobuf_name(text)
+    try:
+        schema = json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    if not isinstance(schema, dict):
+        return ""
+    if type == "JSON":
+        return str(schema.get("title") or "")
+    name, namespace = str(schema.get("name") or ""), str(schema.get("namespace") or "")
+    return f"{namespace}.{name}" if name and namespace and "." not in name else name
 
 
 def count_fields(fields: Iterable[Field]) -> int:
@@ -229,6 +250,15 @@ def _protobuf_fields(text: str, references: Sequence[tuple[str, str]]) -> list[F
     if first is None:
         raise SchemaTextError("a Protobuf schema must have a message")
     return _message_fields(first, messages, ast, (first.name,))
+
+
+def _protobuf_name(text: str) -> str:
+    """Return the full name of the first message; "" without one."""
+    package = re.search(r"^\s*package\s+([\w.]+)\s*;", text, re.MULTILINE)
+    message = re.search(r"(?:^|[;}])\s*message\s+(\w+)\s*\{", text, re.MULTILINE)
+    if message is None:
+        return ""
+    return f"{package[1]}.{message[1]}" if package else message[1]
 
 
 def _end_at_errors(parser: Any) -> None:

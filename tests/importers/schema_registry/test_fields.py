@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from headwater.importers.schema_registry.fields import SchemaTextError, read_fields
+from headwater.importers.schema_registry.fields import SchemaTextError, read_fields, record_name
 
 
 def avro(*fields: Any, **more: Any) -> str:
@@ -162,3 +162,22 @@ def test_a_deep_schema_ends() -> None:
         deep = {"properties": {"a": deep}}
     [one] = read_fields("JSON", json.dumps(deep))
     assert one["name"] == "a"
+
+
+@pytest.mark.parametrize(
+    ("type", "text", "name"),
+    [
+        ("AVRO", '{"type": "record", "name": "Order", "namespace": "shop"}', "shop.Order"),
+        ("AVRO", '{"type": "record", "name": "shop.Order", "namespace": "x"}', "shop.Order"),
+        ("AVRO", '{"type": "record", "name": "Order"}', "Order"),
+        ("AVRO", '"string"', ""),
+        ("AVRO", "{", ""),
+        ("JSON", '{"title": "Order", "type": "object"}', "Order"),
+        ("JSON", "[]", ""),
+        ("PROTOBUF", 'syntax = "proto3";\npackage shop.v1;\nmessage Order {}', "shop.v1.Order"),
+        ("PROTOBUF", 'syntax = "proto3"; message Click { string page = 1; }', "Click"),
+        ("PROTOBUF", "nothing", ""),
+    ],
+)
+def test_the_name_of_a_record(type: str, text: str, name: str) -> None:
+    assert record_name(type, text) == name

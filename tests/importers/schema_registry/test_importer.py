@@ -37,11 +37,14 @@ SUBJECTS: Subjects = {
 
 
 def read(
-    subjects: Subjects, known: set[tuple[str, str | None]] | None = None, minute: int = 0
+    subjects: Subjects,
+    known: set[tuple[str, str | None]] | None = None,
+    minute: int = 0,
+    topics: dict[str, list[str]] | None = None,
 ) -> tuple[list[dict[str, Any]], ImportReport]:
     report = ImportReport()
     at = NOW + timedelta(minutes=minute)
-    options = RegistryOptions(BROKER, at, lambda *_: known or set())
+    options = RegistryOptions(BROKER, at, lambda *_: known or set(), topics or {})
     with served(subjects) as url:
         events = list(read_registry(SchemaRegistry(url), options, report))
     return events, report
@@ -104,3 +107,92 @@ def test_a_producer_that_writes_what_is_not_registered() -> None:
     assert (one.clause.kind, one.actual, one.run) == ("registered", "unregistered: phone", "run:0")
     narrower = observed(seen(0, fields={"id": "string"}))
     assert [one.clause.kind for one in violations_of(versions, narrower, now)] == ["type"]
+
+
+def record(name: str, **types: str) -> dict[str, Any]:
+    fields = [{"name": field, "type": type} for field, type in types.items()]
+    schema = {"type": "record", "name": name, "namespace": "shop", "fields": fields}
+    return {"schema": json.dumps(schema)}
+
+
+RECORDS: Subjects = {
+    "my-events-shop.Order": [record("Order", id="long"), record("Order", id="long", sum="double")],
+    "my-events-shop.Refund": [record("Refund", id="string", reason="string")],
+    "my-events-key": [{"schema": '"string"'}],
+}
+
+
+def contracts_in(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        facet
+        for event in events
+        for name, facet in event["dataset"]["facets"].items()
+        if name.startswith("headwater_contract_")
+    ]
+
+
+def test_a_topic_of_several_records() -> None:
+    events, report = read(RECORDS)
+    assert {event["dataset"]["name"] for event in events} == {"my-events"}
+    assert events[-1]["dataset"]["facets"]["schema"]["fields"] == [
+        {"name": "id", "type": "union"},
+        {"name": "sum", "type": "double"},
+        {"name": "reason", "type": "string"},
+        {"name": "__key", "type": "string"},
+    ]
+    found = contracts_in(events)
+    assert [(one["contractId"], one["version"]) for one in found] == [
+        ("registry:my-events-shop.Order", "1"),
+        ("registry:my-events-shop.Order", "2"),
+        ("registry:my-events-shop.Refund", "1"),
+    ]
+    # `id` has another type in each record, so neither contract promises one.
+    assert [[column["name"] for column in one["columns"]] for one in found] == [
+        ["__key"],
+        ["sum", "__key"],
+        ["reason", "__key"],
+    ]
+    assert found[0]["allowed"] == ["__key", "id", "reason"]
+    assert found[1]["allowed"] == found[2]["allowed"] == ["__key", "id", "reason", "sum"]
+    assert report.problems == [] == [one for one in report.notes if "record" in one]
+    delta = fold(parse(json.dumps(one).encode(), received=0) for one in events)
+    versions = contract_versions(delta.datasets[dataset_urn(BROKER, "my-events")].facets)
+    refund = observed(seen(0, fields={"id": "string", "reason": "string"}))
+    now = NOW + timedelta(days=60)
+    assert violations_of(versions, refund, now) == []
+    wrong = observed(seen(0, fields={"id": "string", "phone": "string"}))
+    assert {one.contract_id for one in violations_of(versions, wrong, now)} == {
+        "registry:my-events-shop.Order",
+        "registry:my-events-shop.Refund",
+    }
+
+
+def test_only_the_newest_version_of_a_record_is_sent_again() -> None:
+    known = {
+        (one["version"], one["digest"])
+        for one in contracts_in(read(RECORDS)[0])
+        if one["contractId"].endswith("Order")
+    }
+    more = {**RECORDS, "my-events-shop.Refund": [record("Refund", id="string", note="string")]}
+    events, _ = read(more, known, minute=5)
+    # Known are the versions of one record, and 1 of them is a version of the other, too.
+    assert [(one["contractId"][-5:], one["version"]) for one in contracts_in(events)] == [
+        ("Order", "2"),
+        ("efund", "1"),
+    ]
+
+
+def test_a_record_in_the_topics_that_the_caller_names() -> None:
+    subjects: Subjects = {"shop.Order": [record("Order", id="long")]}
+    events, report = read(subjects, topics={"shop.Order": ["orders", "returns"]})
+    assert [event["dataset"]["name"] for event in events] == ["orders", "returns"]
+    assert report.notes == []
+    events, report = read(subjects)
+    assert events == []
+    [note] = report.notes
+    assert note.startswith("subject 'shop.Order' names a record and no topic; give its topic with")
+    assert note.endswith("--topic shop.Order=TOPIC")
+    both: Subjects = {**RECORDS, "my-events-value": [avro(id="long")]}
+    events, report = read(both)
+    assert [one["contractId"] for one in contracts_in(events)] == ["registry:my-events-value"]
+    assert "is passed over: its topic has a value" in report.notes[0]
