@@ -1,9 +1,9 @@
 """The contents of an evidence pack.
 
-A pack holds the lineage of a node with its runs, versions, code, freshness, quality, violations,
-findings and owners. All values are read from the current graph; ages are counted to the instant
-`at`. Lists are sorted, so the same graph and instant give the same pack, byte for byte. The pack
-names every bound that cut a list short.
+A pack holds the lineage of a node with its runs, versions, code, freshness, quality, contracts,
+violations, findings and owners. All values are read from the current graph; ages are counted to
+the instant `at`. Lists are sorted, so the same graph and instant give the same pack, byte for byte.
+The pack names every bound that cut a list short.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 import headwater
 from headwater.cypher.driver.database import Row
+from headwater.evidence.contracts import list_clauses
 from headwater.evidence.digest import Data, to_json_value
 from headwater.evidence.findings import list_findings
 from headwater.evidence.violations import find_violations
@@ -119,12 +120,18 @@ def build_pack(view: GraphView, urn: str, *, at: datetime, depth: int = DEPTH_DE
         "quality": checks,
         "measures": _measures(qualities),
         "freshness": _freshness(ages, at),
+        "contracts": list_clauses(view, _with_contracts(context), at),
         "violations": find_violations(context.runs.values(), context.versions.values(), checks),
         "findings": list_findings(view, urn, _upstream(lineages["UPSTREAM"])),
         "owners": _list_property(context, "owners"),
         "tags": _list_property(context, "tags"),
     }
     return dict(to_json_value(pack))
+
+
+def _with_contracts(context: _Context) -> list[str]:
+    """Return the datasets with a contract, so that the histories of no others are read."""
+    return sorted(urn for urn, row in context.datasets.items() if row.get("contracts"))
 
 
 def _upstream(result: Lineage) -> list[str]:

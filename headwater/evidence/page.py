@@ -40,6 +40,21 @@ _TABLES = (
         ("tier", "rule", "urn", "firstSeen", "resolvedAt", "root", "evidence"),
     ),
     _Table(
+        "Clauses of contracts",
+        "contracts",
+        (
+            "state",
+            "since",
+            "contract",
+            "version",
+            "clause",
+            "column",
+            "expected",
+            "actual",
+            "dataset",
+        ),
+    ),
+    _Table(
         "Quality checks",
         "quality",
         ("success", "name", "column", "expected", "actual", "reportedAt", "urn", "run"),

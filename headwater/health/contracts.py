@@ -6,7 +6,7 @@ Everything is worked out from the histories of the datasets, so an answer needs 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -20,6 +20,7 @@ from headwater.governance.contracts.observations import Observed
 from headwater.health.findings.datasets.contract_violation import contract_violations, observed_of
 from headwater.health.findings.datasets.history import DatasetHistory
 from headwater.health.findings.datasets.reader import read_dataset_histories
+from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.pagination import Page
 from headwater.lineage.view import GraphView
 from headwater.schema.contracts import ContractVersion, current_versions
@@ -71,6 +72,20 @@ def contracts(
     found = _assessed(view, rows[:first], instant)
     cursors = [_cursor(one.urn, one.assessment.version.facet.contract_id) for one in found]
     return Page(found, cursors, len(rows) > first, bool(after))
+
+
+def contracts_of(
+    view: GraphView, urns: Collection[str], instant: datetime
+) -> list[DatasetContract]:
+    """Return the contracts in force at an instant about visible datasets, by dataset and id."""
+    visible = select_visible(view, sorted(urns))
+    found: list[DatasetContract] = []
+    for history in read_dataset_histories(view, visible, instant):
+        for contract in sorted({one.facet.contract_id for one in history.contracts}):
+            one = _of_history(history, contract, instant)
+            if one is not None and one.assessment.version.is_binding and not history.is_gone:
+                found.append(one)
+    return sorted(found, key=lambda one: (one.urn, one.assessment.version.facet.contract_id))
 
 
 def count_contracts(view: GraphView, filter: ContractFilter) -> int:

@@ -15,6 +15,7 @@ from headwater.evidence.digest import add_digest
 from headwater.evidence.pack import RECENT, build_pack
 from headwater.evidence.page import page_differences, render_page
 from headwater.lineage.view import GraphView
+from headwater.schema.contracts import facet_name
 from headwater.schema.urns import answer_urn, column_urn
 from headwater.schema.visibility import Visibility
 from tests import event_builders as scenes
@@ -33,6 +34,16 @@ from tests.run_builders import (
 
 pytestmark = pytest.mark.neo4j
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+CONTRACT = {
+    "contractId": "board",
+    "version": "1",
+    "status": "active",
+    "rules": [
+        {"name": "fresh_enough"},
+        {"metric": "rowCount", "operator": "mustBeGreaterThan", "values": [5]},
+    ],
+    "serviceLevels": [{"property": "freshness", "value": 1, "unit": "h"}],
+}
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +90,7 @@ def history(database: Database, view: GraphView) -> Iterator[GraphView]:
             scenes.dataset_event("board", 50, owners),
             scenes.run_event("check-1", minute=35, job="check", inputs=[checked]),
         ],
+        [scenes.dataset_event("board", 51, {facet_name("board", "1"): CONTRACT})],
         answer("q1", {"namespace": "db", "name": "board", "runId": "report-1"}, minute=45),
     )
     yield view
@@ -151,6 +163,49 @@ def test_violations_freshness_owners_tags(history: GraphView) -> None:
     )
     assert pack["owners"] == [{"urn": ds("board"), "owners": ["team:bi"]}]
     assert pack["tags"] == [{"urn": ds("board"), "tags": ["pii"]}]
+
+
+def test_the_clauses_of_contracts_and_since_when(history: GraphView) -> None:
+    pack = build_pack(history, ds("mart"), at=NOON)
+    common = {"dataset": ds("board"), "contract": "board", "version": "1"}
+    # The contract took effect at 00:51; the failed run at 00:41 made no whole version.
+    assert pack["contracts"] == [
+        {
+            **common,
+            "state": "UNKNOWN",
+            "since": None,
+            "clause": "rule",
+            "column": None,
+            "expected": "fresh_enough",
+            "actual": None,
+            "observedAt": None,
+        },
+        {
+            **common,
+            "state": "KEPT",
+            "since": at(51),
+            "clause": "rule",
+            "column": None,
+            "expected": "rowCount mustBeGreaterThan 5",
+            "actual": "7",
+            "observedAt": at(31),
+        },
+        {
+            **common,
+            "state": "BROKEN",
+            "since": at(91),
+            "clause": "freshness",
+            "column": None,
+            "expected": "new data within 1:00:00",
+            "actual": "11:29:00 old",
+            "observedAt": at(31),
+        },
+    ]
+    text = render_page(add_digest(pack))
+    assert "Clauses of contracts" in text
+    assert page_differences(text) == []
+    hidden = history.visible_to(Visibility(("etl",)))
+    assert build_pack(hidden, job("report"), at=NOON)["contracts"] == []
 
 
 def test_failed_checks_are_violations(history: GraphView) -> None:

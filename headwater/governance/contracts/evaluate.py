@@ -59,11 +59,15 @@ class Violation:
 
 @dataclass(frozen=True)
 class ClauseState:
-    """A clause with what was last observed about it; `at` is None without facts."""
+    """A clause with what was last observed about it; `at` and `since` are None without facts.
+
+    since: from when on each fact says the same, and not before the contract took effect.
+    """
 
     clause: Clause
     outcome: Outcome
     at: datetime | None = None
+    since: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,8 @@ def violations_of(
 
 def assess(version: ContractVersion, observed: Observed, instant: datetime) -> Assessment:
     """Return the state of a contract at an instant, by the newest facts about each clause."""
-    states = tuple(_state(clause, observed, instant) for clause in clauses_of(version.facet))
+    begin = to_datetime(version.begin)
+    states = tuple(_state(clause, observed, instant, begin) for clause in clauses_of(version.facet))
     if any(one.outcome.kept is False for one in states):
         state = State.VIOLATED
     elif not states or any(_lacks_facts(one) for one in states):
@@ -102,22 +107,38 @@ def _lacks_facts(one: ClauseState) -> bool:
     return one.outcome.kept is None and one.clause.kind in NEEDED
 
 
-def _state(clause: Clause, observed: Observed, instant: datetime) -> ClauseState:
+def _state(clause: Clause, observed: Observed, instant: datetime, begin: datetime) -> ClauseState:
     if clause.kind == FRESHNESS:
-        return _freshness_state(clause, observed.updates, instant)
+        return _freshness_state(clause, observed.updates, instant, begin)
+    newest: ClauseState | None = None
     for one in reversed(observed.observations):
         outcome = outcome_of(clause, one) if one.at <= instant else NO_FACTS
-        if outcome.kept is not None:
-            return ClauseState(clause, outcome, one.at)
-    return ClauseState(clause, NO_FACTS)
+        if outcome.kept is None:
+            continue
+        if newest is None:
+            newest = ClauseState(clause, outcome, one.at)
+        elif outcome.kept is not newest.outcome.kept:
+            break
+        newest = replace(newest, since=max(one.at, begin))
+    return newest or ClauseState(clause, NO_FACTS)
 
 
-def _freshness_state(clause: Clause, updates: Sequence[NewData], instant: datetime) -> ClauseState:
-    known = [one for one in updates if one.at <= instant]
+def _freshness_state(
+    clause: Clause, updates: Sequence[NewData], instant: datetime, begin: datetime
+) -> ClauseState:
+    known = [one.at for one in updates if one.at <= instant]
     if not known or not isinstance(clause.promised, timedelta):
         return ClauseState(clause, NO_FACTS)
-    age = instant - known[-1].at
-    return ClauseState(clause, Outcome(age <= clause.promised, _age(age)), known[-1].at)
+    age, since = instant - known[-1], known[-1]
+    is_kept = age <= clause.promised
+    if not is_kept:
+        since += clause.promised
+    else:
+        for earlier in reversed(known[:-1]):
+            if since - earlier > clause.promised:
+                break
+            since = earlier
+    return ClauseState(clause, Outcome(is_kept, _age(age)), known[-1], max(since, begin))
 
 
 def _violations(

@@ -31,6 +31,9 @@ class ContractClause:
     kept: bool | None = strawberry.field(description="Null if nothing was observed about it.")
     actual: str | None = strawberry.field(description="What was observed; null without facts.")
     observed_at: datetime | None = strawberry.field(description="When that was observed.")
+    since: datetime | None = strawberry.field(
+        description="From when on it is kept or broken without a break; null without facts."
+    )
 
     @classmethod
     def of(cls, state: ClauseState) -> ContractClause:
@@ -41,6 +44,7 @@ class ContractClause:
             kept=state.outcome.kept,
             actual=state.outcome.actual or None,
             observed_at=state.at,
+            since=state.since,
         )
 
 

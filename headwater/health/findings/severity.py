@@ -5,13 +5,19 @@
 | outage, legal | P1 | P2 |
 | drift | P2; `schema-drift` that reaches a certified or critical node or a model: P1 | P2 |
 | metadata | P3 | P3 |
+
+A violated policy has the severity of the policy. A broken contract is P1 if its evidence names an
+urgent service level.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
+from headwater.health.findings.datasets.contract_violation import RULE as CONTRACT_VIOLATION
 from headwater.health.findings.models import Affected, Impact, Tier
+from headwater.health.findings.policy_violation import RULE as POLICY_VIOLATION
 from headwater.health.findings.rules import RULES
 from headwater.schema.tags import CRITICAL_TAGS
 
@@ -24,6 +30,13 @@ _BREAKING_DRIFT = "schema-drift"
 def is_critical(tags: Iterable[str], type: str | None) -> bool:
     """Return True for a node that is certified, of a critical tier, or a model."""
     return (type or "").lower() == _MODEL or any(tag.lower() in _IMPORTANT_TAGS for tag in tags)
+
+
+def own_tier(rule: str, evidence: Mapping[str, Any]) -> Tier | None:
+    """Return the tier that the evidence of a finding sets, whomever it affects; None without it."""
+    if rule == POLICY_VIOLATION:
+        return Tier(evidence["severity"])
+    return Tier.P1 if rule == CONTRACT_VIOLATION and evidence.get("serviceLevel") else None
 
 
 def tier_of(rule: str, affected: Affected, *, is_subject_critical: bool = False) -> Tier:

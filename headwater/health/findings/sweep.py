@@ -31,10 +31,9 @@ from headwater.health.findings.derive import (
     Terms,
     derive,
 )
-from headwater.health.findings.models import Affected, Episode, Finding, Tier
-from headwater.health.findings.policy_violation import RULE as POLICY_RULE
+from headwater.health.findings.models import Affected, Episode, Finding
 from headwater.health.findings.root_causes import Interval, find_roots
-from headwater.health.findings.severity import tier_of
+from headwater.health.findings.severity import own_tier, tier_of
 from headwater.health.findings.store import (
     Changes,
     changes,
@@ -270,16 +269,12 @@ def _episodes(
     ]
 
 
-def _own_tier(episode: Episode) -> Tier | None:
-    """Return the severity that a policy has; None for an episode of another rule."""
-    return Tier(episode.evidence["severity"]) if episode.rule == POLICY_RULE else None
-
-
 def _finding(episode: Episode, affected: Affected, root: str, subject: Subject) -> Finding:
     is_critical = subject.is_critical or episode.subject.startswith(_ANSWER)
     return Finding(
         episode=episode,
-        tier=_own_tier(episode) or tier_of(episode.rule, affected, is_subject_critical=is_critical),
+        tier=own_tier(episode.rule, episode.evidence)
+        or tier_of(episode.rule, affected, is_subject_critical=is_critical),
         root=root,
         owners=subject.owners,
         affected=affected,

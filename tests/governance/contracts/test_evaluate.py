@@ -121,3 +121,39 @@ def test_the_order_of_contracts_changes_nothing() -> None:
             ("orders", "mail"),
             ("other", "mail"),
         ]
+
+
+def test_a_clause_says_since_when_it_is_kept_or_broken() -> None:
+    contract = in_force(begin=0.5, columns=COLUMNS)
+    given = observed(
+        seen(0, fields={"id": "bigint", "mail": "string"}),
+        seen(1, fields={"id": "bigint"}),
+        seen(2),
+        seen(3, fields={"id": "bigint"}),
+        seen(4, fields={"id": "bigint", "mail": "string"}),
+        seen(5, fields={"id": "bigint", "mail": "string"}),
+    )
+
+    def since(number: float) -> dict[tuple[str, str], object]:
+        states = assess(contract, given, day(number)).clauses
+        return {(one.clause.kind, one.clause.column): one.since for one in states}
+
+    expected = {("column", "id"): day(0.5), ("type", "id"): day(0.5), ("required", "id"): None}
+    assert since(3.5) == {**expected, ("column", "mail"): day(1)}
+    assert since(5.5) == {**expected, ("column", "mail"): day(4)}
+    assert since(-1) == dict.fromkeys([*expected, ("column", "mail")])
+
+
+def test_freshness_says_since_when_data_came_in_time_or_is_late() -> None:
+    level = {"property": "freshness", "value": 1, "unit": "d"}
+    contract = in_force(serviceLevels=[level])
+    given = observed(seen(0), seen(0.5), seen(3), seen(3.5), seen(4))
+
+    def state(number: float) -> tuple[object, object]:
+        [one] = assess(contract, given, day(number)).clauses
+        return one.outcome.kept, one.since
+
+    assert state(1) == (True, day(0))
+    assert state(2) == (False, day(1.5))
+    assert state(4.5) == (True, day(3))
+    assert state(6) == (False, day(5))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headwater.health.findings.models import Affected
-from headwater.health.findings.severity import is_critical, tier_of
+from headwater.health.findings.severity import is_critical, own_tier, tier_of
 
 NOBODY = Affected(datasets=3, jobs=2)
 ANSWER = Affected(answers=1)
@@ -53,3 +53,10 @@ def test_critical_nodes_are_certified_of_a_critical_tier_or_models(
     tags: list[str], type: str | None, expected: bool
 ) -> None:
     assert is_critical(tags, type) is expected
+
+
+def test_policies_and_urgent_service_levels_set_the_tier() -> None:
+    assert own_tier("policy-violation", {"severity": "P3"}) == "P3"
+    assert own_tier("contract-violation", {"serviceLevel": "regulatory"}) == "P1"
+    assert own_tier("contract-violation", {"serviceLevel": None}) is None
+    assert own_tier("stale-dataset", {"serviceLevel": "regulatory"}) is None

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from headwater.governance.contracts.clauses import FRESHNESS
 from headwater.governance.contracts.evaluate import Violation, violations_of
 from headwater.governance.contracts.observations import NewData, Observation, Observed
 from headwater.health.findings.datasets.history import DatasetHistory, Measures, Report
@@ -21,6 +22,7 @@ from headwater.lineage.questions.measure_changes import DISTINCT_COUNT, NULL_SHA
 
 RULE = "contract-violation"
 LISTED_MAX = 20
+REGULATORY, OPERATIONAL = "regulatory", "operational"
 _DIGITS = 12
 
 
@@ -125,9 +127,29 @@ def _evidence(history: DatasetHistory, some: Sequence[Violation]) -> dict[str, A
         "begunBy": first.begun_by,
         "run": first.run or None,
         "job": first.job or None,
+        "serviceLevel": _urgent_driver(history, some),
         "readers": readers[:LISTED_MAX],
         "readerCount": len(readers),
     }
+
+
+def _urgent_driver(history: DatasetHistory, some: Sequence[Violation]) -> str | None:
+    """Return the driver of a service level that makes broken clauses urgent; None without one.
+
+    A law is broken with any clause of its contract, operations wait for the data of a late one.
+    """
+    first = some[0]
+    facets = (one.facet for one in history.contracts)
+    drivers = {
+        (level.driver or "").strip().casefold()
+        for facet in facets
+        if (facet.contract_id, facet.version) == (first.contract_id, first.version)
+        for level in facet.service_levels or ()
+    }
+    if REGULATORY in drivers:
+        return REGULATORY
+    is_late = any(one.clause.kind == FRESHNESS for one in some)
+    return OPERATIONAL if is_late and OPERATIONAL in drivers else None
 
 
 def _clauses(some: Iterable[Violation]) -> Iterator[dict[str, Any]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from headwater.health.findings.datasets.contract_violation import (
     contract_violations,
     detect_contract_violation,
@@ -48,6 +50,7 @@ def test_clauses_that_one_version_broke_are_one_finding() -> None:
         "begunBy": "artifact:db:orders:1",
         "run": "run:1",
         "job": "job:etl:load",
+        "serviceLevel": None,
         "readers": ["job:etl:letters"],
         "readerCount": 1,
     }
@@ -59,6 +62,28 @@ def test_a_late_dataset_breaks_its_contract_by_the_clock() -> None:
     assert list(detect_contract_violation(given, day(0.9))) == []
     [one] = detect_contract_violation(given, day(2))
     assert (one.first_seen, one.resolved_at) == (day(1), None)
+
+
+@pytest.mark.parametrize(
+    ("driver", "late", "missing"),
+    [
+        ("regulatory", "regulatory", "regulatory"),
+        (" Operational", "operational", None),
+        ("analytics", None, None),
+        (None, None, None),
+    ],
+)
+def test_a_service_level_makes_a_broken_contract_urgent(
+    driver: str | None, late: str | None, missing: str | None
+) -> None:
+    level = {"property": "freshness", "value": 1, "unit": "d", "driver": driver}
+    contract = in_force(serviceLevels=[level], columns=[{"name": "mail"}])
+    given = history(versions=(with_schema(0, {"id": "int"}),), contracts=(contract,))
+    found = {
+        one.evidence["clauses"][0]["clause"]: one.evidence["serviceLevel"]
+        for one in detect_contract_violation(given, day(2))
+    }
+    assert found == {"freshness": late, "column": missing}
 
 
 def test_a_check_job_names_the_run_that_wrote_the_version() -> None:
