@@ -299,6 +299,9 @@ def _background_threads(components: Components, stop: threading.Event) -> list[t
             target=components.service_levels.run, args=(stop,), name="service-levels", daemon=True
         ),
     ]
+    threads.append(
+        threading.Thread(target=components.policies.run, args=(stop,), name="policies", daemon=True)
+    )
     if view.cache is not None:
         threads.append(
             threading.Thread(target=view.cache.run, args=(stop,), name="lineage-cache", daemon=True)

@@ -191,8 +191,10 @@ def history(
 ) -> None:
     """Show what the policies would have reported on each of the last days, and to whom.
 
-    The lineage and the age of data are those of the day. Owners, tags, types and descriptions are
-    those of now: earlier ones are not kept. So a policy on these cannot be known for the past."""
+    Each dataset that was dropped or deleted in these days is a proposed delete at that time: the
+    policies that would have blocked it are listed, with those who would have been told. The lineage
+    and the age of data are those of the day. Owners, tags, types and descriptions are those of now:
+    earlier ones are not kept. So a policy on these cannot be known for the past."""
     from headwater.governance.policies.files import read_required_files
 
     files, now = read_required_files(directory), datetime.now(UTC)
@@ -205,19 +207,33 @@ def history(
                     continue
                 row = by_key.setdefault(_key(one), {**one, "days": 0, "first": _day(instant)})
                 row.update(last=_day(instant), days=row["days"] + 1)
+        since = (now - timedelta(days=days)).isoformat()
+        removed = _check(backend, files, removed_since=since)
+    removals = [*removed["violations"], *removed["unknown"]]
     rows = sorted(by_key.values(), key=lambda one: (one["severity"], one["first"], _key(one)))
     if as_json:
-        typer.echo(json.dumps({"days": days, "violations": rows}, indent=2))
+        typer.echo(json.dumps({"days": days, "violations": rows, "removals": removals}, indent=2))
         return
     from headwater.cli.render import with_noun
 
     for row in rows:
-        told = ", ".join([*row["owners"], *row["notify"]]) or "nobody"
         typer.echo(
             f"{row['severity']} {row['policy']} {row['urn']}: {with_noun(row['days'], 'day')}, "
-            f"from {row['first']} to {row['last']}; {row['enforce']}; to {told}"
+            f"from {row['first']} to {row['last']}; {row['enforce']}; to {_told(row)}"
         )
-    typer.echo(f"{with_noun(len(rows), 'violation')} in {with_noun(days, 'day')}")
+    for row in removals:
+        typer.echo(
+            f"{row['severity']} {row['policy']} {row['urn']}: removed {row['since']}; "
+            f"{row['enforce']}; to {_told(row)}: {row['unknown'] or row['message']}"
+        )
+    typer.echo(
+        f"{with_noun(len(rows), 'violation')} in {with_noun(days, 'day')}, "
+        f"{with_noun(len(removals), 'removal')} against a policy"
+    )
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    return ", ".join(dict.fromkeys([*row["owners"], *row["notify"]])) or "nobody"
 
 
 def _check(
@@ -227,6 +243,7 @@ def _check(
     nodes: Sequence[str] | None = None,
     change: Mapping[str, str] | None = None,
     as_of: str | None = None,
+    removed_since: str | None = None,
 ) -> Data:
     """Return what the policies say, as JSON: violations, what is unknown, and counts."""
     variables = {
@@ -234,6 +251,7 @@ def _check(
         "nodes": nodes,
         "change": change,
         "asOf": as_of,
+        "removedSince": removed_since,
         "first": _PAGE,
     }
     found: list[Data] = []
@@ -244,7 +262,7 @@ def _check(
         if not page["pageInfo"]["hasNextPage"]:
             break
         after = page["pageInfo"]["endCursor"]
-    if page["policyCount"] == 0 and not found and change is None:
+    if page["policyCount"] == 0 and not found and not change and not removed_since:
         raise QueryError("none of the policies concerns the graph as it is", hint="Use --for.")
     return {
         "violations": [one for one in found if one["unknown"] is None],

@@ -101,7 +101,7 @@ def assess(
             f"{len(changes)} changes are not between 1 and {CHANGES_MAX}",
             hint="Send fewer changes at once.",
         )
-    deadline = time.monotonic() + timeout_seconds
+    deadline = time.monotonic() + timeout_seconds + view.planning_seconds
     # The report is about the graph as it is now, not about a cache that is a moment old.
     view = view.up_to_date()
     planned = [_PlannedChange(change, require_node(view, change.urn)) for change in changes]

@@ -149,7 +149,9 @@ def test_diff_shows_what_appears_and_vanishes(policies: str, tmp_path: Path) -> 
 
 def test_history_counts_days(policies: str) -> None:
     result = invoke("history", policies, "--days", "2", "--json")
-    (row,) = json.loads(result.stdout)["violations"]
+    found = json.loads(result.stdout)
+    assert found["removals"] == []
+    (row,) = found["violations"]
     assert (row["policy"], row["urn"], row["days"]) == ("owned", ds("raw"), 3)
 
 

@@ -24,7 +24,22 @@ class Shop:
 
     def __init__(self, running: Running) -> None:
         self.url = running.url
+        self.home = running.home
         self._running = running
+
+    def wait_folded(self) -> None:
+        """Wait until the graph has every accepted event."""
+        self._running.wait_folded()
+
+    def send(self, event: Any) -> None:
+        """Send one event, as a producer does."""
+        request = urllib.request.Request(
+            f"{self.url}/api/v1/lineage",
+            json.dumps(event).encode(),
+            {"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            assert answer.status < 300
 
     def ask(self, query: str, **variables: Any) -> Any:
         """Return the data of a GraphQL query after all accepted events are folded."""
@@ -87,7 +102,10 @@ class Shop:
 def shop(
     neo4j_server: Neo4jServer, database: Database, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Shop]:
-    with started(neo4j_server, database, tmp_path_factory.mktemp("headwater")) as running:
+    home = tmp_path_factory.mktemp("headwater")
+    # The server reads policies from here, if a test writes some.
+    (home / "policies").mkdir()
+    with started(neo4j_server, database, home) as running:
         yield Shop(running)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.governance.policies.check import policy_violations
+from headwater.governance.policies.check import check_graph
 from headwater.governance.policies.files import PolicyFile, parse_policies
 from headwater.governance.policies.models import PolicySet, Violation
 from headwater.lineage.view import GraphView
@@ -93,7 +93,7 @@ def policies() -> PolicySet:
 
 
 def violations(database: Database) -> list[Violation]:
-    return policy_violations(GraphView(database), policies(), NOW)
+    return list(check_graph(GraphView(database), policies(), NOW).violations)
 
 
 @pytest.mark.parametrize("seed", range(4))

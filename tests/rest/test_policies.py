@@ -6,7 +6,7 @@ A test reads orders too. `secret/x -> hidden` reads staging.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -215,6 +215,31 @@ def test_what_is_unknown_is_refused_where_a_policy_blocks(decide: Decide) -> Non
 
 def test_inference_needs_fresh_sources(decide: Decide) -> None:
     assert decide("inference", "mart")["reason"] in (None, "unknown")
+
+
+def test_a_model_waits_until_its_source_is_fresh(decide: Decide, database: Database) -> None:
+    """The case of raw_customers: not updated in 24 hours, so no inference, and the team learns."""
+
+    def loaded(run: str, hours: float) -> Event:
+        ended = datetime.now(UTC) - timedelta(hours=hours)
+        event = run_event(run, job="ingest", outputs=[dataset("raw_customers")])
+        return {**event, "eventTime": ended.isoformat()}
+
+    owners = {"ownership": {"owners": [{"name": "team:churn"}]}}
+    model = dataset("churn-model", {"datasetType": {"datasetType": "MODEL"}, **owners})
+    trained = run_event("t9", job="train", inputs=["raw_customers"], outputs=[model])
+    write_events(database, [loaded("i1", 26), at_now(trained)])
+    found = decide("inference", "churn-model", actor="scoring")
+    assert (found["allowed"], found["enforce"], found["reason"]) == (False, "block", None)
+    [late] = found["violations"]
+    assert (late["policy"], late["severity"]) == ("fresh", "P1")
+    assert late["message"] == (
+        f"A source of churn-model is too old; its sources are {ds('raw_customers')}"
+    )
+    assert late["owners"] == ["team:churn"]
+    write_events(database, [loaded("i2", 1)])
+    found = decide("inference", "churn-model")
+    assert (found["allowed"], found["violations"]) == (True, [])
 
 
 def test_a_hidden_dataset_is_as_unknown_as_one_that_does_not_exist(decide: Decide) -> None:

@@ -15,7 +15,8 @@ from typing import Any
 from headwater.cypher.driver.database import Database
 from headwater.cypher.query_catalog import Query, load_queries
 
-# The queries of nearly every question, by the beginnings of their names.
+# The queries of nearly every question, and of those for which a pipeline or a branch waits, by the
+# beginnings of their names.
 _FIRST = (
     "read/nodes/properties",
     "read/nodes/canonical_datasets",
@@ -28,6 +29,15 @@ _FIRST = (
     "read/lists/",
     "read/catalog/search",
     "read/nodes/owners",
+    "read/policies/",
+    "read/impact/",
+    "read/nodes/facts",
+    "read/nodes/dataset_answers",
+    "read/figures/answers_of_datasets",
+    "read/findings/cited_datasets",
+    "read/governance/dataset_columns",
+    "read/personal_data/classified_among",
+    "read/personal_data/links",
 )
 # How much longer a question may take until they are planned.
 PLANNING_SECONDS_MAX = 50.0
@@ -86,7 +96,7 @@ def is_fold_query(query: Query) -> bool:
 
 
 def is_first_query(query: Query) -> bool:
-    """Return True for the queries of nearly every question."""
+    """Return True for the queries of nearly every question, of decisions and of the gate."""
     return query.name.startswith(_FIRST)
 
 

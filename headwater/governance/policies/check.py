@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from headwater.chunks import chunks
@@ -22,14 +23,13 @@ from headwater.governance.policies.models import (
 from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.nodes import resolve_urn
 from headwater.lineage.view import GraphView
-from headwater.schema.urns import parse_urn
 
 NODES_PER_CHUNK = 500
 _PAGE = 1_000
 # More nodes than this are not evaluated in one request.
 NODES_MAX = 200_000
 # How long the evaluation of one request may take, and after how many policies the time is read.
-SECONDS_MAX = 120.0
+SECONDS_MAX = 20.0
 _POLICIES_PER_STEP = 20
 # Nodes that a caller names.
 URNS_MAX = 1_000
@@ -64,36 +64,13 @@ class CheckRequest:
     change: a proposed change of them; None: the standing policies.
     past: evaluate the lineage of the instant.
     test_consumers: patterns of the namespaces and names of consumers that are tests.
+    seconds_max: how long the evaluation may take.
     """
 
     change: Change | None = None
     past: bool = False
     test_consumers: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class ViolationFilter:
-    """Conditions on violations; an empty one matches everything.
-
-    include_unknown: also what cannot be assessed.
-    """
-
-    policy: str = ""
-    severity: str = ""
-    namespace: str = ""
-    urn: str = ""
-    include_unknown: bool = False
-
-    def includes_policy(self, policy: Policy) -> bool:
-        """Return True if the violations of a policy are wanted."""
-        return self.policy in ("", policy.name) and self.severity in ("", policy.severity)
-
-    def includes_node(self, urn: str) -> bool:
-        """Return True if the violations of a node are wanted."""
-        if not self.namespace:
-            return True
-        parts = parse_urn(urn).parts
-        return urn.startswith(("dataset:", "job:")) and parts[:1] == (self.namespace,)
+    seconds_max: float = math.inf
 
 
 def check_graph(
@@ -110,10 +87,9 @@ def check_graph(
         QueryError: There are more nodes than `NODES_MAX`.
     """
     standing = policies.standing
-    urns = list(_subjects(view, standing))
-    return _check(
-        view, standing, urns, instant, None, FactsRequest(_needs(standing), past, test_consumers)
-    )
+    urns = list(_subjects(view, standing, instant if past else None))
+    request = CheckRequest(None, past, test_consumers, SECONDS_MAX)
+    return _check(view, standing, urns, instant, request)
 
 
 def check_nodes(
@@ -131,7 +107,8 @@ def check_nodes(
     if len(urns) > URNS_MAX:
         raise QueryError(f"there are more than {URNS_MAX} nodes", hint="Check them in parts.")
     resolved = [resolve_urn(view, urn) for urn in dict.fromkeys(urns)]
-    return check_known_nodes(view, policies, resolved, instant, request)
+    bounded = replace(request, seconds_max=SECONDS_MAX)
+    return check_known_nodes(view, policies, resolved, instant, bounded)
 
 
 def check_known_nodes(
@@ -151,8 +128,7 @@ def check_known_nodes(
         known = ", ".join(SUBJECTS_OF_ACTION)
         raise QueryError(f"there is no action {change.action[:40]!r}", hint=f"Actions: {known}.")
     wanted = policies.standing if change is None else policies_of(policies, change.action)
-    facts = FactsRequest(_needs(wanted), request.past, request.test_consumers)
-    return _check(view, wanted, urns, instant, change, facts)
+    return _check(view, wanted, urns, instant, request)
 
 
 def policies_of(policies: PolicySet, action: str) -> tuple[Policy, ...]:
@@ -161,45 +137,24 @@ def policies_of(policies: PolicySet, action: str) -> tuple[Policy, ...]:
     return tuple(policy for policy in policies.policies if policy.subjects & subjects)
 
 
-def policy_violations(
-    view: GraphView,
-    policies: PolicySet,
-    instant: datetime,
-    filter: ViolationFilter = ViolationFilter(),
-    *,
-    test_consumers: tuple[str, ...] = (),
-) -> list[Violation]:
-    """Return the violations of standing policies on the nodes that the caller sees."""
-    wanted = PolicySet(
-        tuple(one for one in policies.standing if filter.includes_policy(one)), policies.digest
-    )
-    if not wanted.policies:
-        return []
-    if filter.urn:
-        request = CheckRequest(test_consumers=test_consumers)
-        found = check_nodes(view, wanted, [filter.urn], instant, request)
-    else:
-        found = check_graph(view, wanted, instant, test_consumers=test_consumers)
-    unknown = found.unknown if filter.include_unknown else ()
-    return [one for one in (*found.violations, *unknown) if filter.includes_node(one.urn)]
-
-
 def _check(
     view: GraphView,
     policies: Sequence[Policy],
     urns: Sequence[str],
     instant: datetime,
-    change: Change | None,
-    request: FactsRequest,
+    request: CheckRequest,
 ) -> Checked:
     violations: list[Violation] = []
     found: set[str] = set()
-    deadline = time.monotonic() + SECONDS_MAX + view.planning_seconds
+    facts_request = FactsRequest(_needs(policies), request.past, request.test_consumers)
+    deadline = time.monotonic() + request.seconds_max + view.planning_seconds
+    steps = list(chunks(list(policies), _POLICIES_PER_STEP))
     for some in chunks(list(urns), NODES_PER_CHUNK):
-        for urn, facts in read_facts(view, some, instant, change, request).items():
+        read = read_facts(view, some, instant, request.change, facts_request)
+        for urn, facts in read.items():
             found.add(urn)
-            for part in chunks(list(policies), _POLICIES_PER_STEP):
-                violations += evaluate(part, facts, instant)
+            for step in steps:
+                violations += evaluate(step, facts, instant)
                 _require_time(deadline)
     ordered = sorted(violations, key=lambda one: (one.severity, one.policy, one.urn))
     return Checked(
@@ -223,13 +178,13 @@ def _needs(policies: Iterable[Policy]) -> frozenset[str]:
     return frozenset(name for policy in policies for name in policy.variables)
 
 
-def _subjects(view: GraphView, policies: Sequence[Policy]) -> Iterator[str]:
-    """Yield the visible nodes that one of the policies may concern."""
+def _subjects(view: GraphView, policies: Sequence[Policy], at: datetime | None) -> Iterator[str]:
+    """Yield the visible nodes that one of the policies may concern, at an instant or now."""
     count = 0
     for kind, subjects in _KINDS.items():
         if not any(policy.subjects.intersection(subjects) for policy in policies):
             continue
-        for urn in _urns(view, kind):
+        for urn in _urns(view, kind, at):
             count += 1
             if count > NODES_MAX:
                 raise QueryError(
@@ -239,12 +194,13 @@ def _subjects(view: GraphView, policies: Sequence[Policy]) -> Iterator[str]:
             yield urn
 
 
-def _urns(view: GraphView, kind: str) -> Iterator[str]:
+def _urns(view: GraphView, kind: str, at: datetime | None) -> Iterator[str]:
     after = ""
     while rows := view.read(
         "read/policies/subject_urns",
         kind=kind,
         after=after,
+        at=at,
         visible=view.visibility.regexes,
         limit=_PAGE,
     ):

@@ -11,6 +11,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from headwater.chunks import chunks
+from headwater.cypher.driver.database import Row
 from headwater.governance.policies.reached import Reached, read_reached
 from headwater.lineage.hidden_nodes import HIDDEN
 from headwater.lineage.node_visibility import select_visible
@@ -70,14 +72,14 @@ def certified_rivals(view: GraphView, urns: Collection[str]) -> dict[str, list[s
     usable = [one for one in certified if not one.is_deprecated]
     if not usable:
         return {}
-    wanted = set(urns)
-    known = {one.urn: one for one in usable}
-    shapes = {one.columns for one in usable}
-    known |= {
+    wanted, shapes = set(urns), {one.columns for one in usable}
+    known = {
         one.urn: one
-        for one in _read_candidates(view)
-        if one.urn in wanted and one.columns in shapes and not one.is_certified
+        for one in _read_candidates_among(view, wanted)
+        if one.columns in shapes and not one.is_certified
     }
+    shapes = {one.columns for one in known.values()}
+    known |= {one.urn: one for one in usable if one.columns in shapes}
     same = _by_columns(known.values())
     reached = read_reached(view, [one.urn for some in same for one in some], _UPSTREAM)
     rivals: dict[str, list[str]] = {}
@@ -136,6 +138,14 @@ def _by_columns(candidates: Iterable[Candidate]) -> list[list[Candidate]]:
     return [some for some in same.values() if len(some) > 1]
 
 
+def _read_candidates_among(view: GraphView, urns: Collection[str]) -> Iterator[Candidate]:
+    """Yield those of these datasets that are visible and have enough columns."""
+    for some in chunks(select_visible(view, sorted(urns)), _PAGE):
+        yield from _candidates(
+            view.read("read/governance/dataset_columns_among", urns=some, columnsMin=COLUMNS_MIN)
+        )
+
+
 def _read_candidates(view: GraphView, *, certified: bool = False) -> Iterator[Candidate]:
     """Yield the visible datasets with enough columns."""
     after = ""
@@ -148,10 +158,14 @@ def _read_candidates(view: GraphView, *, certified: bool = False) -> Iterator[Ca
         limit=_PAGE,
     ):
         visible = set(select_visible(view, [row["urn"] for row in rows]))
-        for row in rows:
-            columns = frozenset(name.casefold() for name in row["columns"])
-            if row["urn"] in visible and len(columns) >= COLUMNS_MIN:
-                own = [tag for tag in row["tags"] if tag.partition(":")[0] not in row["columns"]]
-                is_deprecated = row["deprecated"] or has_tag(own, *_DEPRECATED)
-                yield Candidate(row["urn"], columns, has_tag(own, *_CERTIFIED), is_deprecated)
+        yield from _candidates(row for row in rows if row["urn"] in visible)
         after = rows[-1]["urn"]
+
+
+def _candidates(rows: Iterable[Row]) -> Iterator[Candidate]:
+    for row in rows:
+        columns = frozenset(name.casefold() for name in row["columns"])
+        if len(columns) >= COLUMNS_MIN:
+            own = [tag for tag in row["tags"] if tag.partition(":")[0] not in row["columns"]]
+            is_deprecated = row["deprecated"] or has_tag(own, *_DEPRECATED)
+            yield Candidate(row["urn"], columns, has_tag(own, *_CERTIFIED), is_deprecated)

@@ -47,6 +47,15 @@ _DEPRECATED_STATES = frozenset({"status=deprecated", "lifecycle=deprecated"})
 _MODEL = "model"
 _REPLACEABLE = "upstream.replaceable"
 # The kinds of node for which it is known which personal data reaches them.
+# The variables for which the versions of datasets and the runs of jobs are read.
+_OLDEST = frozenset({"node.oldestSeconds"})
+_AGES = _OLDEST | {
+    "node.updated",
+    "node.ageSeconds",
+    "upstream.inputs",
+    "upstream.datasets",
+    "upstream.sources",
+}
 _CLASSIFIED = ("dataset:", "answer:")
 
 
@@ -69,6 +78,10 @@ class FactsRequest:
         if self.needs is None:
             return True
         return any(VARIABLES[name].group == group for name in self.needs if name in VARIABLES)
+
+    def needs_any(self, names: Collection[str]) -> bool:
+        """Return True if one of these variables is needed."""
+        return self.needs is None or not frozenset(names).isdisjoint(self.needs)
 
     @cached_property
     def test_consumer_pattern(self) -> re.Pattern[str] | None:
@@ -111,20 +124,27 @@ def read_facts(
     found: dict[str, Facts] = {}
     for some in chunks(list(dict.fromkeys(urns)), URNS_MAX):
         read = _Read(instant, request)
-        known = _read_rows(view, select_visible(view, some), read)
+        with_updated = request.needs_any(_AGES)
+        known = _read_rows(view, select_visible(view, some), read, with_updated=with_updated)
         _read_related(view, known, change, read)
         found.update((urn, _facts(urn, read, change)) for urn in known)
     return found
 
 
-def _read_rows(view: GraphView, urns: Iterable[str], read: _Read) -> list[str]:
+def _read_rows(
+    view: GraphView, urns: Iterable[str], read: _Read, *, with_updated: bool
+) -> list[str]:
     """Read the properties of nodes that are not read yet; return those that exist."""
     wanted = [urn for urn in urns if not urn.startswith(HIDDEN)]
-    needs = read.request.needs
-    with_oldest = needs is None or "node.oldestSeconds" in needs
     unread = [urn for urn in dict.fromkeys(wanted) if urn not in read.rows]
     for some in chunks(unread, URNS_MAX):
-        rows = view.read("read/policies/nodes", urns=some, at=read.instant, withOldest=with_oldest)
+        rows = view.read(
+            "read/policies/nodes",
+            urns=some,
+            at=read.instant,
+            withUpdated=with_updated,
+            withOldest=with_updated and read.request.needs_any(_OLDEST),
+        )
         read.rows.update((row["urn"], dict(row)) for row in rows)
     sources = {
         row["source"]: urn
@@ -150,7 +170,11 @@ def _read_related(view: GraphView, urns: Sequence[str], change: Change | None, r
         read.reached = read_reached(
             view, urns, directions, as_of=read.instant if request.past else None, job=job
         )
-        _read_rows(view, chain.from_iterable(one.urns for one in read.reached.values()), read)
+        reached = list(read.reached.values())
+        upstream = chain.from_iterable(one.urns_upstream for one in reached)
+        _read_rows(view, upstream, read, with_updated=request.needs_any(_AGES))
+        downstream = chain.from_iterable(one.urns_downstream for one in reached)
+        _read_rows(view, downstream, read, with_updated=False)
     if request.needs is None or _REPLACEABLE in request.needs:
         inputs = set(chain.from_iterable(one.inputs for one in read.reached.values()))
         read.rivals = certified_rivals(view, inputs)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
 
 from headwater.chunks import chunks
-from headwater.lineage.hidden_nodes import HIDDEN
+from headwater.lineage.hidden_nodes import HIDDEN, Edge
 from headwater.lineage.node_visibility import find_hidden
 from headwater.lineage.traversal.bfs import traverse
 from headwater.lineage.traversal.layers import DATASETS_DOWN, DATASETS_UP, Layer, at_instant
@@ -33,7 +34,7 @@ _READABLE = (_DATASET, HIDDEN)
 class Reached:
     """The nodes that searches from one node reached; None: not searched.
 
-    inputs: the datasets directly upstream; sources: those without a known producer.
+    inputs: the datasets directly upstream; sources: those that come from no other dataset.
     readers: the jobs that read the node, or datasets that come from it without a known job.
     citing: the answers that cite a version of the node.
     answers: the answers that cite a version of it or of a dataset downstream.
@@ -51,17 +52,14 @@ class Reached:
     is_downstream_cut: bool = False
 
     @property
-    def urns(self) -> Iterator[str]:
-        """Return all nodes that were reached."""
-        return chain(
-            self.upstream or (),
-            self.inputs,
-            self.sources,
-            self.readers or (),
-            self.citing,
-            self.downstream or (),
-            self.answers,
-        )
+    def urns_upstream(self) -> Iterator[str]:
+        """Return the nodes that the search upstream reached."""
+        return chain(self.upstream or (), self.inputs, self.sources)
+
+    @property
+    def urns_downstream(self) -> Iterator[str]:
+        """Return the nodes that the search downstream reached."""
+        return chain(self.readers or (), self.citing, self.downstream or (), self.answers)
 
 
 def read_reached(
@@ -104,9 +102,8 @@ def _search_upstream(
         one.inputs = sorted(
             starts[urn] if is_answer else [node for node in datasets if traversal.nodes[node] <= 1]
         )
-        with_producer = {edge.target for edge in traversal.edges}
         candidates = datasets if is_answer or not urn.startswith(_DATASET) else [urn, *datasets]
-        one.sources = sorted(node for node in candidates if node not in with_producer)
+        one.sources = sources_among(candidates, traversal.edges)
         one.is_cut = bool(traversal.truncated) or bool(traversal.frontier)
 
 
@@ -131,6 +128,25 @@ def _search_downstream(
         one.citing = sorted(citing.get(urn, ()))
         below = citing_of((urn, *(one.downstream or ())), citing)
         one.answers = sorted(below)
+
+
+def sources_among(datasets: Iterable[str], edges: Iterable[Edge]) -> list[str]:
+    """Return the datasets that come from no other one by these edges, in order.
+
+    A job without inputs, or whose only input is its output, brings data from outside the graph.
+    """
+    origins: dict[str, set[str]] = defaultdict(set)
+    for edge in edges:
+        origins[edge.target].add(edge.source)
+
+    def is_source(dataset: str) -> bool:
+        for origin in origins.get(dataset, ()):
+            others = origins.get(origin, set()) if origin.startswith(_JOB) else {origin}
+            if others - {dataset}:
+                return False
+        return True
+
+    return sorted(filter(is_source, datasets))
 
 
 def citing_of(nodes: Iterable[str], citing: Mapping[str, Sequence[str]]) -> set[str]:

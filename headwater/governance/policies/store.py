@@ -106,17 +106,32 @@ class PolicyStore:
         self._state = PolicyState(directory=str(directory)) if directory else NO_POLICIES
 
     def read(self) -> PolicyState:
-        """Return the policies in force."""
-        if self._directory is None:
+        """Return the policies in force.
+
+        While another thread reads changed files, it returns those that were in force before.
+        """
+        is_first = self._seen is self
+        if self._directory is None or not self._lock.acquire(blocking=is_first):
             return self._state
-        with self._lock:
+        try:
             if self._clock() - self._looked_at >= POLL_SECONDS:
                 self._looked_at = self._clock()
                 seen = _signature(self._directory)
                 if seen != self._seen:
-                    self._seen = seen
                     self._state = self._load(self._directory)
+                    self._seen = seen
             return self._state
+        finally:
+            self._lock.release()
+
+    def run(self, stop: threading.Event) -> None:
+        """Read the directory until `stop` is set, so that no question waits for changed files."""
+        while self._directory is not None and not stop.is_set():
+            try:
+                self.read()
+            except Exception:
+                log.exception("policies_read_failed directory=%s", self._directory)
+            stop.wait(POLL_SECONDS / 4)
 
     def _load(self, directory: Path) -> PolicyState:
         try:

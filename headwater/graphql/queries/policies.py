@@ -12,9 +12,11 @@ from strawberry.scalars import JSON
 
 from headwater.errors import QueryError
 from headwater.governance.policies import check, competing, models
-from headwater.governance.policies.check import Checked, ViolationFilter
+from headwater.governance.policies.check import Checked
 from headwater.governance.policies.files import FILE_BYTES_MAX, FILES_MAX, parse_policies
 from headwater.governance.policies.files import PolicyFile as File
+from headwater.governance.policies.removals import check_removals
+from headwater.governance.policies.standing import ViolationFilter, policy_violations
 from headwater.governance.policies.store import PolicyState
 from headwater.graphql.context import Context, Info
 from headwater.graphql.types.enums import Tier
@@ -40,7 +42,8 @@ class PolicyViolation:
         description="What it does to a proposed change: block, warn or audit."
     )
     since: datetime | None = strawberry.field(
-        description="The first event that names the node: the violation is not older."
+        description="The first event that names the node: the violation is not older. Of a past "
+        "removal, its time."
     )
     unknown: str | None = strawberry.field(
         description="Why the policy cannot be assessed; null for a violation."
@@ -202,7 +205,7 @@ class ProposedChange:
 class PolicyQueries:
     @resolver(
         "The nodes that violate the policies in force, the most urgent first. They are evaluated "
-        "now, on what the key sees."
+        "on what the key sees, at most 30 seconds ago, and again once the graph changes."
     )
     async def policy_violations(
         self,
@@ -294,13 +297,27 @@ class PolicyQueries:
                 "tags and descriptions are those of now."
             ),
         ] = None,
+        removed_since: Annotated[
+            datetime | None,
+            strawberry.argument(
+                description="Instead of nodes: the datasets that were dropped or deleted since "
+                "then, each as a proposed delete at the moment before, on the lineage of then."
+            ),
+        ] = None,
         first: First = None,
         after: After = None,
     ) -> PolicyCheck | None:
         request = page_request(first, after, maximum=_CHECK_PAGE_MAX)
-        found = await info.context.run_in_thread(
-            _check, info.context, files, nodes, _change(change), as_of
-        )
+        if removed_since is None:
+            found = await info.context.run_in_thread(
+                _check, info.context, files, nodes, _change(change), as_of
+            )
+        elif nodes is not None or change is not None:
+            raise QueryError("removedSince excludes nodes and change", hint="Ask for one of them.")
+        else:
+            found = await info.context.run_in_thread(
+                _check_removals, info.context, files, removed_since, as_of
+            )
         entries = [*found.violations, *found.unknown]
         page: Page[models.Violation] = cut_page(entries, _key, request, shape=_SHAPE)
         return PolicyCheck.of(
@@ -336,7 +353,7 @@ def _state(context: Context) -> PolicyState:
 def _violations(context: Context, filter: ViolationFilter) -> tuple[list[models.Violation], str]:
     """Return the violations, and a note if files of policies cannot be used."""
     state = context.policies.read()
-    found = check.policy_violations(
+    found = policy_violations(
         context.view,
         state.policies,
         datetime.now(UTC),
@@ -359,18 +376,10 @@ def _check(
     change: models.Change | None,
     as_of: datetime | None,
 ) -> Checked:
-    if len(files) > FILES_MAX or sum(len(file.text) for file in files) > FILE_BYTES_MAX:
-        raise QueryError(
-            f"the files have more than {FILE_BYTES_MAX} characters, or there are more than "
-            f"{FILES_MAX}",
-            hint="Check them in parts.",
-        )
-    policies = parse_policies([File(file.path, file.text) for file in files])
+    policies = _parsed(files)
     view: GraphView = context.view
     tests = context.policies.test_consumers
-    instant = as_of or datetime.now(UTC)
-    if instant.tzinfo is None:
-        instant = instant.replace(tzinfo=UTC)
+    instant = _utc(as_of) or datetime.now(UTC)
     if nodes is None:
         if change is not None:
             raise QueryError("a change needs nodes", hint="Give the nodes that it changes.")
@@ -379,3 +388,32 @@ def _check(
         )
     request = check.CheckRequest(change, as_of is not None, tests)
     return check.check_nodes(view, policies, nodes, instant, request)
+
+
+def _check_removals(
+    context: Context, files: Sequence[PolicyFile], since: datetime, as_of: datetime | None
+) -> Checked:
+    return check_removals(
+        context.view,
+        _parsed(files),
+        _utc(since) or since,
+        _utc(as_of) or datetime.now(UTC),
+        test_consumers=context.policies.test_consumers,
+    )
+
+
+def _utc(instant: datetime | None) -> datetime | None:
+    """Return an instant with a zone; one without is in UTC."""
+    if instant is None or instant.tzinfo is not None:
+        return instant
+    return instant.replace(tzinfo=UTC)
+
+
+def _parsed(files: Sequence[PolicyFile]) -> models.PolicySet:
+    if len(files) > FILES_MAX or sum(len(file.text) for file in files) > FILE_BYTES_MAX:
+        raise QueryError(
+            f"the files have more than {FILE_BYTES_MAX} characters, or there are more than "
+            f"{FILES_MAX}",
+            hint="Check them in parts.",
+        )
+    return parse_policies([File(file.path, file.text) for file in files])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from pathlib import Path
 
 from headwater.governance.policies.store import POLL_SECONDS, PolicyStore, policy_store
@@ -44,6 +46,31 @@ def test_changed_files_are_read_again(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").unlink()
     clock.pass_poll()
     assert names(store) == ["two"]
+
+
+def test_no_question_waits_while_changed_files_are_read(tmp_path: Path) -> None:
+    clock = Clock()
+    write(tmp_path / "a.yaml", ONE, 1)
+    store = PolicyStore(tmp_path, clock=clock)
+    assert names(store) == ["one"]
+    write(tmp_path / "a.yaml", ONE.replace("one", "two"), 2)
+    clock.pass_poll()
+    # Another thread holds the lock while it reads.
+    with store._lock:
+        assert names(store) == ["one"]
+    assert names(store) == ["two"]
+
+
+def test_a_thread_reads_changed_files(tmp_path: Path) -> None:
+    write(tmp_path / "a.yaml", ONE, 1)
+    store, stop = PolicyStore(tmp_path), threading.Event()
+    thread = threading.Thread(target=store.run, args=(stop,))
+    thread.start()
+    while not store._state.policies.policies:
+        time.sleep(0.01)
+    stop.set()
+    thread.join()
+    PolicyStore(None).run(threading.Event())
 
 
 def test_a_broken_file_keeps_the_last_good_policies(tmp_path: Path) -> None:

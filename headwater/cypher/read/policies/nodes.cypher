@@ -2,9 +2,10 @@
 // instant. `updated` is the newest complete version of a dataset or the newest capture of its
 // source, the end of the last successful run of a job, or the time of an answer. `oldest` is the
 // oldest version after the last overwrite that is known as one. `source` is a dataset's version
-// that no known run produced.
+// that no known run produced. Without $withUpdated all three are null.
 // access: read
-// params: $urns LIST<STRING>, $at DATETIME, $withOldest BOOLEAN = false
+// params: $urns LIST<STRING>, $at DATETIME, $withUpdated BOOLEAN = true,
+//   $withOldest BOOLEAN = false
 // returns: urn, kind, namespace, name, type, tags, owners, description, deprecated, dropped,
 //   created, lastSeen, updated, oldest, source, columns, approvals
 // example: headwater cypher read/policies/nodes --param urns=dataset:file:/raw/planes --param
@@ -12,18 +13,18 @@
 UNWIND $urns AS urn
 CALL (urn) {
   MATCH (n:Dataset {urn: urn})
-  WITH n, COLLECT {
+  WITH n, CASE WHEN $withUpdated THEN COLLECT {
     MATCH (a:Artifact)
     USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
     WHERE a.dataset = urn AND a.complete = true AND a.createdAt <= $at
     RETURN a.createdAt
     ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC, a.urn DESC LIMIT 1
-  }[0] AS made, COLLECT {
+  }[0] END AS made, CASE WHEN $withUpdated THEN COLLECT {
     MATCH (s:Source)
     USING INDEX SEEK s:Source(dataset)
     WHERE s.dataset = urn
     RETURN s {.urn, .capturedAt} ORDER BY s.capturedAt DESC LIMIT 1
-  }[0] AS source
+  }[0] END AS source
   RETURN 'dataset' AS kind, n.namespace AS namespace, n.name AS name,
     coalesce(n.type, n.subType) AS type, n.tags AS tags, n.owners AS owners,
     n.description AS description, n.deprecatedAt IS NOT NULL AS deprecated,
@@ -48,14 +49,15 @@ CALL (urn) {
   MATCH (n:Job {urn: urn})
   RETURN 'job' AS kind, n.namespace AS namespace, n.name AS name, n.type AS type, n.tags AS tags,
     n.owners AS owners, n.description AS description, n.deprecatedAt IS NOT NULL AS deprecated,
-    n.deletedAt AS dropped, n.firstSeen AS created, n.lastSeen AS lastSeen, COLLECT {
+    n.deletedAt AS dropped, n.firstSeen AS created, n.lastSeen AS lastSeen,
+    CASE WHEN $withUpdated THEN COLLECT {
       MATCH (r:PipelineRun)
       USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
       WHERE r.namespace = n.namespace AND r.pipelineName = n.name AND r.startedAt <= $at
         AND r.status = 'COMPLETE'
       RETURN r.finishedAt
       ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC LIMIT 1
-    }[0] AS updated, null AS oldest, null AS source, null AS columns,
+    }[0] END AS updated, null AS oldest, null AS source, null AS columns,
     n.approvals AS approvals
   UNION ALL
   MATCH (n:Answer {urn: urn})
