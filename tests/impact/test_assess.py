@@ -244,6 +244,15 @@ def test_the_report_of_seed_001(shop: GraphView) -> None:
     assert not report.hidden_affected
 
 
+def test_an_assessment_has_the_time_in_which_neo4j_plans(
+    shop: GraphView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = parse_changes([RENAME], RAW)
+    assert assess(shop, changes, timeout_seconds=0).truncated == "time"
+    monkeypatch.setattr(shop.database, "planning_seconds", 300.0)
+    assert assess(shop, changes, timeout_seconds=0).truncated == ""
+
+
 def test_every_asset_carries_its_evidence(shop: GraphView) -> None:
     affected = named(assessed(shop, RENAME))
     path, line = affected["stg_orders"].evidence

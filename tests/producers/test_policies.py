@@ -75,26 +75,25 @@ def now(event: Event) -> Event:
     return {**event, "eventTime": datetime.now(UTC).isoformat()}
 
 
-class TestDbt:
-    @pytest.fixture(scope="class")
-    def manifest(
-        self, ruled: Shop, dbt_programs: Path, tmp_path_factory: pytest.TempPathFactory
-    ) -> Path:
-        """Build with dbt, import its artifacts, and tag the regions of its tables."""
-        folder = tmp_path_factory.mktemp("ruled")
-        shutil.copytree(HERE / "dbt_shop", folder, dirs_exist_ok=True)
-        (folder / "ruled").mkdir()
-        done = run(dbt_programs, folder, "dbt", "build", SHOP_DATABASE="ruled/shop.duckdb")
-        assert "PASS=11 WARN=0 ERROR=1 SKIP=1" in done.stdout, done.stdout + done.stderr
-        options = ["--job-namespace", "ruled", "--url", ruled.url]
-        sent = headwater("import", "dbt", str(folder / "target"), *options)
-        assert sent.returncode == 0, sent.stderr
-        for name, region in REGIONS.items():
-            tags = {"tags": {"tags": [{"key": "region", "value": region}]}}
-            ruled.send(now(dataset_event(f"shop.main.{name}", 1, tags, namespace=TABLES)))
-        ruled.wait_folded()
-        return folder / "target/manifest.json"
+@pytest.fixture(scope="module")
+def manifest(ruled: Shop, dbt_programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build with dbt, import its artifacts, and tag the regions of its tables."""
+    folder = tmp_path_factory.mktemp("ruled")
+    shutil.copytree(HERE / "dbt_shop", folder, dirs_exist_ok=True)
+    (folder / "ruled").mkdir()
+    done = run(dbt_programs, folder, "dbt", "build", SHOP_DATABASE="ruled/shop.duckdb")
+    assert "PASS=11 WARN=0 ERROR=1 SKIP=1" in done.stdout, done.stdout + done.stderr
+    options = ["--job-namespace", "ruled", "--url", ruled.url]
+    sent = headwater("import", "dbt", str(folder / "target"), *options)
+    assert sent.returncode == 0, sent.stderr
+    for name, region in REGIONS.items():
+        tags = {"tags": {"tags": [{"key": "region", "value": region}]}}
+        ruled.send(now(dataset_event(f"shop.main.{name}", 1, tags, namespace=TABLES)))
+    ruled.wait_folded()
+    return folder / "target/manifest.json"
 
+
+class TestDbt:
     def ask(self, manifest: Path, url: str, *options: str) -> subprocess.CompletedProcess[str]:
         return headwater(
             "policy", "dbt", str(manifest), "--namespace", TABLES, "--url", url, *options

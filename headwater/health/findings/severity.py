@@ -15,9 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from headwater.health.findings.datasets.contract_violation import RULE as CONTRACT_VIOLATION
 from headwater.health.findings.models import Affected, Impact, Tier
-from headwater.health.findings.policy_violation import RULE as POLICY_VIOLATION
 from headwater.health.findings.rules import RULES
 from headwater.schema.tags import CRITICAL_TAGS
 
@@ -25,6 +23,7 @@ CERTIFIED_TAGS = ("certified", "certified=true")
 _IMPORTANT_TAGS = frozenset((*CRITICAL_TAGS, *CERTIFIED_TAGS))
 _MODEL = "model"
 _BREAKING_DRIFT = "schema-drift"
+_POLICY_VIOLATION, _CONTRACT_VIOLATION = "policy-violation", "contract-violation"
 
 
 def is_critical(tags: Iterable[str], type: str | None) -> bool:
@@ -34,9 +33,9 @@ def is_critical(tags: Iterable[str], type: str | None) -> bool:
 
 def own_tier(rule: str, evidence: Mapping[str, Any]) -> Tier | None:
     """Return the tier that the evidence of a finding sets, whomever it affects; None without it."""
-    if rule == POLICY_VIOLATION:
+    if rule == _POLICY_VIOLATION:
         return Tier(evidence["severity"])
-    return Tier.P1 if rule == CONTRACT_VIOLATION and evidence.get("serviceLevel") else None
+    return Tier.P1 if rule == _CONTRACT_VIOLATION and evidence.get("serviceLevel") else None
 
 
 def tier_of(rule: str, affected: Affected, *, is_subject_critical: bool = False) -> Tier:
