@@ -49,6 +49,7 @@ from headwater.health import http as health
 from headwater.health import metrics
 from headwater.health.alerts.delivery_metrics import DeliveryMetrics
 from headwater.health.figures.daily import run_daily_snapshots
+from headwater.health.own_spans import start_own_spans
 from headwater.health.platform import PlatformReader
 from headwater.health.request_timer import RequestTimer
 from headwater.health.service_levels.recorder import Recorder, Storage
@@ -175,6 +176,7 @@ def create_app(settings: Settings) -> Starlette:
 
     Raises SettingsError if callers need keys and none exists.
     """
+    start_own_spans()
     components = Components(settings)
 
     @asynccontextmanager

@@ -85,6 +85,7 @@ def worker(home: Home = None) -> None:
     import logging
 
     from headwater.health.metrics import observe_commit
+    from headwater.health.own_spans import start_own_spans
     from headwater.ingest.spool.spool import Spool
     from headwater.ingest.time_limits import TimeLimits
     from headwater.ingest.worker import Worker
@@ -93,6 +94,7 @@ def worker(home: Home = None) -> None:
     logging.basicConfig(
         level=settings.log_level.upper(), format="%(asctime)s %(name)s %(levelname)s %(message)s"
     )
+    start_own_spans()
     database = connect(settings)
     spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
     folding = Worker(

@@ -28,6 +28,7 @@ from headwater.errors import HeadwaterError
 from headwater.health.findings.metrics import FindingCounts
 from headwater.health.folding import FoldingState
 from headwater.health.multiprocess_metrics import VARIABLE
+from headwater.health.own_spans import own_spans
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import CommitReport
 from headwater.ingest.write.transaction import Checkpoint
@@ -70,6 +71,8 @@ def observe_commit(report: CommitReport) -> None:
     for received in report.received:
         lag.observe(max(report.committed_at - received / 1_000_000, 0.0))
     fold_time.observe(report.seconds)
+    if (spans := own_spans()) is not None:
+        spans.add_batch(report)
 
 
 def declare_redactions(classes: Iterable[str]) -> None:
@@ -85,6 +88,8 @@ def observe_redaction(kind: str) -> None:
 
 def observe_query(name: str, seconds: float) -> None:
     query_time.labels(name).observe(seconds)
+    if (spans := own_spans()) is not None:
+        spans.add_statement(name, seconds)
 
 
 class EventCounts(Collector):

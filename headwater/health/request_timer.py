@@ -1,4 +1,4 @@
-"""Measure every HTTP request."""
+"""Measure every HTTP request, and make a span of it if spans are on."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from prometheus_client import Histogram
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headwater.health import metrics, questions
+from headwater.health.own_spans import own_spans
 
 
 @cache
@@ -28,6 +29,8 @@ class RequestTimer:
             await self._app(scope, receive, send)
             return
         started, status = time.monotonic(), 500
+        spans = own_spans()
+        request = spans.open_request(scope) if spans is not None else None
 
         async def send_and_note_status(message: Message) -> None:
             nonlocal status
@@ -41,4 +44,6 @@ class RequestTimer:
             # Unrouted paths share one label: callers could otherwise create endless time series.
             path = getattr(scope.get("route"), "path", "other")
             _series(path, status).observe(time.monotonic() - started)
+            if spans is not None and request is not None:
+                spans.close_request(request, scope.get("method", ""), path, status)
             questions.observe_response(scope.get("method", ""), path, status)

@@ -137,6 +137,7 @@ def test_the_trust_dashboard_has_the_right_figures(page: Page) -> None:
     expect(page).to_have_title("Trust dashboard · Headwater")
     assert figures(page) == {
         "unknown-downstreams": "50 %",
+        "correlated-traces": "–",
         "model-completeness": "66.6 %",
         "coverage": "85.7 %",
         "median-blast-radius": "2",

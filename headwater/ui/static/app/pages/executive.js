@@ -18,7 +18,6 @@ const TILES = [
   "critical-consumers",
   "compliance-incidents",
   "exposed-artifacts",
-  "correlated-traces",
   "open-actions",
   "failing-runs",
   "unknown-downstreams",

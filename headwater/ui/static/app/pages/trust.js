@@ -15,6 +15,7 @@ import { useAsk } from "../use_ask.js";
 const TILES = [
   "coverage",
   "unknown-downstreams",
+  "correlated-traces",
   "median-blast-radius",
   "certified-path-integrity",
   "model-completeness",
