@@ -67,7 +67,7 @@ def test_a_violated_policy_has_its_reason_and_what_to_do(page: Page) -> None:
     assert row[:3] == ["P1 urgent", "no-blobs", "violated"]
     assert row[3] == "blob is a blob without a description"
     assert row[4] == "Ask team:privacy, or read the runbook. Runbook"
-    assert row[6] == "blocks it"
+    assert row[6] == "blocks a change"
     policies.get_by_text("Why, and the values that it reads").first.click()
     expect(policies).to_contain_text("Blobs cannot be searched for personal data.")
     expect(policies).to_contain_text("team:legal")
@@ -297,11 +297,11 @@ def test_all_policies_with_their_violations(page: Page) -> None:
         "P1 urgent",
         "no-blobs No blobs",
         "dataset",
-        "blocks it",
+        "blocks a change",
         "1",
         "0",
     ]
-    assert by_name["owners"][3] == "warns"
+    assert by_name["owners"][3] == "warns of a change"
     page.get_by_role("link", name="1 violation of no-blobs: show").click()
     violations = section(page, "Violations of no-blobs")
     wait_ready(page)

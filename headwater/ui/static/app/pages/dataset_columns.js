@@ -45,7 +45,7 @@ export function Columns({ dataset, tags, privacy }) {
 function tableColumns(rows) {
   /** @type {import("../parts/table.js").Column} */
   const privacy = {
-    title: t("explorer.overlay.privacy"),
+    title: t("privacy.class"),
     value: (row) => row.privacy.map((/** @type {any} */ entry) => entry.classification).join(" "),
     cell: (row) => html`<${PrivacyChips} entries=${row.privacy} />`,
   };

@@ -185,7 +185,7 @@ function Versions({ versions, name, contract, place }) {
 function versionColumns(contract, place) {
   return [
     { title: t("column.version"), value: (row) => row.version, cell: (row) => html`<${DiffLink} version=${row.version} contract=${contract} place=${place} />` },
-    { title: t("contract.since"), value: (row) => row.since, cell: (row) => html`<${Time} at=${row.since} />` },
+    { title: t("contract.broken.since"), value: (row) => row.since, cell: (row) => html`<${Time} at=${row.since} />` },
     { title: t("contract.until"), value: (row) => row.until ?? t("contract.now"), cell: (row) => (row.until ? html`<${Time} at=${row.until} />` : t("contract.now")) },
     { title: t("column.change"), value: changedText },
   ];

@@ -134,7 +134,7 @@ function approvalColumns() {
   return [
     { title: t("column.state"), value: word, cell: (row) => html`<${State} status=${row.active ? "COMPLETE" : null} word=${word(row)} />` },
     { title: t("policy.name"), value: (row) => row.policy, cell: (row) => text(row.policy) },
-    { title: t("column.reason"), value: (row) => row.reason, cell: (row) => html`<bdi>${row.reason}</bdi>` },
+    { title: t("approvals.reason"), value: (row) => row.reason, cell: (row) => html`<bdi>${row.reason}</bdi>` },
     { title: t("column.by"), value: (row) => row.by ?? t("edit.nobody"), cell: (row) => text(row.by ?? t("edit.nobody")) },
     { title: t("column.approved"), value: (row) => row.at, cell: (row) => html`<${Time} at=${row.at} />` },
     { title: t("approvals.until"), value: (row) => row.until ?? t("approvals.forever") },

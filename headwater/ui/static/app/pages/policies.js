@@ -86,8 +86,8 @@ function policyColumns(isKnown) {
     { title: t("policy.name"), value: (row) => row.name, cell: (row) => html`<${Name} text=${row.name} /> <div class="soft"><bdi>${row.title}</bdi></div>` },
     { title: t("policies.on"), value: (row) => row.on.join(", ") },
     { title: t("policy.enforce"), value: (row) => t(`policy.enforce.${row.enforce}`) },
-    { title: t("policies.violations"), value: (row) => (isKnown(row) ? row.violations : null), cell: (row) => isKnown(row) && html`<${ViolationCount} policy=${row} />` },
-    { title: t("policy.unknown"), value: (row) => (isKnown(row) ? row.unknown : null), cell: (row) => isKnown(row) && count(row.unknown), isNumber: true },
+    { title: t("policies.violated"), value: (row) => (isKnown(row) ? row.violations : null), cell: (row) => isKnown(row) && html`<${ViolationCount} policy=${row} />` },
+    { title: t("policies.unknown"), value: (row) => (isKnown(row) ? row.unknown : null), cell: (row) => isKnown(row) && count(row.unknown), isNumber: true },
     { title: t("column.owners"), value: (row) => row.owners.join(", "), cell: (row) => html`<${Owners} names=${row.owners} />` },
     { title: t("policies.file"), value: (row) => row.file, cell: (row) => html`<${Name} text=${row.file} />` },
   ];

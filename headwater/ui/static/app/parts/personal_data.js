@@ -90,7 +90,7 @@ export function PrivacySection({ asked, dataset }) {
       ${(/** @type {any} */ { nodes, totalCount }) => {
         if (!nodes.length) return html`<${Empty} title=${t("privacy.none")} hint=${t("privacy.none.hint")} />`;
         return html`<${DataTable}
-            caption=${t("privacy.caption", { count: count(nodes.length) })}
+            caption=${t("privacy.caption", { count: count(worstOfClasses(nodes).length) })}
             columns=${tableColumns(dataset.urn)}
             rows=${nodes}
             rowKey=${(/** @type {any} */ entry) => `${entry.urn} ${entry.classification}`}
