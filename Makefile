@@ -1,7 +1,7 @@
 # Start with `make demo`. Every target works on a fresh clone with Python >= 3.11 and Java 17 or 21.
 # Paths are relative, so the folder's own path may contain spaces.
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo demo test test-fast check fix docs pictures site lock clean
+.PHONY: help setup setup-demo demo test test-fast check fix docs pictures scenario-pictures site lock clean
 MAKEFLAGS += --no-print-directory
 
 # The first Python that is new enough. PYTHON=... names another one.
@@ -74,6 +74,9 @@ docs: setup ## Write the pages of docs/ that are generated from the program.
 
 pictures: setup ## Take pictures of the page on a demo (HOME_DIR=...) into build/pictures and docs/pictures.
 	@$(bin) scripts.pictures "$(or $(HOME_DIR),$(HOME)/.headwater-demo)" build/pictures
+
+scenario-pictures: setup ## Take pictures of scenarios during their fault into docs/pictures (NAMES="schema-change ...").
+	@$(bin) scripts.scenario_pictures $(NAMES)
 
 site: setup ## Build docs/ as a site in docs/_build; a broken link fails.
 	@$(bin) sphinx -W --keep-going -q -b html docs docs/_build
