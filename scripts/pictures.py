@@ -138,10 +138,10 @@ def take(url: str, paths: dict[str, str], folder: Path) -> None:
         browser.close()
 
 
-def write_small(picture: Path, target: Path) -> None:
+def write_small(picture: Path, target: Path, colors: int = COLORS) -> None:
     """Write a picture with few colours: a page has few, and the file has a third of the size."""
     with Image.open(picture) as image:
-        few = image.convert("RGB").quantize(COLORS, dither=Image.Dither.NONE)
+        few = image.convert("RGB").quantize(colors, dither=Image.Dither.NONE)
         few.save(target, optimize=True)
 
 

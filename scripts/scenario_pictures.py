@@ -23,8 +23,14 @@ from headwater.scenarios.story import Story
 from scripts.pictures import CHROMIUM, DOCS, MILLISECONDS_MAX, write_small
 
 # The scenarios of which docs/how-to/scenarios.md shows pictures.
-SHOWN = ("schema-change", "numeric-regression", "deleted-dataset")
-WINDOW: ViewportSize = {"width": 1280, "height": 800}
+SHOWN = ("schema-change",)
+# A lineage from left to right needs a wide window to be whole.
+WINDOWS: dict[str, ViewportSize] = {
+    "finding": {"width": 1280, "height": 800},
+    "lineage": {"width": 1600, "height": 560},
+}
+# The colours of the states differ little from each other.
+COLORS = 224
 
 
 def main(names: tuple[str, ...]) -> None:
@@ -45,10 +51,11 @@ def take(story: Story, stage: Stage, target: Target) -> None:
         sys.exit(f"{story.name}: the findings are not those that it declares")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        context = browser.new_context(base_url=target.url, viewport=WINDOW, color_scheme="light")
+        context = browser.new_context(base_url=target.url, color_scheme="light")
         context.set_default_timeout(MILLISECONDS_MAX)
         page = context.new_page()
         for view, path in paths(story, stage, root["id"]).items():
+            page.set_viewport_size(WINDOWS[view])
             write_picture(page, path, DOCS / f"scenario-{story.name}-{view}.png")
         browser.close()
 
@@ -70,7 +77,7 @@ def write_picture(page: Page, path: str, target: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder) / "whole.png"
         page.screenshot(path=whole)
-        write_small(whole, target)
+        write_small(whole, target, COLORS)
 
 
 if __name__ == "__main__":

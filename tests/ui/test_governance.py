@@ -32,6 +32,12 @@ MARKS = {
     "counts": "▽ decides rows only: email",
     "blob": "? unknown: email",
 }
+# Whether a section is not loaded yet; then it is scrolled to.
+SCROLL_TO_AWAITED = """() => {
+  const section = document.querySelector(".awaited");
+  section?.scrollIntoView();
+  return section !== null;
+}"""
 SECTIONS = "#policies, #contracts, #model, #personal-data"
 PHONE: ViewportSize = {"width": 390, "height": 844}
 
@@ -282,8 +288,8 @@ def test_a_section_that_fails_says_so_and_can_be_asked_again(
 def whole(page: Page, path: str) -> None:
     """Open a page and load all its sections."""
     visit(page, path)
-    while page.locator(".awaited").count():
-        page.locator(".awaited").first.scroll_into_view_if_needed()
+    # A section may load between two looks at the page.
+    while page.evaluate(SCROLL_TO_AWAITED):
         wait_ready(page)
 
 
