@@ -36,6 +36,8 @@ def game_day(
 ) -> None:
     """Inject a fault without saying which, and measure the time until its cause is named.
 
+    Exit code 1 means that the answer was wrong.
+
     For example: headwater game-day answer job:load_orders"""
     from headwater.scenarios import game_day as game
 
@@ -53,6 +55,14 @@ def game_day(
         return
     score = _play(home, folder, auto=auto, seed=seed, as_json=as_json)
     _print(score, as_json=as_json)
+    if not score["right"]:
+        raise typer.Exit(WRONG_EXIT_CODE)
+
+
+def _instruction(home: str, seed: int, *, auto: bool) -> str:
+    if auto:
+        return f"Headwater names its cause; --seed {seed} plays it again."
+    return f"Name its cause: headwater game-day answer NODE --home {home}"
 
 
 def _play(
@@ -68,12 +78,16 @@ def _play(
     out = render.captured_console()[0] if as_json else render.console()
     with running_stack(home, out) as (stack, target, files):
         folder.mkdir(exist_ok=True)
-        workshop = open_workshop(game.NAMESPACE, files / game.NAMESPACE, target)
         out.print(f"The page is at {stack.url}. The nights pass; then something goes wrong.")
-        out.print(f"Name its cause: headwater game-day answer NODE --home {home}", soft_wrap=True)
+        out.print(_instruction(home, chosen, auto=auto), soft_wrap=True)
         read = game.read_of_alert if auto else game.read_of_file(folder)
-        stage = Stage(story.truth, target, workshop)
-        score = game.play(story, stage, chosen, read, folder)
+        opened = open_workshop(
+            game.NAMESPACE, files / game.NAMESPACE, target, uses_spark=story.uses_spark
+        )
+        with opened as workshop:
+            stage = Stage(story.truth, target, workshop)
+            attempts_max = 1 if auto else None
+            score = game.play(story, stage, chosen, read, folder, attempts_max=attempts_max)
         found = stage.backend.ask("service_levels", ids=["M3", "M4"], days=1)["serviceLevels"]
     # The runs of a scenario began hours before the fault was sent, so only the targets mean much.
     return {**score.as_json(), "targetSeconds": {one["id"]: one["target"] for one in found}}
@@ -85,7 +99,8 @@ def _print(score: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         render.print_json(score)
         return
-    print(f"It was {score['scenario']} (seed {score['seed']}): {score['cause']}.")
+    verdict = "right" if score["right"] else "wrong"
+    print(f"It was {score['scenario']} (seed {score['seed']}): {score['cause']} is {verdict}.")
     targets = score["targetSeconds"]
     impact, answer = score["impactSeconds"], score["answerSeconds"]
     print(f"affected known after   {impact:.1f} s (M3 promises {targets['M3']:.0f} s)")

@@ -87,7 +87,8 @@ def scenario(
         for story in stories:
             out.print(f"[bold]{story.name}: {story.title}[/]")
             stage = new_stage(story, target, folder / story.name, out, pause_seconds)
-            played.append(_play(story, stage, repairs=repair))
+            with stage.workshop:
+                played.append(_play(story, stage, repairs=repair))
         ok = all(one["ok"] for one in played)
         if as_json:
             render.print_json({"ok": ok, "scenarios": played})
@@ -139,7 +140,7 @@ def new_stage(
     """Return the stage of a scenario that prints each step."""
     from headwater.scenarios.stage import Stage, open_workshop
 
-    workshop = open_workshop(story.name, folder, target)
+    workshop = open_workshop(story.name, folder, target, uses_spark=story.uses_spark)
     return Stage(
         story.truth,
         target,

@@ -14,20 +14,39 @@ from pathlib import Path
 from typing import Any
 
 import headwater.steps
-from headwater.scenarios.workshop import Event, Job, Row, Rows
+from headwater.scenarios.rows import Row, Rows
+from headwater.scenarios.workshop import Event, Job
 from headwater.steps.row_changes import SAMPLE_MAX, row_changes
 
 STEPS_FACET = "headwater_steps"
 STEP = "sampled_events"
 
 
-def event_records(job: Job, before: Rows, after: Rows, key: str, rate: float) -> Rows:
+def event_records(
+    job: Job,
+    before: Rows,
+    after: Rows,
+    key: str,
+    rate: float,
+    *,
+    read_from: int = 0,
+    written_from: int = 0,
+) -> Rows:
     """Return a record for each sampled event that a job read.
 
-    `readAt` and `writtenAt` are positions in the input and the output, as offsets in a topic are.
-    `writtenAt` is null for an event that the job did not write.
+    `readAt` and `writtenAt` are offsets in the topics. `writtenAt` is null for an event that the
+    job did not write.
+
+    Args:
+        job: The job.
+        before: The rows that it read.
+        after: The rows that it wrote.
+        key: The column with the key of an event.
+        rate: The share of the events in the sample.
+        read_from: The offset of the first row that it read.
+        written_from: The offset of the first row that it wrote.
     """
-    written = {row[key]: number for number, row in enumerate(after)}
+    written = {row[key]: number for number, row in enumerate(after, written_from)}
     return [
         {
             "job": job.name,
@@ -37,7 +56,7 @@ def event_records(job: Job, before: Rows, after: Rows, key: str, rate: float) ->
             "writtenTo": job.output,
             "writtenAt": written.get(row[key]),
         }
-        for number, row in enumerate(before)
+        for number, row in enumerate(before, read_from)
         if headwater.steps.is_sampled(row[key], rate)
     ]
 

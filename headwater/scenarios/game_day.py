@@ -25,19 +25,26 @@ from headwater.scenarios.truth import Truth
 NAMESPACE = "estate"
 ANSWER_FILE, VERDICT_FILE = "answer.json", "verdict.json"
 _VERDICT_SECONDS = 30.0
+_CANDIDATES_MAX = 50
+_JOB = "query Job($runId: ID!) { run(runId: $runId) { job { urn } } }"
+_INPUTS = """
+query Inputs($id: ID!) { node(id: $id) { ... on Job { inputs { urn droppedAt } } } }
+"""
 
 
 @dataclass(frozen=True)
 class Score:
     """The result of a game day.
 
+    right: False if the game ended with a wrong answer.
     impact_seconds: from the fault until its finding named who is affected.
-    answer_seconds: from the fault until the right answer.
+    answer_seconds: from the fault until the last answer.
     """
 
     scenario: str
     seed: int
     cause: str
+    right: bool
     attempts: tuple[str, ...]
     impact_seconds: float
     answer_seconds: float
@@ -48,6 +55,7 @@ class Score:
             "scenario": self.scenario,
             "seed": self.seed,
             "cause": self.cause,
+            "right": self.right,
             "attempts": list(self.attempts),
             "impactSeconds": round(self.impact_seconds, 1),
             "answerSeconds": round(self.answer_seconds, 1),
@@ -60,9 +68,24 @@ def choose(seed: int) -> Story:
 
 
 def play(
-    story: Story, stage: Stage, seed: int, read_answer: Callable[[Stage], str], folder: Path
+    story: Story,
+    stage: Stage,
+    seed: int,
+    read_answer: Callable[[Stage], str],
+    folder: Path,
+    *,
+    attempts_max: int | None = None,
 ) -> Score:
-    """Let the fault happen, and wait for the right answer."""
+    """Let the fault happen, and wait for the right answer.
+
+    Args:
+        story: The fault.
+        stage: The running Headwater.
+        seed: The number that chose the story, for the score.
+        read_answer: Waits for an answer.
+        folder: Where the verdicts are written.
+        attempts_max: The game ends with this many answers, also wrong ones.
+    """
     stage.play(story.prepare)
     began = time.monotonic()
     stage.play(story.inject)
@@ -72,11 +95,18 @@ def play(
     while True:
         answer = read_answer(stage)
         attempts.append(answer)
-        is_right = is_cause(stage.truth, answer)
+        is_right = is_cause(stage.truth, answer) or is_cause(stage.truth, stage.short(answer))
         _replace(folder / VERDICT_FILE, {"answer": answer, "right": is_right})
-        if is_right:
-            answer_seconds = time.monotonic() - began
-            return Score(story.name, seed, answer, tuple(attempts), impact_seconds, answer_seconds)
+        if is_right or len(attempts) == attempts_max:
+            return Score(
+                scenario=story.name,
+                seed=seed,
+                cause=answer,
+                right=is_right,
+                attempts=tuple(attempts),
+                impact_seconds=impact_seconds,
+                answer_seconds=time.monotonic() - began,
+            )
 
 
 def _names_affected(listed: list[dict[str, Any]]) -> bool:
@@ -92,7 +122,10 @@ def is_cause(truth: Truth, answer: str) -> bool:
 
 
 def read_of_alert(stage: Stage) -> str:
-    """Return the answer that the alert gives: the node of the root cause, or what it read."""
+    """Return the answer that the alert gives: the node of the root cause, or a dataset before it.
+
+    A job that failed without a dropped input is named itself.
+    """
     listed = stage.wait(stage.findings, _has_one_root)
     roots = [one for one in listed if one["root"] == one["id"]]
     if not roots:
@@ -101,9 +134,17 @@ def read_of_alert(stage: Stage) -> str:
     node = stage.short(first["urn"])
     if is_cause(stage.truth, node):
         return node
-    found = stage.backend.ask("root_cause", urn=first["urn"], since=None, first=1)
-    candidates = found["rootCause"]["candidates"] if found else []
-    return stage.short(candidates[0]["urn"]) if candidates else node
+    if first["urn"].startswith("job:"):
+        job = stage.backend.ask_text(_INPUTS, {"id": first["urn"]})["node"]
+        dropped = [one["urn"] for one in job["inputs"] if one["droppedAt"]]
+        return stage.short(dropped[0]) if dropped else node
+    asked = stage.backend.ask("root_cause", urn=first["urn"], since=None, first=_CANDIDATES_MAX)
+    candidates = asked["rootCause"]["candidates"]
+    runs = [one["run"]["urn"] for one in candidates if one["kind"] == "CODE_CHANGED" and one["run"]]
+    if not runs:
+        return stage.short(candidates[0]["urn"]) if candidates else node
+    run = stage.backend.ask_text(_JOB, {"runId": runs[0].removeprefix("run:")})["run"]
+    return stage.short(run["job"]["urn"])
 
 
 def _has_one_root(listed: list[dict[str, Any]]) -> bool:

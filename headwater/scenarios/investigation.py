@@ -47,7 +47,9 @@ def prepare(story: Story, stage: Stage) -> None:
         else:
             stage.play(story.prepare)
         runs = sum(len(runs) for runs in stage.workshop.runs.values())
-        step.lines.append(f"{len(stage.workshop.runs)} jobs ran {runs} times on real files")
+        step.lines.append(
+            f"{len(stage.workshop.runs)} jobs ran {runs} times on {stage.workshop.engine}"
+        )
     if story.before_fault is not None:
         story.before_fault(stage)
 
@@ -80,9 +82,7 @@ def find(stage: Stage) -> Mapping[str, Any] | None:
 
 
 def _root(stage: Stage, listed: list[dict[str, Any]]) -> dict[str, Any] | None:
-    rule, node = stage.truth.root
-    urn = stage.workshop.urn(node)
-    found = [one for one in listed if (one["rule"], one["urn"]) == (rule, urn)]
+    found = [one for one in listed if (one["rule"], stage.short(one["urn"])) == stage.truth.root]
     return found[0] if found else None
 
 

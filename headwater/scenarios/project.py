@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from headwater.errors import ServerError
-from headwater.scenarios.workshop import Job, Rows
+from headwater.scenarios.rows import Rows
+from headwater.scenarios.workshop import Job
 
 MAIN = "main"
 COMMENT_FILE = "comment.md"

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from headwater.scenarios.workshop import Rows, Workshop
+from headwater.scenarios.rows import Rows
+from headwater.scenarios.workshop import Workshop
 from headwater.schema.urns import dataset_urn
 
 TRACES = 3

@@ -18,6 +18,7 @@ from headwater.client.address import Address
 from headwater.client.remote import RemoteBackend
 from headwater.errors import EventError
 from headwater.scenarios.inbox import Inbox
+from headwater.scenarios.spark_workshop import SparkWorkshop
 from headwater.scenarios.truth import Truth
 from headwater.scenarios.workshop import Workshop
 from headwater.transport import HttpSender, bearer_headers
@@ -77,13 +78,25 @@ def send_spans(target: Target, request: JsonObject) -> None:
         raise EventError(f"{target.url} refused spans of the story: {str(refused)[:500]}")
 
 
-def open_workshop(namespace: str, folder: Path, target: Target) -> Workshop:
-    """Return a workshop that sends its events and spans to a target."""
+def open_workshop(
+    namespace: str, folder: Path, target: Target, *, uses_spark: bool = False
+) -> Workshop:
+    """Return a workshop that sends its events and spans to a target, for use in a `with` block.
+
+    Args:
+        namespace: The namespace of its jobs.
+        folder: The folder of its files.
+        target: Where events and spans go.
+        uses_spark: Whether the jobs run on Spark.
+    """
+    if uses_spark:
+        return SparkWorkshop(namespace, folder, lambda events: send_events(target, events))
     return Workshop(
         namespace,
         folder,
         lambda events: send_events(target, events),
         send_spans=lambda request: send_spans(target, request),
+        uses_servers=True,
     )
 
 
@@ -148,7 +161,7 @@ class Stage:
     def findings(self, *, is_open: bool | None = True) -> list[JsonObject]:
         """Return the findings of tier P1 and P2 on the nodes of the story."""
         own = {self.workshop.urn(node) for node in self._nodes()}
-        prefixes = tuple(self.workshop.urn(f"{kind}:") for kind in ("job", "service", "dataset"))
+        prefixes = self.workshop.urn_prefixes
         return [
             one
             for one in self.list_findings(open=is_open)

@@ -25,6 +25,7 @@ class Story:
     repair: remove the cause and run the jobs of the plan again.
     examine: further steps after the usual questions and before the repair.
     verify: steps after the repair that compare the data with the expected data.
+    uses_spark: whether its jobs are Spark applications.
     """
 
     name: str
@@ -39,3 +40,4 @@ class Story:
     before_fault: Callable[[Stage], None] | None = None
     examine: Callable[[Stage], None] = field(default=_nothing_more)
     verify: Callable[[Stage], None] = field(default=_nothing_more)
+    uses_spark: bool = False

@@ -1,5 +1,7 @@
 """A topic of a story: partitions as files, and a consumer with committed offsets.
 
+Stories take it where the client of Kafka is missing (`headwater.scenarios.kafka_topic`).
+
 A poll takes at most some records of each partition and commits the offsets behind them. It reports
 the offsets as `headwater_stream` has them, so that the lag is what the files really hold.
 """
@@ -8,9 +10,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from headwater.scenarios.workshop import Row, Rows
+if TYPE_CHECKING:
+    from headwater.scenarios.rows import Row, Rows
 
 PARTITIONS = 3
 Offsets = list[dict[str, int]]
@@ -38,32 +41,24 @@ class Topic:
             records_max: The greatest number of records of one partition.
         """
         rows: Rows = []
-        offsets: Offsets = []
-        begins = self._committed()
-        for number in range(self._partitions):
+        begins, latest, ends = self._committed(), [], []
+        for number, begin in enumerate(begins):
             records = self._records(number)
-            begin = begins[number]
             end = min(begin + records_max, len(records))
             rows += records[begin:end]
-            offsets.append(
-                {
-                    "partition": number,
-                    "startOffset": begin,
-                    "endOffset": end,
-                    "latestOffset": len(records),
-                }
-            )
-        self.seek([one["endOffset"] for one in offsets])
-        self._write("polled.json", [one["startOffset"] for one in offsets])
-        return rows, offsets
+            ends.append(end)
+            latest.append(len(records))
+        self._write("committed.json", ends)
+        self._write("polled.json", begins)
+        return rows, offsets_of(begins, ends, latest)
 
-    def seek(self, offsets: list[int]) -> None:
-        """Commit offsets, one for each partition."""
-        self._write("committed.json", offsets)
+    def latest(self) -> list[int]:
+        """Return the offset behind the last record of each partition."""
+        return [len(self._records(number)) for number in range(self._partitions)]
 
     def rewind(self) -> None:
         """Commit the offsets at which the last poll began."""
-        self.seek(self._read("polled.json"))
+        self._write("committed.json", self._read("polled.json"))
 
     def _committed(self) -> list[int]:
         return self._read("committed.json")
@@ -86,6 +81,14 @@ class Topic:
         file = self._folder / f"partition-{number}.jsonl"
         file.touch()
         return file
+
+
+def offsets_of(begins: list[int], ends: list[int], latest: list[int]) -> Offsets:
+    """Return the offsets of a poll by partition."""
+    return [
+        {"partition": number, "startOffset": begin, "endOffset": end, "latestOffset": last}
+        for number, (begin, end, last) in enumerate(zip(begins, ends, latest, strict=True))
+    ]
 
 
 def stream_facet(offsets: Offsets) -> dict[str, Any]:

@@ -12,20 +12,20 @@ import json
 import traceback
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from headwater.scenarios.measures import column_metrics
+from headwater.scenarios.rows import Row, Rows
+from headwater.scenarios.topics import Topics
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import answer_urn, dataset_urn, job_urn, run_urn
 
-Row = dict[str, Any]
-Rows = list[Row]
 Event = dict[str, Any]
 _HEAD = {"_producer": native.PRODUCER, "_schemaURL": f"{native.PRODUCER}/scenarios.json"}
-_URNS = {"job": job_urn, "dataset": dataset_urn}
 _SERVICE = "service"
 # The time of a run that does nothing but copy a few rows.
 RUN_TIME = timedelta(minutes=1)
@@ -77,6 +77,7 @@ class Workshop:
         *,
         tonight: datetime | None = None,
         send_spans: Callable[[Event], None] | None = None,
+        uses_servers: bool = False,
     ) -> None:
         """Create the folder.
 
@@ -86,7 +87,11 @@ class Workshop:
             send: Sends events to the API, and returns when they are accepted.
             tonight: When the jobs of tonight begin; by default three hours ago.
             send_spans: Sends an export request of OTLP to the API, for stories with services.
+            uses_servers: Whether topics are of a real Kafka, and not of files.
         """
+        # What has to end with the story: the servers that it started.
+        self.resources = ExitStack()
+        self.topics = Topics(folder / "topics", self.resources, uses_kafka=uses_servers)
         self.namespace = namespace
         self.folder = folder
         self._send = send
@@ -100,16 +105,33 @@ class Workshop:
         self.replay_start: tuple[str, str | None] = ("", None)
         folder.mkdir(parents=True, exist_ok=True)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.resources.close()
+
     def night(self, number: int, minute: float = 0) -> datetime:
         """Return a time in the night `number` nights ago: 0 is tonight."""
         return self.tonight - timedelta(days=number) + timedelta(minutes=minute)
+
+    def place(self, table: str) -> tuple[str, str]:
+        """Return the namespace and the name of the dataset of a table."""
+        return self.namespace, table
 
     def urn(self, node: str) -> str:
         """Return the urn of `job:NAME`, `service:NAME`, `dataset:NAME` or `answer:ID`."""
         kind, _, name = node.partition(":")
         if kind == _SERVICE:
             return job_urn(self._services, name)
-        return answer_urn(name) if kind == "answer" else _URNS[kind](self.namespace, name)
+        if kind == "dataset":
+            return dataset_urn(*self.place(name))
+        return answer_urn(name) if kind == "answer" else job_urn(self.namespace, name)
+
+    @property
+    def urn_prefixes(self) -> tuple[str, ...]:
+        """Return the beginnings of the urns of all nodes of the story but answers."""
+        return tuple(self.urn(f"{kind}:") for kind in ("job", _SERVICE, "dataset"))
 
     def short(self, urn: str) -> str:
         """Return a urn of the story as `kind:name`."""
@@ -130,6 +152,11 @@ class Workshop:
     def send_spans(self, request: Event) -> None:
         """Queue an export request of OTLP; `flush` sends it."""
         self._waiting_spans.append(request)
+
+    @property
+    def engine(self) -> str:
+        """Return the words for the platform of the jobs."""
+        return "real files"
 
     def flush(self) -> None:
         """Send the queued events and spans."""
@@ -155,26 +182,28 @@ class Workshop:
 
     def deliver(self, table: str, rows: Rows, types: Mapping[str, str], when: datetime) -> None:
         """Write a source as its owner delivers it, and register the capture with its schema."""
-        self._write(table, rows)
+        self._write_delivery(table, rows, when)
+        namespace, name = self.place(table)
         event = native.source_event(
-            table,
-            namespace=self.namespace,
+            name,
+            namespace=namespace,
             origin="delivery",
             format="json",
             row_count=len(rows),
-            captured_at=_text(when),
+            captured_at=time_text(when),
         )
-        event["dataset"]["facets"]["schema"] = _schema(types)
+        event["dataset"]["facets"]["schema"] = schema_facet(types)
         self.send(event)
 
     def answer(self, answer_id: str, content: str, cites: str, when: datetime, owner: str) -> None:
         """Register an answer that cites a table."""
+        namespace, name = self.place(cites)
         self.send(
             native.answer_event(
                 answer_id,
-                cites=[{"namespace": self.namespace, "name": cites}],
+                cites=[{"namespace": namespace, "name": name}],
                 content=content,
-                generated_at=_text(when),
+                generated_at=time_text(when),
                 owners=[owner],
             )
         )
@@ -182,37 +211,35 @@ class Workshop:
     def tag(self, table: str, key: str, value: str, when: datetime) -> None:
         """Tag a table."""
         tags = [{"key": key, "value": value, "source": "steward"}]
-        self.send(native.tags_event(self.namespace, table, tags, event_time=_text(when)))
+        self.send(native.tags_event(*self.place(table), tags, event_time=time_text(when)))
 
     def deprecate(self, table: str, replacement: str, reason: str, when: datetime) -> None:
         """Send the edit of a steward that deprecates a table."""
-        urn = dataset_urn(self.namespace, replacement)
+        urn = dataset_urn(*self.place(replacement))
         self.send(
             native.deprecation_event(
-                self.namespace,
-                table,
+                *self.place(table),
                 reason=reason,
                 replacement=urn,
-                event_time=_text(when),
+                event_time=time_text(when),
             )
         )
 
     def drop(self, job_name: str, table: str, when: datetime) -> None:
         """Delete a table with its file, and report the job that did it."""
-        self._file(table).unlink()
+        self._delete(table)
+        namespace, name = self.place(table)
         dropped = {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}}
         self.send(
             {
                 "eventType": "COMPLETE",
-                "eventTime": _text(when),
+                "eventTime": time_text(when),
                 "producer": native.PRODUCER,
                 "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
                 "run": {"runId": self._new_run(job_name, when), "facets": {}},
                 "job": {"namespace": self.namespace, "name": job_name, "facets": {}},
                 "inputs": [],
-                "outputs": [
-                    {"namespace": self.namespace, "name": table, "facets": _with_heads(dropped)}
-                ],
+                "outputs": [{"namespace": namespace, "name": name, "facets": with_heads(dropped)}],
             }
         )
 
@@ -224,7 +251,7 @@ class Workshop:
     def replay_from(self, node: str, since: datetime | None = None) -> None:
         """Name the dataset whose versions since a time are bad; or the last run of a job."""
         if since is not None:
-            self.replay_start = self.urn(node), _text(since)
+            self.replay_start = self.urn(node), time_text(since)
         else:
             self.replay_start = run_urn(self.runs[node.removeprefix("job:")][-1]), None
 
@@ -268,7 +295,7 @@ class Workshop:
             further["trace"] = {"traceId": trace_id}
         complete = self._event(job, run_id, "COMPLETE", end, rows=rows, facets=further)
         for one in complete["inputs"] if input_facets else ():
-            one["inputFacets"] = _with_heads((input_facets or {}).get(one["name"], {}))
+            one["inputFacets"] = with_heads((input_facets or {}).get(one["name"], {}))
         self.send(complete)
         return True
 
@@ -287,19 +314,19 @@ class Workshop:
             output |= self._output_facets(job, rows)
         return {
             "eventType": state,
-            "eventTime": _text(when),
+            "eventTime": time_text(when),
             "producer": native.PRODUCER,
             "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
             "run": {
                 "runId": run_id,
-                "facets": _with_heads(
+                "facets": with_heads(
                     {native.RUN_FACET: {"version": job.version}, **(facets or {})}
                 ),
             },
             "job": {
                 "namespace": self.namespace,
                 "name": job.name,
-                "facets": _with_heads(_job_facets(job)),
+                "facets": with_heads(_job_facets(job)),
             },
             "inputs": [{"namespace": self.namespace, "name": name} for name in job.inputs],
             "outputs": [output],
@@ -308,7 +335,7 @@ class Workshop:
     def _output_facets(self, job: Job, rows: Rows) -> Event:
         written_columns = rows[0] if rows else job.types
         types = {name: type for name, type in job.types.items() if name in written_columns}
-        facets: Event = {"schema": _schema(types)}
+        facets: Event = {"schema": schema_facet(types)}
         if job.columns:
             facets["columnLineage"] = {"fields": self._column_fields(job, types)}
         if job.model:
@@ -328,8 +355,8 @@ class Workshop:
             }
         written = {"outputStatistics": {"rowCount": len(rows)}}
         return {
-            "facets": _with_heads({**facets, **quality}),
-            "outputFacets": _with_heads(written),
+            "facets": with_heads({**facets, **quality}),
+            "outputFacets": with_heads(written),
         }
 
     def _column_fields(self, job: Job, types: Mapping[str, str]) -> Event:
@@ -342,6 +369,13 @@ class Workshop:
             ]
             fields[column] = {"inputFields": inputs}
         return fields
+
+    def _delete(self, table: str) -> None:
+        self._file(table).unlink()
+
+    def _write_delivery(self, table: str, rows: Rows, when: datetime) -> None:
+        del when
+        self._write(table, rows)
 
     def _file(self, table: str, run_id: str = "newest") -> Path:
         return self.folder / table / f"{run_id}.jsonl"
@@ -359,22 +393,32 @@ def _read(file: Path) -> Rows:
 
 
 def _job_facets(job: Job) -> Event:
-    source = "" if job.sql else inspect.getsource(job.code or job.compute)
-    code = {"language": "PYTHON", "sourceCode": source}
-    facets: Event = {"sql": {"query": job.sql}} if job.sql else {"sourceCode": code}
-    if job.owner:
-        facets["ownership"] = {"owners": [{"name": job.owner, "type": "team"}]}
-    return facets
+    if job.sql:
+        return {"sql": {"query": job.sql}, **owner_facet(job.owner)}
+    return code_facets(job.code or job.compute, job.owner)
 
 
-def _schema(types: Mapping[str, str]) -> Event:
+def code_facets(function: Callable[..., Any], owner: str) -> Event:
+    """Return the facets of a job that runs a function."""
+    code = {"language": "PYTHON", "sourceCode": inspect.getsource(function)}
+    return {"sourceCode": code, **owner_facet(owner)}
+
+
+def owner_facet(owner: str) -> Event:
+    """Return the facet of the owner of a job; none without an owner."""
+    return {"ownership": {"owners": [{"name": owner, "type": "team"}]}} if owner else {}
+
+
+def schema_facet(types: Mapping[str, str]) -> Event:
     fields = [{"name": name, "type": type} for name, type in types.items()]
     return {**_HEAD, "fields": fields}
 
 
-def _with_heads(facets: Mapping[str, Any]) -> Event:
+def with_heads(facets: Mapping[str, Any]) -> Event:
+    """Return facets with the head that each facet has."""
     return {name: {**_HEAD, **content} for name, content in facets.items()}
 
 
-def _text(when: datetime) -> str:
+def time_text(when: datetime) -> str:
+    """Return a time as events have it."""
     return when.isoformat().replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""`headwater scenario` leaves no process when a signal ends it, at whatever step."""
+"""`headwater scenario` and `headwater game-day` leave no process when a signal ends them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from headwater.client.address import API_FILE
 from headwater.local.neo4j import LocalNeo4j
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j, pytest.mark.timeout(600)]
+
+# A seed of the game day whose fault is a lagging stream.
+LAGGING = "5"
 
 
 def processes_of(home: Path) -> list[str]:
@@ -41,19 +44,31 @@ def is_up(home: Path) -> bool:
     return (home / API_FILE).exists()
 
 
+def has_spark(home: Path) -> bool:
+    """Return True if the driver of a Spark has started its JVM."""
+    return any((home / "scenarios").glob("*/spark/*"))
+
+
 @pytest.mark.parametrize(
-    ("number", "reached"),
-    [(signal.SIGTERM, has_inbox), (signal.SIGINT, is_up)],
-    ids=["terminated while it starts", "Ctrl-C while it plays"],
+    ("command", "number", "reached"),
+    [
+        (("scenario", "schema-change"), signal.SIGTERM, has_inbox),
+        (("scenario", "schema-change"), signal.SIGINT, has_spark),
+        (("game-day", "--seed", LAGGING), signal.SIGINT, is_up),
+    ],
+    ids=["terminated while it starts", "Ctrl-C while Spark runs", "Ctrl-C in a game day"],
 )
 def test_a_signal_ends_everything_that_was_started(
-    tmp_path: Path, number: signal.Signals, reached: Callable[[Path], bool]
+    tmp_path: Path,
+    command: tuple[str, ...],
+    number: signal.Signals,
+    reached: Callable[[Path], bool],
 ) -> None:
     home = tmp_path / "home"
     log = tmp_path / "log"
     with log.open("wb") as output:
         playing = subprocess.Popen(
-            [sys.executable, "-m", "headwater", "scenario", "schema-change", "--home", str(home)],
+            [sys.executable, "-m", "headwater", *command, "--home", str(home)],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -30,5 +30,17 @@ def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
 
 
 def test_the_page_of_scenarios_lists_each_one_and_no_other() -> None:
-    rows = re.findall(r"^\| `([a-z][a-z-]+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| \[([a-z-]+)\]\(scenarios/", PAGE.read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert sorted(rows) == sorted(catalogue.NAMES)
+
+
+@pytest.mark.parametrize("name", catalogue.NAMES)
+def test_each_scenario_has_a_page_with_its_runbooks(name: str) -> None:
+    text = (PAGE.parent / "scenarios" / f"{name}.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^## (.+)", text, re.MULTILINE)
+    assert headings == ["The fault", "The findings", "The repair", "The output"]
+    rules = {rule for rule, _ in catalogue.load(name).truth.findings}
+    assert rules <= set(re.findall(r"\.\./runbooks/([a-z-]+)\.md", text))
+    assert f"$ headwater scenario {name}\n" in text

@@ -12,7 +12,8 @@ from headwater.scenarios.event_sample import (
     steps_facet,
     write_records,
 )
-from headwater.scenarios.workshop import Job, Rows
+from headwater.scenarios.rows import Rows
+from headwater.scenarios.workshop import Job
 
 
 def keep_even(rows: Rows) -> Rows:

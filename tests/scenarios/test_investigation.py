@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import threading
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.health.alerts.service import alert_service
-from headwater.health.findings.detector import Detector
-from headwater.ingest.spool.spool import Spool
-from headwater.scenarios import catalogue, investigation
-from headwater.scenarios.inbox import open_inbox
+from headwater.scenarios import catalogue, game_day, investigation
 from headwater.scenarios.stage import Stage, Target, open_workshop
-from headwater.settings import load
+from headwater.scenarios.story import Story
 from tests.conftest import Neo4jServer
-from tests.end_to_end.conftest import started
+from tests.scenarios.stack import running_target
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(1200)]
 
@@ -26,38 +22,32 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(1200)]
 def target(
     neo4j_server: Neo4jServer, database: Database, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Target]:
-    """One API, one worker and one detector for all scenarios."""
-    home = tmp_path_factory.mktemp("scenarios")
-    with open_inbox(home / "inbox") as inbox, started(neo4j_server, database, home) as running:
-        settings = load(
-            {
-                "HEADWATER_HOME": str(home),
-                "HEADWATER_ALERT_WEBHOOKS": inbox.url,
-                "HEADWATER_ALERTMANAGER": inbox.alertmanager,
-                "HEADWATER_PUBLIC_URL": running.url,
-            }
-        )
-        spool = Spool(home / "spool.db")
-        with alert_service(database, settings, delivers=True) as alerts:
-            detector = Detector(database, spool=spool, enqueue=alerts.enqueue)
-            thread = threading.Thread(target=detector.run)
-            thread.start()
-            try:
-                yield Target(running.url, inbox)
-            finally:
-                detector.stop.set()
-                thread.join()
-        spool.close()
+    """One stack for all scenarios."""
+    with running_target(neo4j_server, database, tmp_path_factory.mktemp("scenarios")) as running:
+        yield running
+
+
+def with_game(story: Story, answers: list[str]) -> Story:
+    """Return a story in which the game day with `--auto` answers before the repair."""
+
+    def examine(stage: Stage) -> None:
+        story.examine(stage)
+        answers.append(game_day.read_of_alert(stage))
+
+    return dataclasses.replace(story, examine=examine)
 
 
 @pytest.mark.parametrize("name", catalogue.NAMES)
 def test_each_scenario_finds_what_it_declares(name: str, target: Target, tmp_path: Path) -> None:
-    workshop = open_workshop(name, tmp_path, target)
-    story = catalogue.load(name)
-    stage = Stage(story.truth, target, workshop)
-    investigation.play(story, stage)
+    answers: list[str] = []
+    story = with_game(catalogue.load(name), answers)
+    with open_workshop(name, tmp_path, target, uses_spark=story.uses_spark) as workshop:
+        stage = Stage(story.truth, target, workshop)
+        investigation.play(story, stage)
     wrong = [(step.name, step.expected, step.found) for step in stage.steps if not step.ok]
     assert wrong == []
     names = [step.name for step in stage.steps]
     assert "validate" in names
     assert names[-1] == "data"
+    [answer] = answers
+    assert game_day.is_cause(story.truth, answer), answer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headwater.scenarios.measures import column_metrics
-from headwater.scenarios.workshop import Rows
+from headwater.scenarios.rows import Rows
 
 
 def test_numbers_have_a_sum_and_nulls_are_counted() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from headwater.errors import ServerError
 from headwater.scenarios.project import Model, Project, render, run_query
-from headwater.scenarios.workshop import Rows
+from headwater.scenarios.rows import Rows
 
 ORDERS: Rows = [{"id": 1, "amount": 2.5}, {"id": 2, "amount": None}, {"id": 3, "amount": 4.0}]
 MODEL = Model("stg", ("orders",), {"id": "int", "amount": "double", "total": "double"})

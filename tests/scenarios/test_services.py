@@ -9,8 +9,9 @@ from typing import Any
 
 from headwater.ingest.receive.spans.otlp import JSON, decode_spans
 from headwater.ingest.receive.spans.service_events import group_spans, service_event
+from headwater.scenarios.rows import Rows
 from headwater.scenarios.services import TRACES, Service, serve, trace_ids
-from headwater.scenarios.workshop import Rows, Workshop
+from headwater.scenarios.workshop import Workshop
 
 NIGHT = datetime(2026, 3, 4, 2, tzinfo=UTC)
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from headwater.scenarios.workshop import Job, Rows, Workshop
+from headwater.scenarios.rows import Rows
+from headwater.scenarios.workshop import Job, Workshop
 from headwater.schema.events import parse
 
 TONIGHT = datetime(2026, 3, 4, 2, tzinfo=UTC)

@@ -21,10 +21,11 @@ The model is a threshold on the tenure, and its F1 is measured on every row:
 from __future__ import annotations
 
 from headwater.scenarios.investigation import compare_tables
+from headwater.scenarios.rows import Row, Rows
 from headwater.scenarios.stage import Stage
 from headwater.scenarios.story import Story
 from headwater.scenarios.truth import Cause, Truth
-from headwater.scenarios.workshop import Job, Row, Rows, Workshop, select
+from headwater.scenarios.workshop import Job, Workshop, select
 
 NIGHTS = 10
 THRESHOLD = 18

@@ -10,10 +10,11 @@ in USD as cents, so these are a hundred times too small. No run fails.
 from __future__ import annotations
 
 from headwater.scenarios.investigation import compare_tables
+from headwater.scenarios.rows import Rows
 from headwater.scenarios.stage import Stage
 from headwater.scenarios.story import Story
 from headwater.scenarios.truth import Cause, Truth
-from headwater.scenarios.workshop import Job, Rows, Workshop
+from headwater.scenarios.workshop import Job, Workshop
 
 NIGHTS = 10
 RECORDS = 300

@@ -10,10 +10,11 @@ Tonight the cleanup runs before build_daily, which finds no file.
 from __future__ import annotations
 
 from headwater.scenarios.investigation import compare_tables
+from headwater.scenarios.rows import Rows
 from headwater.scenarios.stage import Stage
 from headwater.scenarios.story import Story
 from headwater.scenarios.truth import Cause, Truth
-from headwater.scenarios.workshop import Job, Rows, Workshop
+from headwater.scenarios.workshop import Job, Workshop
 
 NIGHTS = 8
 SALES = {"sale_id": "int", "shop": "string", "amount": "double"}

@@ -3,19 +3,20 @@
     topic.readings -> sink_readings -> readings -> build_totals -> totals
     totals -> energy-report (an answer)
 
-The topic has three partitions with committed offsets. Tonight the store is slow, so sink_readings
-takes few records of each partition. No run fails. The offsets of the run show how far it came, and
-where it has to begin again.
+The topic is one of a real Kafka, with three partitions and a consumer group that commits offsets.
+Tonight the store is slow, so sink_readings takes few records of each partition. No run fails. The
+offsets of the run show how far it came, and where it has to begin again.
 """
 
 from __future__ import annotations
 
 from headwater.scenarios.investigation import compare_tables
+from headwater.scenarios.rows import Rows
 from headwater.scenarios.stage import Stage
 from headwater.scenarios.story import Story
-from headwater.scenarios.topic import PARTITIONS, Topic, stream_facet
+from headwater.scenarios.topic import PARTITIONS, stream_facet
 from headwater.scenarios.truth import Cause, Truth
-from headwater.scenarios.workshop import Job, Rows, Workshop
+from headwater.scenarios.workshop import Job, Workshop
 
 NIGHTS = 8
 RECORDS = 12_000
@@ -75,19 +76,14 @@ BUILD = Job(
 )
 
 
-def topic(shop: Workshop) -> Topic:
-    """Return the topic of the story."""
-    return Topic(shop.folder / "log")
-
-
 def publish(shop: Workshop, night: int) -> None:
     rows = raw_readings(night)
     shop.deliver(TOPIC, rows, READINGS, shop.night(night))
-    topic(shop).publish(rows)
+    shop.topics.open(TOPIC).publish(rows)
 
 
 def batch(shop: Workshop, night: int, minute: float = 0, *, capacity: int = CAPACITY) -> None:
-    records, offsets = topic(shop).poll(capacity)
+    records, offsets = shop.topics.open(TOPIC).poll(capacity)
     shop.write(TOPIC, records)
     facets = {TOPIC: stream_facet(offsets)}
     shop.run(SINK, shop.night(night, minute + 5), input_facets=facets)
@@ -135,7 +131,7 @@ def show_offsets(stage: Stage) -> None:
 
 
 def repair(shop: Workshop) -> None:
-    topic(shop).rewind()
+    shop.topics.open(TOPIC).rewind()
     batch(shop, 0, minute=60)
 
 

@@ -10,11 +10,12 @@ messages that it read. Version 2.0 of enricher gives the discount of partners tw
 from __future__ import annotations
 
 from headwater.scenarios.investigation import compare_tables
+from headwater.scenarios.rows import Rows
 from headwater.scenarios.services import Service, serve, trace_ids
 from headwater.scenarios.stage import Stage
 from headwater.scenarios.story import Story
 from headwater.scenarios.truth import Cause, Truth
-from headwater.scenarios.workshop import Job, Rows, Workshop
+from headwater.scenarios.workshop import Job, Workshop
 
 NIGHTS = 10
 DISCOUNT = 0.7

@@ -16,10 +16,11 @@ from itertools import product
 from typing import Any
 
 from headwater.scenarios.investigation import compare_tables
+from headwater.scenarios.rows import Rows
 from headwater.scenarios.stage import Stage
 from headwater.scenarios.story import Story
 from headwater.scenarios.truth import Cause, Truth
-from headwater.scenarios.workshop import Job, Rows, Workshop
+from headwater.scenarios.workshop import Job, Workshop
 
 NIGHTS = 9
 # Nights ago: from then on both systems are read, then only the new one.

@@ -10,10 +10,11 @@ A change of the tagging rules, without a new version, tags half of the refunds a
 from __future__ import annotations
 
 from headwater.scenarios.investigation import compare_tables
+from headwater.scenarios.rows import Row, Rows
 from headwater.scenarios.stage import Stage
 from headwater.scenarios.story import Story
 from headwater.scenarios.truth import Cause, Truth
-from headwater.scenarios.workshop import Job, Row, Rows, Workshop
+from headwater.scenarios.workshop import Job, Workshop
 
 NIGHTS = 10
 RAW = {"message_id": "int", "kind": "string", "amount": "double"}

@@ -3,18 +3,26 @@
     raw.prices -> convert_prices -> prices_eur -> build_margins -> margins
     margins -> margin-report (an answer)
 
-Version 2.0 of convert_prices keeps the rate as a whole number: 1 in place of 1.2837.
+Both jobs are Spark applications with the OpenLineage listener. Version 2.0 of convert_prices keeps
+the rate as a whole number: 1 in place of 1.2837.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from headwater.scenarios.investigation import compare_tables
+from headwater.scenarios.rows import Rows
+from headwater.scenarios.spark_workshop import SparkJob, submit
 from headwater.scenarios.stage import Stage
 from headwater.scenarios.story import Story
 from headwater.scenarios.truth import Cause, Truth
-from headwater.scenarios.workshop import Job, Rows, Workshop
+from headwater.scenarios.workshop import Workshop
 
-NIGHTS = 10
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+NIGHTS = 5
 RATE = 1.2837
 COST = 15.0
 PRICES = {"sku": "string", "price": "double"}
@@ -34,11 +42,6 @@ def convert(prices: Rows) -> Rows:
     return [{"sku": row["sku"], "price": round(row["price"] * RATE, 4)} for row in prices]
 
 
-def convert_whole(prices: Rows) -> Rows:
-    """Convert the prices by a rate that is cut to a whole number."""
-    return [{"sku": row["sku"], "price": round(row["price"] * int(RATE), 4)} for row in prices]
-
-
 def margins(prices: Rows) -> Rows:
     """Return the mean margin of each group of goods."""
     found: dict[str, list[float]] = {}
@@ -50,34 +53,44 @@ def margins(prices: Rows) -> Rows:
     ]
 
 
-def conversion(*, broken: bool = False) -> Job:
+def convert_frame(prices: DataFrame) -> DataFrame:
+    """Convert the prices, in full precision."""
+    return prices.selectExpr("sku", f"round(price * {RATE}D, 4) AS price")
+
+
+def convert_frame_whole(prices: DataFrame) -> DataFrame:
+    """Convert the prices by a rate that is cut to a whole number."""
+    return prices.selectExpr("sku", f"round(price * CAST({RATE} AS INT), 4) AS price")
+
+
+def mean_margins(prices: DataFrame) -> DataFrame:
+    """Return the mean margin of each group of goods."""
+    margin = prices.selectExpr("substring(sku, 1, 1) AS `group`", f"price - {COST} AS margin")
+    means = margin.groupBy("group").avg("margin").toDF("group", "mean")
+    return means.selectExpr("`group`", "round(mean, 4) AS margin")
+
+
+def conversion(*, broken: bool = False) -> SparkJob:
     """Return the job of version 1.9, or the broken one of 2.0."""
-    return Job(
+    return SparkJob(
         "convert_prices",
-        ("raw.prices",),
+        {"raw.prices": PRICES},
         "prices_eur",
-        convert_whole if broken else convert,
+        convert_frame_whole if broken else convert_frame,
         PRICES,
-        {name: [("raw.prices", name)] for name in PRICES},
         owner="team:pricing",
         version="2.0" if broken else "1.9",
     )
 
 
-BUILD = Job(
-    "build_margins",
-    ("prices_eur",),
-    "margins",
-    margins,
-    MARGINS,
-    {"group": [("prices_eur", "sku")], "margin": [("prices_eur", "price")]},
-    owner="team:finance",
+BUILD = SparkJob(
+    "build_margins", {"prices_eur": PRICES}, "margins", mean_margins, MARGINS, owner="team:finance"
 )
 
 
-def batch(shop: Workshop, night: int, convert_job: Job, minute: float = 0) -> None:
-    shop.run(convert_job, shop.night(night, minute + 5))
-    shop.run(BUILD, shop.night(night, minute + 10))
+def batch(shop: Workshop, night: int, convert_job: SparkJob, minute: float = 0) -> None:
+    submit(shop, convert_job, shop.night(night, minute + 5))
+    submit(shop, BUILD, shop.night(night, minute + 10))
     when = shop.night(night, minute + 15)
     shop.answer("margin-report", f"The margins of night {night}.", "margins", when, "team:finance")
 
@@ -100,12 +113,12 @@ def repair(shop: Workshop) -> None:
 
 def compare_margins(stage: Stage) -> None:
     expected = margins(convert(raw_prices(0)))
-    found = stage.workshop.read("margins")
+    found = sorted(stage.workshop.read("margins"), key=lambda row: str(row["group"]))
     compare_tables(
         stage,
         "the margins of tonight, by hand and by the job that runs 1.9 again",
         {
-            row["group"]: (row["margin"], other["margin"])
+            row["group"]: (round(row["margin"], 2), round(other["margin"], 2))
             for row, other in zip(expected, found, strict=True)
         },
     )
@@ -117,6 +130,7 @@ STORY = Story(
     fault="version 2.0 of convert_prices takes the rate 1.2837 as 1",
     repaired="version 1.9 is back, and both jobs run again",
     origin="seed 2, L98",
+    uses_spark=True,
     prepare=prepare,
     inject=inject,
     repair=repair,
@@ -127,7 +141,7 @@ STORY = Story(
         tier="P2",
         symptom="dataset:margins",
         causes=(
-            Cause("CODE_CHANGED", ("convert_prices ran code 2.0", "1.9")),
+            Cause("CODE_CHANGED", ("convert_prices", "ran code 2.0", "1.9")),
             Cause("COLUMN_MEASURE_CHANGED", ("prices_eur", "price")),
         ),
         consumers=frozenset({"job:build_margins", "dataset:margins", "answer:margin-report"}),

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from headwater.scenarios.investigation import compare_tables
 from headwater.scenarios.project import Model, Project, Verdict
+from headwater.scenarios.rows import Rows
 from headwater.scenarios.stage import Stage
 from headwater.scenarios.story import Story
 from headwater.scenarios.truth import Cause, Truth
-from headwater.scenarios.workshop import Rows, Workshop
+from headwater.scenarios.workshop import Workshop
 
 NIGHTS = 8
 BLOCKED = 2

@@ -18,10 +18,11 @@ from typing import Any
 
 from headwater.scenarios.cloud_function import Deployment, Invocation, invoke
 from headwater.scenarios.investigation import compare_tables
+from headwater.scenarios.rows import Rows
 from headwater.scenarios.stage import Stage
 from headwater.scenarios.story import Story
 from headwater.scenarios.truth import Cause, Truth
-from headwater.scenarios.workshop import Job, Rows, Workshop, select
+from headwater.scenarios.workshop import Job, Workshop, select
 
 NIGHTS = 8
 OBJECT_ROWS = 200

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
+from headwater.scenarios import event_sample
 from headwater.scenarios.stories import event_sampling as story
+from headwater.scenarios.workshop import Workshop
 from headwater.steps import is_sampled
 
 
@@ -32,3 +37,25 @@ def test_the_definition_of_the_sample_chooses_as_headwater_does() -> None:
     assert chosen == [key for key in keys if is_sampled(key)]
     # 100 of 10,000 are expected; six standard deviations are 59.7.
     assert 40 < len(chosen) < 160
+
+
+def test_records_have_the_offsets_of_both_topics_and_the_repair_reads_the_night_again(
+    tmp_path: Path,
+) -> None:
+    sent: list[dict[str, Any]] = []
+    shop = Workshop("shop", tmp_path, sent.extend)
+    shop.topics.open(story.SOURCE, 1).publish([{"order_id": "x"}] * 5)
+    shop.topics.open(story.SOURCE, 1).poll(5)
+    story.inject(shop)
+    run_id = shop.runs["enrich_orders"][-1]
+    records = event_sample.read_records(shop.folder / "event-records" / f"{run_id}.jsonl")
+    orders = story.raw_orders(0)
+    assert all(orders[one["readAt"] - 5]["order_id"] == one["key"] for one in records)
+    written = shop.read_version("orders_enriched", run_id)
+    kept = [one for one in records if one["writtenAt"] is not None]
+    assert kept
+    assert all(written[one["writtenAt"]]["order_id"] == one["key"] for one in kept)
+    assert shop.topics.open("orders_enriched", 1).latest() == [8_800]
+    story.repair(shop)
+    assert shop.topics.open("orders_enriched", 1).latest() == [18_800]
+    assert shop.read("sales") == story.enrich(orders)

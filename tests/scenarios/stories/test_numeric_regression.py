@@ -5,10 +5,9 @@ from __future__ import annotations
 from headwater.scenarios.stories import numeric_regression as story
 
 
-def test_the_broken_rate_is_1() -> None:
+def test_a_price_is_converted_in_full_precision() -> None:
     prices = [{"sku": "A001", "price": 20.0}]
     assert story.convert(prices) == [{"sku": "A001", "price": 25.674}]
-    assert story.convert_whole(prices) == [{"sku": "A001", "price": 20.0}]
 
 
 def test_a_margin_is_the_mean_of_its_group_over_the_cost() -> None:

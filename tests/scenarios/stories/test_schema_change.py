@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-
 from headwater.scenarios.stories import schema_change as story
 
 
-def test_the_renamed_column_breaks_the_load() -> None:
-    with pytest.raises(KeyError, match="order_total"):
-        story.load(story.raw_orders(0, "total_amount"))
-
-
-def test_the_repaired_load_writes_what_the_old_one_wrote() -> None:
-    assert story.load_renamed(story.raw_orders(3, "total_amount")) == story.load(
-        story.raw_orders(3)
-    )
+def test_the_producer_and_the_reader_disagree_until_the_repair() -> None:
+    written = story.exporting(renamed=True).writes
+    assert "order_total" not in written
+    assert story.loading().reads["raw.orders"] != written
+    assert story.loading(renamed=True).reads["raw.orders"] == written
+    assert story.loading(renamed=True).writes == story.loading().writes
 
 
 def test_the_revenue_is_the_sum_of_each_branch() -> None:
