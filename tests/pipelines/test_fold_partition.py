@@ -11,16 +11,19 @@ import msgspec
 import pyarrow as pa
 
 from headwater.ingest.fold import fold
+from headwater.ingest.receive.redact import Redactor
 from headwater.pipelines.fold_partition import (
     FoldRules,
     RefusedEvent,
     fold_batches,
     join_batches,
+    read_rules,
 )
 from headwater.pipelines.rows import Counts, Kind, Row, Totals, rows_to_delta, unpack
 from headwater.pipelines.shuffle import merge_bundles
 from headwater.schema.events import parse
 from headwater.schema.naming import load_naming
+from headwater.settings import load
 from tests.run_builders import RECEIVED, run
 
 RULES = FoldRules(load_naming(), b"a key of the tests", 100_000)
@@ -44,10 +47,10 @@ def batch(bodies: Iterable[bytes], start: int = 0, file: str = "/f.jsonl") -> pa
     return pa.RecordBatch.from_pylist(rows, schema=READ)
 
 
-def joined(*batches: pa.RecordBatch) -> list[Row]:
+def joined(*batches: pa.RecordBatch, rules: FoldRules = RULES) -> list[Row]:
     """Return all rows in write order, as the driver gets them."""
     parts: list[dict[str, Any]] = []
-    for one in fold_batches(batches, RULES, {}, 16):
+    for one in fold_batches(batches, rules, {}, 16):
         parts += one.to_pylist()
     parts.sort(key=lambda row: row["bucket"])
     by_bucket = pa.RecordBatch.from_pylist(parts)
@@ -79,6 +82,24 @@ def test_the_rows_are_the_delta_of_the_events() -> None:
     facts = [row for row in rows if row.kind > Kind.REFUSED]
     assert rows_to_delta(facts) == fold(parse(body, received=RECEIVED) for body in bodies)
     assert counts(rows)[0] == Counts(events=len(bodies))
+
+
+def test_chosen_classes_are_hashed_as_by_the_api() -> None:
+    variables = {
+        "HEADWATER_REDACTION_CLASSES": "name,iban",
+        "HEADWATER_REDACTION_KEY": "a key of the tests",
+    }
+    rules = read_rules(load(variables))
+    note = {"_producer": "p", "_schemaURL": "s", "note": "Ana Silva pays GB82WEST12345698765432"}
+    event = run("r1", "job", ["a"], ["b"])[0]
+    event["run"]["facets"] = {"note": note}
+    body = json.dumps(event).encode()
+    rows = joined(batch([body]), rules=rules)
+    facts = [row for row in rows if row.kind > Kind.REFUSED]
+    redacted = Redactor(b"a key of the tests", frozenset({"name", "iban"})).redact(body)
+    assert rows_to_delta(facts) == fold([parse(redacted, received=RECEIVED)])
+    assert b"Silva" not in redacted
+    assert b"GB82" not in redacted
 
 
 def test_copies_are_counted_and_folded_once() -> None:

@@ -34,6 +34,15 @@ def test_a_chunk_is_the_fold_of_its_messages() -> None:
     assert (chunk.events, chunk.dead) == (len(bodies), [])
 
 
+def test_chosen_classes_are_hashed_in_messages_and_dead_ones() -> None:
+    rules = replace(RULES, redaction_classes=frozenset({"name"}))
+    bad = b'{"description": "Ana Silva called"}'
+    [dead] = rules.chunk([message(bad)]).dead
+    assert b"<name:" in dead.message.body
+    assert b"Silva" not in dead.message.body
+    assert bad == RULES.chunk([message(bad)]).dead[0].message.body
+
+
 def test_bad_messages_are_dead_and_do_not_stop_the_others() -> None:
     good = events("r1")
     large = json.dumps({"producer": "x" * 100_000}).encode()
