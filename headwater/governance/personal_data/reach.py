@@ -162,18 +162,23 @@ def _approvals_on(one: Reached, graph: PersonalDataGraph) -> Iterator[tuple[str,
                 yield urn, approval
 
 
-def unmasked_reach(view: GraphView, urns: Sequence[str]) -> dict[str, list[str]]:
+def unmasked_reach(
+    view: GraphView, urns: Sequence[str], *, are_canonical: bool = False
+) -> dict[str, list[str]]:
     """Return the classes of personal data that are at nodes unmasked, by urn, each in order.
 
     A node is a dataset, a column or an answer, given by any name. A dataset has the classes of its
     columns, its own classified ones among them. A node that the caller may not see is left out.
+
+    are_canonical: no urn is that of an alias, so that none is resolved by a statement of its own.
     """
     reach = read_reach(view)
     result: dict[str, list[str]] = {}
     for urn in select_visible(view, dict.fromkeys(urns)):
         known = reach.unmasked.get(urn)
         if known is None:
-            canonical = urn if urn in reach.kinds else resolve_urn(view, urn)
+            is_canonical = are_canonical or urn in reach.kinds
+            canonical = urn if is_canonical else resolve_urn(view, urn)
             known = reach.unmasked.get(canonical, set())
         result[urn] = sorted(known)
     return result

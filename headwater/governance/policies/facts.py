@@ -184,7 +184,7 @@ def _read_related(view: GraphView, urns: Sequence[str], change: Change | None, r
         read.columns = {row["urn"]: row["columns"] for row in rows}
     if request.wants("personalData") and not request.past:
         reached_by = [urn for urn in urns if urn.startswith(_CLASSIFIED)]
-        read.unmasked = unmasked_reach(view, reached_by)
+        read.unmasked = unmasked_reach(view, reached_by, are_canonical=True)
 
 
 def _facts(urn: str, read: _Read, change: Change | None) -> Facts:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.governance.policies.check import Checked
+from headwater.governance.policies.check import Checked, check_graph
 from headwater.governance.policies.files import PolicyFile, parse_policies
 from headwater.governance.policies.models import PolicySet
 from headwater.governance.policies.standing import (
@@ -114,6 +114,21 @@ class TestResults:
         owners = {"ownership": {"owners": [{"name": "ann"}]}}
         write_events(database, [dataset_event("orders", 3, owners)])
         assert self.found(counted) == both[1:]
+
+    def test_the_number_of_statements_does_not_grow_with_the_datasets(
+        self, counted: CountedDatabase, database: Database
+    ) -> None:
+        masked = parsed("- {name: m, rule: masked-personal-data}")
+        view = GraphView(counted)
+        check_graph(view, masked, NOW)
+        counted.queries.clear()
+        check_graph(view, masked, NOW)
+        of_two = len(counted.queries)
+        write_events(database, [dataset_event(f"d{number}", 3) for number in range(20)])
+        check_graph(view, masked, NOW)
+        counted.queries.clear()
+        check_graph(view, masked, NOW)
+        assert len(counted.queries) <= of_two + 1, counted.queries
 
     def test_a_result_of_a_revision_that_is_still_arriving_is_kept_for_a_moment(self) -> None:
         checked = Checked((), (), 0, 0)
