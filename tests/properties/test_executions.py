@@ -35,14 +35,14 @@ class Run(NamedTuple):
 runs = st.lists(
     st.builds(
         Run,
-        number=st.integers(0, 5),
+        number=st.integers(0, 7),
         minute=st.sampled_from([0, 1, 2, 3 * HOUR, 12 * HOUR + 1, 12 * HOUR + 2, 30 * HOUR]),
         state=st.sampled_from(["COMPLETE", "COMPLETE", "COMPLETE", "FAIL", "ABORT"]),
         execution=st.sampled_from([1, 1, 2, None]),
         inputs=st.frozensets(st.sampled_from("abcd"), min_size=1, max_size=2),
     ),
     min_size=1,
-    max_size=6,
+    max_size=8,
     unique_by=lambda run: run.number,
 )
 
@@ -70,7 +70,28 @@ def used(runs: Sequence[Run], minute: int = 10_000) -> frozenset[str]:
     counted = [run for run in successes if run.minute > last or run == newest or belongs(run)]
     proven = frozenset().union(*(run.inputs for run in successes if run.minute <= last))
     failed = [run.inputs & proven for run in failures if run.minute <= last and belongs(run)]
-    return frozenset().union(*(run.inputs for run in counted), *failed)
+    return frozenset().union(
+        *(run.inputs for run in counted), *failed, returning(successes, newest)
+    )
+
+
+def returning(successes: Sequence[Run], newest: Run) -> frozenset[str]:
+    """Return the inputs that two runs read, and a run between them in an execution without them."""
+
+    def execution(run: Run) -> int:
+        return run.execution if run.execution is not None else 100 + run.number
+
+    found = set()
+    for name in "abcd":
+        uses = [run for run in successes if name in run.inputs]
+        using = {execution(run) for run in uses}
+        if not uses or execution(newest) in using:
+            continue
+        first, last = min(run.minute for run in uses), max(run.minute for run in uses)
+        others = [run for run in successes if execution(run) not in using]
+        if any(first < run.minute < last for run in others):
+            found.add(name)
+    return frozenset(found)
 
 
 @pytest.mark.neo4j

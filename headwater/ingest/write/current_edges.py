@@ -112,7 +112,8 @@ class _Changes:
 
 
 def _row(key: tuple[str, str], used: UsedDatasets | None, datasets: set[str] | None) -> Row:
-    names = used.last_uses.keys() if used is not None else set()
+    returning = used.returning if used is not None else frozenset()
+    names = used.last_uses.keys() | returning if used is not None else set()
     if datasets is not None:
         names = names & {*datasets, *(f"{FROM_ALL_INPUTS}{dataset}" for dataset in datasets)}
     return {
@@ -120,6 +121,7 @@ def _row(key: tuple[str, str], used: UsedDatasets | None, datasets: set[str] | N
         "side": key[1],
         "hasRun": used is not None,
         "used": sorted(names),
+        "returning": sorted(names & returning),
         "datasets": None if datasets is None else sorted(datasets),
     }
 

@@ -29,6 +29,9 @@ class EndedRun(NamedTuple):
 class UsedDatasets(msgspec.Struct, gc=False):
     """The datasets of the newest execution of a job on a side, with the end of their last use.
 
+    `returning` are further datasets to which the job comes back. `varies` is true if one of its
+    recent runs may have used a dataset that the newest execution did not use.
+
     `finished` is the end of the last successful run, `execution` its execution, and `failed` the
     end of the last failed run of any execution. `oldest` is no later than any last use. `is_exact`
     is false if earlier executions may count too: a further run then needs the graph.
@@ -40,6 +43,8 @@ class UsedDatasets(msgspec.Struct, gc=False):
     last_uses: dict[str, datetime]
     oldest: datetime
     is_exact: bool
+    returning: frozenset[str] = frozenset()
+    varies: bool = False
 
     @classmethod
     def of_row(cls, row: Row) -> UsedDatasets | None:
@@ -58,6 +63,8 @@ class UsedDatasets(msgspec.Struct, gc=False):
             last_uses=last_uses,
             oldest=min(last_uses.values(), default=finished),
             is_exact=finished == succeeded_at,
+            returning=frozenset(row["returning"]),
+            varies=not last_uses.keys() >= set(row["recent"]),
         )
 
     def add(self, run: EndedRun) -> Set[str] | None:
@@ -65,11 +72,17 @@ class UsedDatasets(msgspec.Struct, gc=False):
         if run.failed:
             self.failed = max(run.finished, self.failed or run.finished)
             return _NONE if self.is_exact and run.execution != self.execution else None
+        if self.returning:
+            # A further run may be between two uses of another dataset, or the 201st since.
+            return None
         is_sibling = self.is_exact and run.execution is not None and run.execution == self.execution
         if is_sibling and run.finished >= self.finished:
             return self._add_to_execution(run)
         # A dataset that a failed run names may return with its execution, or as a late run ends.
         if self.failed is not None and self.failed >= min(run.finished, self.finished) - WINDOW:
+            return None
+        if self.varies and not self._is_before(run):
+            # The run may have ended between two uses of a dataset.
             return None
         if is_sibling:
             return self._add_to_execution(run)
@@ -79,12 +92,20 @@ class UsedDatasets(msgspec.Struct, gc=False):
             self.last_uses = dict.fromkeys(run.datasets, run.finished)
             self.oldest, self.is_exact = run.finished, run.execution is None
             return _NONE
-        return _NONE if self.is_exact and run.finished < self.finished else None
+        if self.is_exact and run.finished < self.finished:
+            self.varies = not run.datasets <= self.last_uses.keys()
+            return _NONE
+        return None
+
+    def _is_before(self, run: EndedRun) -> bool:
+        """Return True if only a run without an execution counts, and `run` ended after it."""
+        return self.is_exact and self.execution is None and run.finished > self.finished
 
     def _add_to_execution(self, run: EndedRun) -> Set[str]:
         self.finished = max(self.finished, run.finished)
         since = self.finished - WINDOW
         if run.finished < since:
+            self.varies = True
             return _NONE
         changed = run.datasets - self.last_uses.keys()
         for dataset in run.datasets:
@@ -95,5 +116,6 @@ class UsedDatasets(msgspec.Struct, gc=False):
         expired = {dataset for dataset, used in self.last_uses.items() if used < since}
         for dataset in expired:
             del self.last_uses[dataset]
+            self.varies = True
         self.oldest = min(self.last_uses.values(), default=self.finished)
         return changed | expired

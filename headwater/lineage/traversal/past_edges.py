@@ -60,7 +60,7 @@ class PastEdges:
         used.update(dict.fromkeys(missing))
         for row in rows:
             if row["succeededAt"] is not None or row["used"]:
-                used[row["job"]] = {dataset for dataset, _ in row["used"]}
+                used[row["job"]] = {*(dataset for dataset, _ in row["used"]), *row["returning"]}
         return True
 
     def _with_sources(self, row: Row, written: Set[str] | None) -> Row:

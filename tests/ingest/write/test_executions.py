@@ -393,3 +393,86 @@ def test_a_sibling_does_not_make_the_writer_read_the_execution_again(
         write_batch(database, [run(f"r{number}", number, [f"s{number}"], "app")], cache, defer=True)
     assert read.count("read/traversal/datasets_in_use") == 1
     assert current(database) == {*(reads(f"s{number}") for number in range(12)), T}
+
+
+def test_a_job_that_writes_its_tables_in_separate_runs_keeps_them_all(
+    database: Database, view: GraphView
+) -> None:
+    """Each run copies one table, and has no parent: `a` to `x`, `b` to `y`, `c` to `z`."""
+    tables = [("a", "x"), ("b", "y"), ("c", "z")]
+    rounds = [
+        run(f"{target}{day}", day * DAY + minute, [source], outputs=[target])
+        for day in range(3)
+        for minute, (source, target) in enumerate(tables)
+    ]
+    write_in_any_order(database, *rounds)
+    copied = {edge for source, target in tables for edge in (reads(source), produces(target))}
+    assert current(database) == copied
+    # After the first round, the job may as well have moved from one table to the next.
+    assert sources(view, "x", 10) == set()
+    assert sources(view, "z", 10) == {ds("c")}
+    assert sources(view, "x", 2 * DAY + 10) == {ds("a"), ds("b"), ds("c")}
+    [row] = database.ask(
+        "MATCH (:Job)-[e:PRODUCED]->(d) WHERE e.returning RETURN collect(d.name) AS names", {}
+    )
+    assert sorted(row["names"]) == ["x", "y"]
+
+
+def test_named_origins_keep_separate_tables_apart(database: Database, view: GraphView) -> None:
+    def copied(name: str, minute: int, source: str, target: str) -> Event:
+        output = dataset(target, columns(id=[(source, "id")]))
+        return run_event(name, "COMPLETE", minute, inputs=[source], outputs=[output])
+
+    write_in_any_order(
+        database,
+        *(copied(f"x{day}", day * DAY, "a", "x") for day in range(2)),
+        *(copied(f"y{day}", day * DAY + 1, "b", "y") for day in range(2)),
+    )
+    assert (sources(view, "x"), sources(view, "y")) == ({ds("a")}, {ds("b")})
+    assert sources(view, "x", 2 * DAY) == {ds("a")}
+
+
+def test_a_job_that_moves_or_narrows_its_outputs_does_not_come_back(database: Database) -> None:
+    write_in_any_order(
+        database,
+        *(run(f"old{n}", n, ["a"], outputs=["x", "y"]) for n in range(3)),
+        *(run(f"new{n}", 10 + n, ["a"], outputs=["y"]) for n in range(3)),
+        *(run(f"moved{n}", 20 + n, ["a"], outputs=["z"]) for n in range(3)),
+    )
+    assert current(database) == {reads("a"), produces("z")}
+
+
+def test_a_run_that_fails_after_all_shows_no_return(database: Database) -> None:
+    write_in_any_order(
+        database,
+        run("x1", 1, ["a"], outputs=["x"]),
+        run("y1", 2, ["a"], outputs=["y"]),
+        run("x2", 3, ["a"], outputs=["x"]),
+        run("x2", 4, ["a"], outputs=["x"], state="FAIL"),
+        run("y2", 5, ["a"], outputs=["y"]),
+    )
+    assert current(database) == {reads("a"), produces("y")}
+
+
+def test_executions_under_parents_come_back_too(database: Database) -> None:
+    write_in_any_order(
+        database,
+        *(run(f"x{day}", 2 * day * DAY, ["a"], f"x-{day}", outputs=["x"]) for day in range(2)),
+        *(
+            run(f"y{day}", (2 * day + 1) * DAY, ["a"], f"y-{day}", outputs=["y"])
+            for day in range(2)
+        ),
+    )
+    assert current(database) == {reads("a"), produces("x"), produces("y")}
+
+
+def test_a_dataset_is_forgotten_after_two_hundred_runs(database: Database) -> None:
+    empty(database)
+    cache = WriteCache()
+    first = [run("x0", 0, ["a"], outputs=["x"]), run("y0", 1, ["a"], outputs=["y"])]
+    first += [run("x1", 2, ["a"], outputs=["x"])]
+    others = [run(f"y{n}", 2 + n, ["a"], outputs=["y"]) for n in range(1, 199)]
+    write_batch(database, [*first, *others[:-1]], cache)
+    assert current(database) == {reads("a"), produces("x"), produces("y")}
+    write_batch(database, [others[-1]], cache)
+    assert current(database) == {reads("a"), produces("y")}

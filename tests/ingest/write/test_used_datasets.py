@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from headwater.ingest.write.used_datasets import EndedRun, UsedDatasets
@@ -16,12 +17,20 @@ def ended(
     return EndedRun("job:etl:j", f"run:{minute}", finished, execution, frozenset(datasets), failed)
 
 
-def used(*datasets: str, failed: datetime | None = None) -> UsedDatasets:
+def used(
+    *datasets: str,
+    failed: datetime | None = None,
+    execution: str | None = "run:app",
+    returning: Sequence[str] = (),
+    recent: Sequence[str] = (),
+) -> UsedDatasets:
     row = {
         "used": [[dataset, START] for dataset in datasets],
         "succeededAt": START,
-        "execution": "run:app",
+        "execution": execution,
         "failedAt": failed,
+        "returning": returning,
+        "recent": recent,
     }
     found = UsedDatasets.of_row(row)
     assert found is not None
@@ -73,7 +82,14 @@ def test_a_late_run_of_another_execution_changes_nothing() -> None:
 
 
 def test_no_run_succeeded() -> None:
-    row: dict[str, object] = {"used": [], "succeededAt": None, "execution": None, "failedAt": START}
+    row: dict[str, object] = {
+        "used": [],
+        "succeededAt": None,
+        "execution": None,
+        "failedAt": START,
+        "returning": [],
+        "recent": [],
+    }
     assert UsedDatasets.of_row(row) is None
 
 
@@ -84,8 +100,39 @@ def test_executions_before_a_failed_one_still_count() -> None:
         "succeededAt": START,
         "execution": "run:app",
         "failedAt": later,
+        "returning": [],
+        "recent": [],
     }
     datasets = UsedDatasets.of_row(row)
     assert datasets is not None
     assert (datasets.finished, datasets.is_exact) == (later, False)
     assert datasets.add(ended(2, "c")) is None
+
+
+def test_a_job_that_comes_back_to_datasets_needs_the_graph_for_each_success() -> None:
+    def datasets() -> UsedDatasets:
+        return used("a", execution=None, returning=["b"], recent=["a", "b"])
+
+    assert datasets().add(ended(1, "a", execution=None)) is None
+    assert datasets().add(ended(-1, "a", execution=None)) is None
+    assert datasets().add(ended(1, "c", execution="run:other", failed=True)) == set()
+
+
+def test_a_late_run_may_show_that_the_job_comes_back() -> None:
+    datasets = used("a", execution=None, recent=["a", "b"])
+    assert datasets.add(ended(1, "a", execution=None)) == set(), "newer than each use of `b`"
+    assert datasets.add(ended(-1, "a", execution=None)) is None, "it may be between two of them"
+    datasets = used("a", execution=None, recent=["a"])
+    assert datasets.add(ended(-1, "a", execution=None)) == set(), "no other dataset is known"
+    assert datasets.add(ended(-2, "b", execution=None)) == set(), "its only use so far"
+    assert datasets.add(ended(-3, "b", execution=None)) is None, "its second"
+
+
+def test_the_next_execution_of_a_job_that_varies_needs_the_graph() -> None:
+    datasets = used("a")
+    assert datasets.add(ended(721, "b")) == {"a", "b"}, "`a` left after twelve hours"
+    assert datasets.add(ended(800, "b")) == set()
+    assert datasets.add(ended(1500, "b", execution="run:next")) is None
+    datasets = used("a")
+    assert datasets.add(ended(-800, "b")) == set(), "too old for its execution"
+    assert datasets.add(ended(1500, "a", execution="run:next")) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from headwater.cypher.driver.database import Row
@@ -13,14 +14,19 @@ INPUTS, OUTPUTS = "read/traversal/job_inputs_at", "read/traversal/job_outputs_at
 class Uses:
     """What jobs used, by job and side, and the questions that were asked."""
 
-    def __init__(self, **used: list[str]) -> None:
-        self._used = used
+    def __init__(self, returning: Sequence[str] = (), **used: list[str]) -> None:
+        self._returning, self._used = returning, used
         self.asked: list[tuple[str, str]] = []
 
     def read(self, rows: list[Row]) -> list[Row] | None:
         self.asked += [(row["job"], row["side"]) for row in rows]
         return [
-            {"job": row["job"], "succeededAt": 1, "used": [(one, 1) for one in self._used[name]]}
+            {
+                "job": row["job"],
+                "succeededAt": 1,
+                "used": [(one, 1) for one in self._used[name]],
+                "returning": self._returning,
+            }
             for row in rows
             if (name := f"{row['job']}_{row['side']}") in self._used
         ]
@@ -40,6 +46,12 @@ def test_a_job_had_the_inputs_that_it_used_or_declared() -> None:
     # Each job is asked about once.
     edges.select(INPUTS, rows)
     assert uses.asked == [("load", "reads")]
+
+
+def test_a_job_had_the_inputs_to_which_it_comes_back() -> None:
+    edges = PastEdges(Uses(load_reads=["orders"], returning=["returns"]).read)
+    found = edges.select(INPUTS, [row("load", name) for name in ("orders", "returns", "old")])
+    assert [one["datasetOrVersion"] for one in found or ()] == ["orders", "returns"]
 
 
 def test_before_the_first_success_every_known_edge_was_current() -> None:

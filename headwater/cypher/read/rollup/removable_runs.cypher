@@ -3,7 +3,8 @@
 // graph is part of it, runs after it or took data from it. It shares its schedule slot with no run
 // and dropped no dataset. It is not in the newest execution of a job
 // (read/traversal/datasets_in_use) and wrote no newest version of a dataset. None of its versions
-// begins or ends a schema change or is cited.
+// begins or ends a schema change or is cited. If a job comes back to a dataset, its newest 200
+// successful runs stay, since they show that.
 // access: read
 // params: $rows LIST<MAP>
 // returns: urn, job, status, startedAt, finishedAt, version, errors, reads, writes, rowsRead,
@@ -76,6 +77,23 @@ WHERE coalesce(r.lastSeen, r.finishedAt) = row.lastSeen
         AND n.schemaHash IS NOT NULL
       RETURN n.schemaHash ORDER BY n.dataset, n.complete, n.createdAt LIMIT 1
     }[0] <> a.schemaHash
+  }
+  AND NOT EXISTS {
+    MATCH (r)-[:RUN_OF]->(j:Job)
+    WHERE r.reportedSides IN ['both', 'reads', 'writes']
+      AND (EXISTS { (j)-[:PRODUCED {returning: true}]->() }
+        OR EXISTS { (j)<-[:FEEDS {returning: true}]-() })
+    UNWIND ['reads', 'writes'] AS side
+    WITH side
+    WHERE r.reportedSides IN ['both', side] AND COUNT {
+      UNWIND ['both', side] AS sides
+      MATCH (n:PipelineRun)
+      USING INDEX SEEK n:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+      WHERE n.namespace = r.namespace AND n.pipelineName = r.pipelineName
+        AND n.reportedSides = sides AND n.finishedAt > r.finishedAt
+      RETURN n LIMIT 200
+    } < 200
+    RETURN side
   }
 RETURN r.urn AS urn, COLLECT {
   MATCH (r)-[:RUN_OF]->(j:Job)

@@ -9,9 +9,13 @@
 // the end of the last failed run of any execution. A written dataset is in `used` once more after
 // "* " if a run
 // that read any dataset named no origins of it: it comes from all inputs of the job.
+// `returning` are datasets that the newest execution did not use, and to which the job comes back:
+// among its newest 200 successful runs, two used the dataset, and a run of an execution that did not
+// use it ended between them. `recent` are the datasets of these 200 runs, if the job has more edges
+// than `used`.
 // access: read
 // params: $rows LIST<MAP>, $at DATETIME = null
-// returns: job, side, execution, succeededAt, failedAt, used
+// returns: job, side, execution, succeededAt, failedAt, used, returning, recent
 // example: run by the worker and by `asOf`
 UNWIND $rows AS row
 MATCH (j:Job {urn: row.job})
@@ -95,6 +99,48 @@ CALL (j, side, at, newest, ended, since) {
   }
   RETURN collect([dataset, usedAt]) AS usedByFailed
 }
+CALL (j, side, at, newest, usedBySuccessful) {
+  WITH CASE side WHEN 'reads' THEN COUNT { (j)<-[:FEEDS]-() } ELSE COUNT { (j)-[:PRODUCED]->() } END
+    AS edges, size([use IN usedBySuccessful WHERE NOT use[0] STARTS WITH '* ']) AS datasets
+  WHERE newest IS NOT NULL AND edges > datasets
+  UNWIND ['both', side] AS sides
+  CALL (j, at, sides) {
+    MATCH (r:PipelineRun)
+    USING INDEX SEEK r:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+    WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.reportedSides = sides
+      AND r.finishedAt <= at
+    RETURN r
+    ORDER BY r.namespace DESC, r.pipelineName DESC, r.reportedSides DESC, r.finishedAt DESC,
+      r.urn DESC LIMIT 200
+  }
+  WITH r ORDER BY r.finishedAt DESC, r.urn DESC LIMIT 200
+  CALL (r, side) {
+    MATCH (v:Source|Artifact)-[:FEEDS]->(r) WHERE side = 'reads' RETURN v.dataset AS dataset
+    UNION
+    MATCH (r)-[:PRODUCED]->(v:Artifact) WHERE side = 'writes' RETURN v.dataset AS dataset
+  }
+  RETURN collect({dataset: dataset, run: r.urn, execution: coalesce(r.execution, r.urn),
+    ended: r.finishedAt}) AS uses
+}
+CALL (side, newest, uses) {
+  UNWIND uses AS use
+  WITH use.dataset AS dataset, collect(DISTINCT use.execution) AS executions,
+    min(use.ended) AS first, max(use.ended) AS last
+  WHERE first < last AND NOT coalesce(newest.execution, newest.urn) IN executions
+    AND any(other IN uses WHERE other.ended > first AND other.ended < last
+      AND NOT other.execution IN executions)
+  WITH dataset, last, CASE WHEN side = 'writes' THEN [use IN uses
+    WHERE use.dataset = dataset AND use.ended = last | use.run] ELSE [] END AS runs
+  RETURN collect(dataset) + collect(CASE WHEN EXISTS {
+    UNWIND runs AS run
+    MATCH (r:PipelineRun {urn: run})-[:PRODUCED]->(v:Artifact)
+    WHERE v.dataset = dataset AND r.reportedSides = 'both'
+    WITH run, max(CASE WHEN v.explicit OR v.derivedFrom IS NOT NULL
+      OR EXISTS { (v)-[:DERIVED_FROM]->() } THEN 1 ELSE 0 END) AS hasOrigins
+    WHERE hasOrigins = 0
+    RETURN run
+  } THEN '* ' + dataset END) AS returning
+}
 RETURN j.urn AS job, side, newest.execution AS execution, succeededAt, COLLECT {
   MATCH (f:PipelineRun)
   USING INDEX SEEK f:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
@@ -102,4 +148,5 @@ RETURN j.urn AS job, side, newest.execution AS execution, succeededAt, COLLECT {
     AND f.finishedAt <= at
   RETURN f.finishedAt
   ORDER BY f.namespace DESC, f.pipelineName DESC, f.reportedSides DESC, f.finishedAt DESC LIMIT 1
-}[0] AS failedAt, usedBySuccessful + usedByFailed AS used
+}[0] AS failedAt, usedBySuccessful + usedByFailed AS used, returning,
+  COLLECT { UNWIND uses AS use RETURN DISTINCT use.dataset } AS recent

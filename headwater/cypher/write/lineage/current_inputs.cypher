@@ -1,6 +1,7 @@
 // Set which datasets jobs read now: the used ones and the declared ones. Without a run that
 // succeeded and a declaration, all inputs are current. `datasets` names the inputs to set; null
-// means all.
+// means all. `returning` are those of `used` that the newest execution did not read, and to which
+// the job comes back.
 // access: write
 // params: $rows LIST<MAP>
 // returns: nothing
@@ -19,7 +20,9 @@ CALL (l, j, row) {
     RETURN d, e
   }
   WITH l, j, d, e, coalesce(e.declared, false) OR d.urn IN row.used
-    OR (NOT row.hasRun AND NOT coalesce(j.declaresInputs, false)) AS current
-  WHERE e.current IS NULL OR e.current <> current
-  SET e.current = current, d.lineageRevision = l.revision, j.lineageRevision = l.revision
+    OR (NOT row.hasRun AND NOT coalesce(j.declaresInputs, false)) AS current,
+    d.urn IN row.returning AS returning
+  WHERE e.current IS NULL OR e.current <> current OR coalesce(e.returning, false) <> returning
+  SET e.current = current, e.returning = CASE WHEN returning THEN true END,
+    d.lineageRevision = l.revision, j.lineageRevision = l.revision
 }

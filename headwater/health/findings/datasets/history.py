@@ -121,9 +121,10 @@ class FailedRun:
 
 @dataclass(frozen=True)
 class Producer:
-    """A job that writes the dataset now, with its newest failed runs.
+    """A job that writes the dataset, with its newest failed runs.
 
     is_retired: True if a person deprecated the job.
+    failures: of a job that writes other datasets in other runs, only those that name this one.
     """
 
     job: str
@@ -173,6 +174,8 @@ class DatasetHistory:
     reports: the newest ones about its versions, about it as a source, and by its own events.
     updates: the reported times of the last update of its data, each once.
     is_source: True if somebody registered it as a source, or tagged it as one.
+    producers: the jobs that write it now.
+    former_producers: other jobs that wrote it, without their failures.
     is_linked: True if it comes from another dataset, or another from it, and no job is known.
     columns: the columns of its current schema.
     contracts: every version of every data contract about it, by id, oldest first.
@@ -197,6 +200,7 @@ class DatasetHistory:
     schemas: tuple[Schema, ...] = ()
     updates: tuple[datetime, ...] = ()
     producers: tuple[Producer, ...] = ()
+    former_producers: tuple[Producer, ...] = ()
     readers: tuple[Reader, ...] = ()
     upstream: tuple[Upstream, ...] = ()
     citations: tuple[Citation, ...] = ()
@@ -214,6 +218,17 @@ class DatasetHistory:
         """Return True if jobs that run in batches still write it."""
         kept = any(not producer.is_retired for producer in self.producers)
         return kept and not any(producer.is_streaming for producer in self.producers)
+
+    @property
+    def is_promised_up(self) -> bool:
+        """Return True if it is kept up, or if no job writes it now and the last one may do so."""
+        if self.producers:
+            return self.is_kept_up
+        last = self.complete_versions[-1].job if self.complete_versions else ""
+        return any(
+            one.job == last and not (one.is_retired or one.is_streaming)
+            for one in self.former_producers
+        )
 
     @property
     def complete_versions(self) -> tuple[Version, ...]:

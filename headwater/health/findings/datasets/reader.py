@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
@@ -44,8 +44,9 @@ OUTCOMES_MAX = 50
 SCHEMAS_MAX = 200
 _SOURCE_TAGS = frozenset({"source", "external", "layer=source", "origin=external"})
 _FIELD_DEPTH_MAX = 20
-# The element of a version in read/findings/dataset_versions with the hash of its schema.
+# The elements of a version in read/findings/dataset_versions with the hash of its schema, its run.
 _HASH = 6
+_RUN = 7
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,10 @@ def _read_chunk(view: GraphView, urns: list[str]) -> Iterator[DatasetHistory]:
             reports=all_reports,
             schemas=tuple(_schemas(schemas.get(urn, ()), one)),
             updates=_updates(row["captured"], one, all_reports),
-            producers=tuple(_producer(entry, outcomes) for entry in jobs[urn]["producers"]),
+            producers=tuple(
+                _producer(entry, outcomes, versions[urn]) for entry in jobs[urn]["producers"]
+            ),
+            former_producers=tuple(map(_job, jobs[urn]["formerProducers"])),
             readers=tuple(_reader(entry, outcomes) for entry in jobs[urn]["readers"]),
             upstream=tuple(_upstream(entry) for entry in upstream[urn]),
             contracts=tuple(one.contracts()),
@@ -303,17 +307,26 @@ def _updates(
     return tuple(sorted({*captured, *map(to_datetime, facts.captures), *reported}))
 
 
-def _producer(entry: Row, outcomes: Mapping[str, Row]) -> Producer:
+def _producer(
+    entry: Row, outcomes: Mapping[str, Row], versions: Sequence[Sequence[Any]]
+) -> Producer:
     job = entry["job"]
     failed = outcomes[job]["failed"] if job in outcomes else []
+    if entry["separate"]:
+        named = {version[_RUN] for version in versions}
+        failed = [run for run in failed if run[0] in named]
+    failures = tuple(
+        FailedRun(run, job, at, status, error or "") for run, at, status, error in failed
+    )
+    return replace(_job(entry), failures=failures)
+
+
+def _job(entry: Row) -> Producer:
     return Producer(
-        job=job,
+        job=entry["job"],
         first_seen=_time(entry["firstSeen"]),
         is_streaming=entry["processing"] == "STREAMING",
         is_retired=entry["retired"],
-        failures=tuple(
-            FailedRun(run, job, at, status, error or "") for run, at, status, error in failed
-        ),
     )
 
 

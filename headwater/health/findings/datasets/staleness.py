@@ -7,7 +7,9 @@ New data is due by the tag `freshness=24h` (any duration) that long after the ne
 grace. Without the tag it is due by the rhythm of the data so far, as executions of a job are
 (`jobs/cadence.py`), with the grace of a rhythm. Ten periods later the dataset counts as stopped.
 A dataset that nobody keeps up is never due: one that was dropped, deleted or deprecated, that a
-stream writes, or whose jobs are all deprecated.
+stream writes, whose jobs are all deprecated, or which its job no longer writes. The tag holds even
+if the job that wrote it last now writes other datasets: a data owner who no longer keeps the
+promise removes it or deprecates the dataset.
 """
 
 from __future__ import annotations
@@ -58,7 +60,8 @@ def stale_windows(history: DatasetHistory, instant: datetime) -> list[StaleWindo
     """Return when new data was due and late, earliest first."""
     if history.is_gone or history.deprecated_at is not None:
         return []
-    if history.versions and not history.is_kept_up:
+    is_due = history.is_kept_up if _promised(history.tags) is None else history.is_promised_up
+    if history.versions and not is_due:
         return []
     return list(_windows(history, _times(history), instant))
 

@@ -1,21 +1,23 @@
 """The rule `failed-run`: a run failed, and others use what it should have written.
 
 A failed run should have written the datasets that it names, and those that the newest successful
-execution before it wrote. A dataset is used if a job or a dataset currently takes data from it, if
-an answer cites it, or if it is certified or critical. A failure without a used dataset is none.
+execution before it wrote that wrote one of these, or else the newest one. A dataset is used if a
+job or a dataset currently takes data from it, if an answer cites it, or if it is certified or
+critical. A failure without a used dataset is none.
 
 A failure ends when later successful runs have written all of them again, except for what its own
 execution had already written before it. It also ends with the second successful execution after
-it: the job may no longer write the rest. Runs for an earlier period and other mapped instances of
-the same task do not count. Failures that overlap are one episode. If the oldest runs that were read
-failed, the episode began with the first failure since the success before them.
+it: the job may no longer write the rest. Executions do not count for that if they write only what
+others before the failure had written without these datasets. Runs for an earlier period and other
+mapped instances of the same task do not count. Failures that overlap are one episode. If the oldest
+runs that were read failed, the episode began with the first failure since the success before them.
 
 A run that is part of another run is left to that run, if that one names the same datasets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
@@ -88,7 +90,7 @@ def _failure(
     history: JobHistory, executions: Sequence[Execution], number: int, run: RunFact
 ) -> _Failure | None:
     """Return the failure of a run in the execution of this number; None if nobody feels it."""
-    expected = set(run.writes) | _usual_writes(executions[:number], run.started)
+    expected = set(run.writes) | _usual_writes(executions[:number], run)
     if not expected:
         expected = {one.urn for one in history.outputs if one.is_current}
     own = executions[number].complete_runs
@@ -96,15 +98,36 @@ def _failure(
     used = tuple(one for one in history.outputs if one.urn in missing and _is_used(one))
     if not used or run.ended is None:
         return None
-    return _Failure(run, run.ended, used, _end(executions, run, missing))
+    others = _separate_writes(executions[:number], run, expected)
+    return _Failure(run, run.ended, used, _end(executions, run, missing, others))
 
 
-def _usual_writes(earlier: Sequence[Execution], before: datetime) -> set[str]:
-    """Return what the newest successful execution before an instant wrote."""
+def _usual_writes(earlier: Sequence[Execution], failure: RunFact) -> set[str]:
+    """Return what the newest successful execution like a failed run wrote before it."""
+    newest: set[str] = set()
+    for writes in _earlier_writes(earlier, failure):
+        if writes & set(failure.writes):
+            return writes
+        newest = newest or writes
+    return newest
+
+
+def _separate_writes(
+    earlier: Sequence[Execution], failure: RunFact, expected: set[str]
+) -> set[str]:
+    """Return what successful executions before a failure wrote without any expected dataset."""
+    return set(
+        chain.from_iterable(
+            writes for writes in _earlier_writes(earlier, failure) if not writes & expected
+        )
+    )
+
+
+def _earlier_writes(earlier: Sequence[Execution], failure: RunFact) -> Iterator[set[str]]:
+    """Yield what each successful execution wrote before a failure, newest first."""
     for one in reversed(earlier):
-        if complete := [run for run in one.complete_runs if run.started < before]:
-            return _writes(complete)
-    return set()
+        if complete := [run for run in one.complete_runs if run.started < failure.started]:
+            yield _writes(complete)
 
 
 def _writes(runs: Iterable[RunFact]) -> set[str]:
@@ -115,8 +138,10 @@ def _is_used(output: OutputFact) -> bool:
     return bool(output.readers or output.answers) or is_critical(output.tags, output.type)
 
 
-def _end(executions: Sequence[Execution], failure: RunFact, missing: set[str]) -> RunFact | None:
-    """Return the run that ended a failure."""
+def _end(
+    executions: Sequence[Execution], failure: RunFact, missing: set[str], others: set[str]
+) -> RunFact | None:
+    """Return the run that ended a failure; `others` are datasets of other executions."""
     rest = set(missing)
     later = 0
     for one in executions:
@@ -127,7 +152,9 @@ def _end(executions: Sequence[Execution], failure: RunFact, missing: set[str]) -
             rest -= set(run.writes)
             if not rest:
                 return run
-        if repairs and failure not in one.runs:
+        writes = _writes(repairs)
+        is_other = bool(writes) and writes <= others
+        if repairs and failure not in one.runs and not is_other:
             later += 1
             if later == EXECUTIONS_TO_END:
                 return repairs[-1]

@@ -71,6 +71,19 @@ def test_a_promise_has_no_grace_and_needs_no_rhythm() -> None:
     assert late(9, versions=once, tags=("freshness=soon",)) == []
 
 
+def test_a_promise_holds_while_the_last_writer_writes_other_datasets() -> None:
+    gone: dict[str, Any] = {"versions": written(0), "tags": FRESH, "producers": ()}
+    assert late(2, **gone, former_producers=LOAD) == [("stale-dataset", day(1), None, None)]
+    # It was moved to another job, is written by a stream, or somebody retired its job.
+    assert late(2, **gone) == []
+    assert late(2, **gone, former_producers=(Producer("job:etl:other", day(-1)),)) == []
+    assert late(2, **gone, former_producers=STREAM) == []
+    assert late(2, **gone, former_producers=RETIRED) == []
+    # Without a promise it may just be written no longer.
+    weeks = written(*range(7))
+    assert late(9, versions=weeks, producers=(), former_producers=LOAD) == []
+
+
 @pytest.mark.parametrize(
     ("updates", "tags", "expected"),
     [

@@ -95,6 +95,34 @@ WITH = [
         [("run:b", 15, 35, "run:d")],
     ),
     (
+        "a job that writes its tables in separate runs has recovered with the table that failed",
+        job(
+            [
+                run("x1", 0, writes=["x"]),
+                run("y1", 10, writes=["y"]),
+                run("x2", 20, "FAIL", writes=["x"]),
+                run("y2", 30, writes=["y"]),
+                run("y3", 40, writes=["y"]),
+                run("x3", 50, writes=["x"]),
+            ],
+            outputs=(X, Y),
+        ),
+        [("run:x2", 25, 55, "run:x3")],
+    ),
+    (
+        "a job that writes another table since has recovered after two executions",
+        job(
+            [
+                run("a", 0, writes=["x"]),
+                run("b", 10, "FAIL", writes=["x"]),
+                run("c", 20, writes=["y"]),
+                run("d", 30, writes=["y"]),
+            ],
+            outputs=(X, Y),
+        ),
+        [("run:b", 15, 35, "run:d")],
+    ),
+    (
         "an answer that cites it counts as its use",
         job([FAILED], outputs=(OutputFact("dataset:db:out", answers=("answer:a",)),)),
         [("run:b", 15, None, None)],
@@ -111,6 +139,17 @@ WITH = [
     ),
 ]
 WITHOUT = [
+    (
+        "nobody uses the table of a failed run, but the one of the run before",
+        job(
+            [
+                run("x1", 0, writes=["out"]),
+                run("y1", 10, writes=["y"]),
+                run("x2", 20, "FAIL", writes=["out"]),
+            ],
+            outputs=(UNUSED, Y),
+        ),
+    ),
     ("nobody uses the output", job([FAILED], outputs=(UNUSED,))),
     ("it succeeded", job([run("a", 0), run("b", 10)])),
     ("a run that was aborted", job([run("a", 0), run("b", 10, "ABORT")])),
