@@ -99,9 +99,8 @@ export const ON_CALL_TEXTS = {
   "debug.events.one": "{type}, {when}",
   "debug.events.what": "event",
   "debug.offsets": "Partitions and offsets",
-  "debug.offsets.caption": "Partitions in the facets of its events: {count}",
   "debug.offsets.none": "No event of this run names partitions.",
-  "debug.offsets.none.hint": "Headwater shows partitions and offsets that producers send in facets of datasets.",
+  "debug.offsets.none.hint": "Headwater shows partitions and offsets that producers send in input and output facets.",
   "debug.schema": "Schema of",
   "debug.platform": "Platform",
   "debug.platform.down": "Neo4j does not answer: counts are from the last checkpoint that was read.",
@@ -125,7 +124,4 @@ export const ON_CALL_TEXTS = {
   "debug.column.count": "number",
   "debug.column.median": "median",
   "debug.column.p95": "95 %",
-  "debug.column.partition": "partition",
-  "debug.column.begin": "from offset",
-  "debug.column.end": "to offset",
 };

@@ -1,11 +1,9 @@
-// Trace ids in facets of runs, and partitions with offsets in raw events. Pure functions.
+// Trace ids in facets of runs. Pure functions.
 
 const DEPTH_MAX = 6;
 const TRACES_MAX = 50;
-const PARTITIONS_MAX = 1000;
 /** https://www.w3.org/TR/trace-context/ */
 const TRACE_PARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/i;
-const FACET_KEYS = ["facets", "inputFacets", "outputFacets"];
 
 /** @typedef {{traceId: string, spanId: string}} Trace */
 
@@ -37,64 +35,6 @@ function traceOf(object) {
   if (traceId) return { traceId, spanId };
   const id = text(/^trace_?id$/i);
   return id ? { traceId: id, spanId: text(/^span_?id$/i) } : null;
-}
-
-/**
- * @typedef {{dataset: {namespace: string, name: string}, partition: number, begin: number | null, end: number | null}} Partition
- */
-
-/**
- * Return the partitions that datasets of raw events name in their facets, with the lowest and the
- * highest offset of all events.
- * @param {any[]} events
- * @returns {Partition[]}
- */
-export function partitionsOf(events) {
-  /** @type {Map<string, Partition>} */
-  const found = new Map();
-  for (const event of events) {
-    for (const dataset of [...(event.inputs ?? []), ...(event.outputs ?? [])]) {
-      const { namespace, name } = dataset;
-      for (const key of FACET_KEYS) {
-        walk(dataset[key], 0, (object) => {
-          const one = partitionOf(object);
-          if (one && found.size < PARTITIONS_MAX) join(found, { dataset: { namespace, name }, ...one });
-        });
-      }
-    }
-  }
-  return [...found.values()].sort(
-    (a, b) => a.dataset.name.localeCompare(b.dataset.name) || a.partition - b.partition,
-  );
-}
-
-/** @param {Record<string, unknown>} object */
-function partitionOf(object) {
-  const number = (/** @type {RegExp} */ key) => {
-    const name = Object.keys(object).find((one) => key.test(one));
-    const value = name ? object[name] : null;
-    return value !== null && value !== "" && Number.isFinite(Number(value)) ? Number(value) : null;
-  };
-  const partition = number(/^partition(_?id)?$/i);
-  const begin = number(/^(start|starting|begin|beginning|from|first|earliest)_?offset$/i);
-  const end = number(/^((end|ending|until|to|last|latest)_?)?offset$/i);
-  return partition === null || (begin === null && end === null) ? null : { partition, begin, end };
-}
-
-/**
- * @param {Map<string, Partition>} found
- * @param {Partition} one
- */
-function join(found, one) {
-  const key = JSON.stringify([one.dataset.namespace, one.dataset.name, one.partition]);
-  const known = found.get(key) ?? one;
-  const begins = [known.begin, one.begin].filter((offset) => offset !== null);
-  const ends = [known.end, one.end].filter((offset) => offset !== null);
-  found.set(key, {
-    ...one,
-    begin: begins.length ? Math.min(...begins.map(Number)) : null,
-    end: ends.length ? Math.max(...ends.map(Number)) : null,
-  });
 }
 
 /**

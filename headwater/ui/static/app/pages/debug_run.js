@@ -1,8 +1,8 @@
-// One run for debugging: what flowed, its traces, its raw events, its partitions, its schemas.
+// One run for debugging: what flowed, its traces, its raw events, its offsets, its schemas.
 import { facetLinks } from "../facets.js";
 import { ago, count, moment } from "../format.js";
 import { html } from "../html.js";
-import { Name, OutsideLink } from "../parts/facts.js";
+import { OutsideLink } from "../parts/facts.js";
 import { Code, Folded } from "../parts/folded.js";
 import { Cut, Empty, Outcome } from "../parts/messages.js";
 import { NodeLink } from "../parts/node.js";
@@ -11,12 +11,13 @@ import { State } from "../parts/state.js";
 import { DataTable } from "../parts/table.js";
 import { go, hrefOf } from "../router.js";
 import { t } from "../texts.js";
-import { partitionsOf, tracesOf } from "../traces.js";
+import { tracesOf } from "../traces.js";
 import { idOfUrn, urnOfId } from "../urns.js";
 import { useAsk, useJson } from "../use_ask.js";
 import { SchemaHistory } from "./dataset_schemas.js";
 import { RunGraph } from "./debug_graph.js";
 import { Reads, Writes } from "./run_data.js";
+import { Streams } from "./run_inside.js";
 
 const EVENTS = 100;
 
@@ -54,9 +55,11 @@ function Whole({ run, events, place }) {
       <//>
     <//>
     <${Section} id="offsets" title=${t("debug.offsets")}>
-      <${Outcome} asked=${events} what=${t("debug.offsets")}>
-        ${(/** @type {any} */ found) => html`<${Offsets} partitions=${partitionsOf(found.events)} />`}
-      <//>
+      ${
+        run.streams.length
+          ? html`<${Streams} streams=${run.streams} />`
+          : html`<${Empty} title=${t("debug.offsets.none")} hint=${t("debug.offsets.none.hint")} />`
+      }
     <//>
     <${Schemas} run=${run} place=${place} />`;
 }
@@ -110,19 +113,6 @@ function Events({ events, total }) {
       <//>`,
     )}
     ${total > events.length && html`<${Cut} shown=${count(events.length)} total=${count(total)} />`}`;
-}
-
-/** @param {{partitions: import("../traces.js").Partition[]}} properties */
-function Offsets({ partitions }) {
-  if (!partitions.length) return html`<${Empty} title=${t("debug.offsets.none")} hint=${t("debug.offsets.none.hint")} />`;
-  const columns = [
-    { title: t("column.dataset"), value: (/** @type {any} */ row) => row.dataset.name, cell: (/** @type {any} */ row) => html`<${Name} text=${row.dataset.name} /> <span class="namespace"><bdi>${row.dataset.namespace}</bdi></span>` },
-    { title: t("debug.column.partition"), value: (/** @type {any} */ row) => row.partition, isNumber: true },
-    { title: t("debug.column.begin"), value: (/** @type {any} */ row) => row.begin, isNumber: true },
-    { title: t("debug.column.end"), value: (/** @type {any} */ row) => row.end, isNumber: true },
-  ];
-  const key = (/** @type {any} */ row) => JSON.stringify([row.dataset, row.partition]);
-  return html`<${DataTable} caption=${t("debug.offsets.caption", { count: count(partitions.length) })} columns=${columns} rows=${partitions} rowKey=${key} isStacked=${true} file="offsets" />`;
 }
 
 /** @param {{run: any, place: import("../router.js").Place}} properties */
