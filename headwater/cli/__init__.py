@@ -53,6 +53,7 @@ from headwater.cli import (
     pipeline,
     policy,
     query,
+    run,
     scenario,
     send,
     serve,
@@ -110,6 +111,7 @@ for panel, modules in (
 for group, group_name, panel in (
     (aliases, "aliases", "Ask"),
     (model, "model", "Ask"),
+    (run, "run", "Ask"),
     (contract, "contract", "Send and check"),
     (imports, "import", "Send and check"),
     (inventory, "inventory", "Send and check"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
 # The default size of one batch.
 _OFFSETS_MAX = 10_000
 _FILES_MAX = 100
+
+
+class MessageKind(StrEnum):
+    """What the messages of a stream are."""
+
+    OPENLINEAGE = "openlineage"
+    ATLAS = "atlas"
 
 
 def stream(
@@ -67,6 +75,10 @@ def stream(
             metavar="NAME=VALUE",
         ),
     ] = None,
+    messages: Annotated[
+        MessageKind,
+        typer.Option(help="What the messages are; atlas: those of ATLAS_ENTITIES or ATLAS_HOOK."),
+    ] = MessageKind.OPENLINEAGE,
     home: Home = None,
     master: Annotated[
         str, typer.Option(help="Spark's master, if spark-submit names none.")
@@ -74,6 +86,8 @@ def stream(
 ) -> None:
     """Fold events from Kafka topics, or from arriving files, into the graph. Ctrl-C ends it."""
     import logging
+
+    from msgspec.structs import replace
 
     from headwater.pipelines.stream import TriggerInterval
 
@@ -88,12 +102,18 @@ def stream(
         source = _topics(kafka, topic, dead, since, batch_limit, option)
     else:
         source = _folder(files, dead or f"{checkpoint.rstrip('/')}-dead", batch_limit, option)
-    _run(settings, source, checkpoint, TriggerInterval(interval, once), master, metrics_port)
+    rules = _rules(settings)
+    if messages is MessageKind.ATLAS:
+        from headwater.pipelines.atlas_source import AtlasSource
+
+        source, rules = AtlasSource(source), replace(rules, is_atlas=True)
+    _run(settings, source, rules, checkpoint, TriggerInterval(interval, once), master, metrics_port)
 
 
 def _run(
     settings: Settings,
     source: Source,
+    rules: MessageRules,
     checkpoint: str,
     interval: TriggerInterval,
     master: str,
@@ -111,9 +131,7 @@ def _run(
     database = connect(settings)
     events_max = settings.fold_events_max
     cache = settings.cache_path if settings.cache else None
-    batches = BatchWriter(
-        database, source, _rules(settings), events_max=events_max, observer=counts
-    )
+    batches = BatchWriter(database, source, rules, events_max=events_max, observer=counts)
     try:
         with (
             serve_metrics(counts, metrics_port) as address,

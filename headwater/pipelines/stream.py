@@ -31,6 +31,7 @@ from headwater.ingest.write.containment import abandon_lost_heartbeats
 from headwater.local.jars import ensure_jars, read_lock
 from headwater.local.progress import show_jars
 from headwater.pipelines import run_as_submitted
+from headwater.pipelines.atlas_source import source_of
 from headwater.pipelines.session import STARTED, spark_session
 from headwater.pipelines.stream_batches import BatchWriter, StreamStoppedError
 from headwater.pipelines.stream_metrics import StreamCounts
@@ -181,7 +182,9 @@ def stream_session(
     settings = {
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(min(CHUNK_MESSAGES, events_max))
     }
-    if isinstance(source, KafkaSource) and not any(name in os.environ for name in STARTED):
+    if isinstance(source_of(source), KafkaSource) and not any(
+        name in os.environ for name in STARTED
+    ):
         lock = read_lock("spark-kafka")
         with show_jars("Kafka for Spark") as progress:
             folder = ensure_jars(cache, progress, lock=lock)

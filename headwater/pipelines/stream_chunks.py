@@ -16,6 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from headwater.errors import EventError
+from headwater.importers.atlas_messages import reason_of
 from headwater.ingest.fold.undated_events import NO_INSTANTS, fold_received
 from headwater.ingest.producer_stats import ProducerStats, absorb, count_event
 from headwater.pipelines import worker_cache
@@ -88,6 +89,8 @@ class MessageRules(msgspec.Struct, frozen=True):
     # The times of events in the graph that were dated in the future when they came.
     future_instants: frozenset[int] = NO_INSTANTS
     redaction_classes: frozenset[str] = frozenset()
+    # True if the source has expanded the messages of Atlas; one that it could not read is left.
+    is_atlas: bool = False
 
     def chunk(
         self, messages: Iterable[Message], refused: Mapping[int, str] = MappingProxyType({})
@@ -138,11 +141,12 @@ class MessageRules(msgspec.Struct, frozen=True):
                 require_event_time(event, allow_missing=self.allow_missing_event_time)
                 yield ParsedMessage(message, event)
             except EventError as error:
-                yield ParsedMessage(
-                    message,
-                    None,
-                    f"{error.field}: {error.message}" if error.field else error.message,
-                )
+                yield ParsedMessage(message, None, self._reason(message.body, error))
+
+    def _reason(self, body: bytes, error: EventError) -> str:
+        """Return why a message is no event."""
+        unread = reason_of(body) if self.is_atlas else ""
+        return unread or (f"{error.field}: {error.message}" if error.field else error.message)
 
     def _tally(self, message: Message, event: Event | None, reason: str = "") -> ProducerStats:
         """Return the producer statistics of one message; its seq is its offset."""
