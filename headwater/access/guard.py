@@ -10,6 +10,7 @@ In a handler, `principal_of(request)` returns the principal of the request.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable
 
 import anyio.to_thread
@@ -43,12 +44,12 @@ class Guard:
         self.required = required
 
     def authenticate(self, authorization: str) -> Principal:
-        """Return the principal of an `Authorization` header.
+        """Return the principal of an `Authorization` header: a bearer token, or the password of a
+        client that only sends a name and a password.
 
         Raises UnauthorizedError for an invalid key, and for a missing key where one is required.
         """
-        scheme, _, token = authorization.strip().partition(" ")
-        token = token.strip() if scheme.lower() == "bearer" else ""
+        token = _token_of(authorization)
         if token and (self.required or is_key(token)):
             return self.keys.principal(token)
         if self.required:
@@ -89,6 +90,19 @@ class Guard:
             elif not isinstance(route, WebSocketRoute):
                 raise TypeError(f"{route!r} is no Route, Mount or WebSocketRoute")
         return guarded
+
+
+def _token_of(authorization: str) -> str:
+    scheme, _, sent = authorization.strip().partition(" ")
+    if scheme.lower() == "bearer":
+        return sent.strip()
+    if scheme.lower() != "basic":
+        return ""
+    try:
+        password = base64.b64decode(sent.strip(), validate=True).decode().partition(":")[2]
+    except ValueError:
+        return ""
+    return password if is_key(password) else ""
 
 
 class _Guarded:

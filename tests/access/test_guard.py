@@ -92,6 +92,10 @@ def test_open_and_protected_routes(client: TestClient) -> None:
         "Bearer nonsense",
         "Bearer",
         "Basic aHc6aHc=",
+        "Basic aHc6aHdf",  # hw:hw_
+        "Basic not base64",
+        "Basic /w==",
+        "Basic",
         "Bearer hw_000000000000_" + "a" * 43,
         "hw_1",
         "Bearer  ",
@@ -108,6 +112,14 @@ def test_a_key_opens_its_scopes(client: TestClient, key: Key) -> None:
     assert client.post("/api/v1/lineage", json=EVENT, headers=sender).status_code == 201
     assert client.post("/api/v1/lineage", json=EVENT, headers=reader).status_code == 403
     assert client.get("/access/keys", headers=reader).status_code == 403
+
+
+def test_a_key_is_the_password_of_clients_that_send_one(client: TestClient, key: Key) -> None:
+    """The client of Apache Atlas, for example, sends a name and a password."""
+    token = key(Scope.READ)["Authorization"].removeprefix("Bearer ")
+    assert client.get("/metrics", auth=("anybody", token)).status_code == 200
+    assert client.post("/api/v1/lineage", json=EVENT, auth=("", token)).status_code == 403
+    assert client.get("/metrics", auth=(token, "anybody")).status_code == 401
 
 
 def test_a_path_written_otherwise_leads_not_past_its_rule(client: TestClient) -> None:
