@@ -1,6 +1,6 @@
-// Return the jobs that write the given datasets now, those that did, and those that read them now or
-// did. `separate`: the job writes some datasets in some executions and others in others. `columns` are
-// the columns of the dataset for which column lineage names the reader.
+// Return the jobs that write the given datasets now, those that did, and those that read them now
+// or did. `separate`: the job writes some datasets in some executions and others in others.
+// `columns` are the columns of the dataset for which column lineage names the reader.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 200
 // returns: urn, producers, formerProducers, readers

@@ -10,9 +10,9 @@
 // "* " if a run
 // that read any dataset named no origins of it: it comes from all inputs of the job.
 // `returning` are datasets that the newest execution did not use, and to which the job comes back:
-// among its newest 200 successful runs, two used the dataset, and a run of an execution that did not
-// use it ended between them. `recent` are the datasets of these 200 runs, if the job has more edges
-// than `used`.
+// among its newest 200 successful runs, two used the dataset, and a run of an execution that did
+// not use it ended between them. `recent` are the datasets of these 200 runs, if the job has more
+// edges than `used`.
 // access: read
 // params: $rows LIST<MAP>, $at DATETIME = null
 // returns: job, side, execution, succeededAt, failedAt, used, returning, recent

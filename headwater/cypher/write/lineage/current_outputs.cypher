@@ -1,8 +1,8 @@
 // Set which datasets jobs write now: the used ones, declared ones, and those that name the job as
 // their producer. Without a run that succeeded and a declaration, all but the datasets that no
 // longer name it. `datasets` names the outputs to set; null means all. An output whose urn is in
-// `used` once more after "* " comes from all inputs of the job. `returning` are those of `used` that
-// the newest execution did not write, and to which the job comes back.
+// `used` once more after "* " comes from all inputs of the job. `returning` are those of `used`
+// that the newest execution did not write, and to which the job comes back.
 // access: write
 // params: $rows LIST<MAP>
 // returns: nothing
