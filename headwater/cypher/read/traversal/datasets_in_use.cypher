@@ -129,9 +129,9 @@ CALL (side, newest, uses) {
   WHERE first < last AND NOT coalesce(newest.execution, newest.urn) IN executions
     AND any(other IN uses WHERE other.ended > first AND other.ended < last
       AND NOT other.execution IN executions)
-  WITH dataset, last, CASE WHEN side = 'writes' THEN [use IN uses
+  WITH dataset, CASE WHEN side = 'writes' THEN [use IN uses
     WHERE use.dataset = dataset AND use.ended = last | use.run] ELSE [] END AS runs
-  RETURN collect(dataset) + collect(CASE WHEN EXISTS {
+  WITH dataset, EXISTS {
     UNWIND runs AS run
     MATCH (r:PipelineRun {urn: run})-[:PRODUCED]->(v:Artifact)
     WHERE v.dataset = dataset AND r.reportedSides = 'both'
@@ -139,7 +139,9 @@ CALL (side, newest, uses) {
       OR EXISTS { (v)-[:DERIVED_FROM]->() } THEN 1 ELSE 0 END) AS hasOrigins
     WHERE hasOrigins = 0
     RETURN run
-  } THEN '* ' + dataset END) AS returning
+  } AS fromAllInputs
+  RETURN collect(dataset)
+    + collect(CASE WHEN fromAllInputs THEN '* ' + dataset END) AS returning
 }
 RETURN j.urn AS job, side, newest.execution AS execution, succeededAt, COLLECT {
   MATCH (f:PipelineRun)
