@@ -100,5 +100,5 @@ def test_the_run_for_programs() -> None:
 
 @pytest.mark.parametrize("name", ["nothing", run_of("nothing"), ds("mart")])
 def test_a_run_that_does_not_exist(name: str) -> None:
-    with pytest.raises(NotFoundError, match="no run"):
+    with pytest.raises(NotFoundError, match=r"no (run|node)"):
         shown(name)

@@ -63,8 +63,8 @@ def test_each_dataset_is_late_by_its_own_rhythm(database: Database, view: GraphV
         database,
         copies("x", range(7)),
         copies("y", range(8)),
-        answer("a", "x", minute=7 * HOUR),
-        answer("b", "y", minute=7 * HOUR),
+        answer("a", "x", minute=6 * DAY + 7 * HOUR),
+        answer("b", "y", minute=6 * DAY + 7 * HOUR),
     )
     # `y` came on Thursday the 8th, and `x` did not: it was due a day after 6:01 on the 7th.
     evening = 7 * DAY + 20 * HOUR
@@ -86,8 +86,8 @@ def test_a_failure_concerns_the_dataset_that_it_names(database: Database, view: 
         copies("x", range(7)),
         copies("y", range(6)),
         copies("y", [6], "FAIL"),
-        answer("a", "x", minute=7 * HOUR),
-        answer("b", "y", minute=7 * HOUR),
+        answer("a", "x", minute=5 * DAY + 7 * HOUR),
+        answer("b", "y", minute=5 * DAY + 7 * HOUR),
     )
     assert answers(view, 6 * DAY + 9 * HOUR) == [("answer:b", ["failed"])]
     histories = read_dataset_histories(view, [ds("x"), ds("y")], time(7 * DAY))
