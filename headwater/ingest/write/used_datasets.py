@@ -82,7 +82,7 @@ class UsedDatasets(msgspec.Struct, gc=False):
         if self.failed is not None and self.failed >= min(run.finished, self.finished) - WINDOW:
             return None
         if self.varies and not self._is_before(run):
-            # The run may have ended between two uses of a dataset.
+            # It may have ended between two uses, or its execution may have used more before.
             return None
         if is_sibling:
             return self._add_to_execution(run)
@@ -98,8 +98,9 @@ class UsedDatasets(msgspec.Struct, gc=False):
         return None
 
     def _is_before(self, run: EndedRun) -> bool:
-        """Return True if only a run without an execution counts, and `run` ended after it."""
-        return self.is_exact and self.execution is None and run.finished > self.finished
+        """Return True if both `run` and the one before it are executions of their own."""
+        is_alone = self.execution is None and run.execution is None
+        return self.is_exact and is_alone and run.finished > self.finished
 
     def _add_to_execution(self, run: EndedRun) -> Set[str]:
         self.finished = max(self.finished, run.finished)

@@ -128,6 +128,11 @@ def test_a_late_run_may_show_that_the_job_comes_back() -> None:
     assert datasets.add(ended(-3, "b", execution=None)) is None, "its second"
 
 
+def test_the_execution_of_a_newer_run_may_have_used_more_before() -> None:
+    datasets = used("c", execution=None, recent=["a", "c"])
+    assert datasets.add(ended(700, "c", execution="run:other")) is None, "it may have used `a`"
+
+
 def test_the_next_execution_of_a_job_that_varies_needs_the_graph() -> None:
     datasets = used("a")
     assert datasets.add(ended(721, "b")) == {"a", "b"}, "`a` left after twelve hours"
