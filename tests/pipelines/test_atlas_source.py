@@ -122,6 +122,6 @@ def test_the_topic_atlas_entities(
     assert row["owners"] == ["ana"]
     done = stream.position(database)
     assert (done.folded, done.dead) == (3, 1)
-    [(body, headers)] = held(kafka, "ATLAS_ENTITIES-dead", partitions=1)
+    [(body, headers)] = held(kafka, "ATLAS_ENTITIES-dead")
     assert b"broken" in body
     assert "the referenced DataSet unknown is not found" in headers["reason"]
