@@ -62,9 +62,8 @@ def expand_messages(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.
         for message in read_messages(batch):
             place = msgspec.structs.astuple(message)[:-1]
             rows += [(*place, value) for value in _values(message.body, message.received)]
-        arrays = [
-            pyarrow.array([row[number] for row in rows], kind) for number, kind in enumerate(types)
-        ]
+        columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in types]
+        arrays = [pyarrow.array(*pair) for pair in zip(columns, types, strict=True)]
         yield pyarrow.RecordBatch.from_arrays(arrays, schema=schema)
 
 

@@ -124,4 +124,4 @@ def test_the_topic_atlas_entities(
     assert (done.folded, done.dead) == (3, 1)
     [(body, headers)] = held(kafka, "ATLAS_ENTITIES-dead")
     assert b"broken" in body
-    assert "the referenced DataSet unknown is not found" in headers["reason"]
+    assert "the referenced DataSet unknown is not found" in headers["headwater.reason"]
