@@ -1,7 +1,9 @@
 """Authorize the content of an event: its key must cover the namespaces that the event describes.
 
-A key for some namespaces may describe its own jobs and datasets, and may refer to others. It may
-not alias a dataset outside its namespaces: readers of one name would gain access to the other.
+A key for some namespaces may describe its own jobs and datasets, and may refer to others. Facets by
+which it describes another dataset, such as a schema or owners, are removed (`own_facets_only`):
+producers send them with every input. It may not alias a dataset outside its namespaces: readers of
+one name would gain access to the other.
 
 | in the body | must be in a namespace of the key |
 |---|---|
@@ -43,6 +45,8 @@ from headwater.schema.headwater_facets import (
 )
 from headwater.schema.naming import Naming
 
+# Facets of a dataset that tell how a run used it, not what it is.
+_FACETS_OF_USE = frozenset({"version", "datasetVersion", "columnLineage", "symlinks"})
 _DECISIONS = EDIT_FACETS | {SYMLINKS_FACET, TAG_FACET}
 _HINT = "Create a key for that namespace, or send the event with another key."
 # The path in the event, the namespace, and the name of the dataset ("" for a job).
@@ -92,6 +96,49 @@ def authorize_event(
                 _check_namespaces(principal, naming, _names(f"{field}.facets.symlinks", symlinks))
 
 
+def own_facets_only(principal: Principal, body: bytes, naming: Naming) -> bytes:
+    """Return an event without the facets that describe datasets outside the key's namespaces.
+
+    `body` is redacted. Raises ForeignEventError if it has such facets and cannot be rewritten.
+    """
+    if principal.visibility.is_unrestricted:
+        return body
+    event = parse(body, received=0)
+    foreign = [
+        field
+        for field, dataset in _datasets(event)
+        if dataset is not event.dataset
+        and (dataset.facets or Facets()).keys() - _FACETS_OF_USE
+        and not _covers(principal, naming, dataset.namespace, dataset.name)
+    ]
+    if not foreign:
+        return body
+    try:
+        content = msgspec.json.decode(body)
+        for side in ("inputs", "outputs"):
+            for dataset in content.get(side) or ():
+                if not _covers(principal, naming, dataset.get("namespace"), dataset.get("name")):
+                    facets = dataset.get("facets") or {}
+                    dataset["facets"] = {
+                        name: facet for name, facet in facets.items() if name in _FACETS_OF_USE
+                    }
+        return msgspec.json.encode(content)
+    except (msgspec.MsgspecError, AttributeError, TypeError, ValueError, RecursionError) as error:
+        raise ForeignEventError(
+            "the facets of a dataset that the key does not cover cannot be read",
+            field=f"{foreign[0]}.facets",
+        ) from error
+
+
+def _covers(principal: Principal, naming: Naming, namespace: Any, name: Any) -> bool:
+    """Return True if a key covers the namespace of a dataset."""
+    if not isinstance(namespace, str):
+        return False
+    if isinstance(name, str) and name:
+        namespace = naming.normalise(namespace, name).namespace
+    return principal.visibility.includes(namespace)
+
+
 def _check_decisions(event: Event) -> None:
     """Check that an event holds no decision of a steward. Raises ForeignEventError."""
     for field, facets in _facets(event):
@@ -133,9 +180,7 @@ def _check_namespaces(
     principal: Principal, naming: Naming, named: Iterator[NameAtPath] | list[NameAtPath]
 ) -> None:
     for field, namespace, name in named:
-        if isinstance(namespace, str) and isinstance(name, str) and name:
-            namespace = naming.normalise(namespace, name).namespace
-        if not isinstance(namespace, str) or not principal.visibility.includes(namespace):
+        if not _covers(principal, naming, namespace, name):
             raise ForeignEventError(
                 f"the key {principal.name!r} does not cover namespace {namespace!r}", field=field
             )

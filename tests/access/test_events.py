@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from headwater.access.events import ForeignEventError, authorize_event
+from headwater.access.events import ForeignEventError, authorize_event, own_facets_only
 from headwater.access.principal import ANONYMOUS, Principal, Scope
 from headwater.schema import headwater_facets as native
 from headwater.schema.naming import Naming, load_naming
@@ -236,3 +236,62 @@ def test_only_stewards_edit(principal: Principal) -> None:
         described = "job" if "job" in event else "dataset"
         assert foreign(principal, event) == f"{described}.facets.{facet}"
         assert foreign(STEWARD, event) == ""
+
+
+SCHEMA = {"schema": {**FACET, "fields": [{"name": "a", "type": "int"}]}}
+USE = {"version": {**FACET, "datasetVersion": "7"}, "columnLineage": {**FACET, "fields": {}}}
+DESCRIBING = {
+    **SCHEMA,
+    "documentation": {**FACET, "description": "taken over", "contentType": "text"},
+    "ownership": {**FACET, "owners": [{"name": "me"}]},
+    "lifecycleStateChange": {**FACET, "lifecycleStateChange": "DROP"},
+    "dataSource": {**FACET, "name": "x", "uri": "x://"},
+    "tags": {**FACET, "tags": [{"key": "certified", "value": "true", "source": "me"}]},
+    "my_facet": FACET,
+}
+
+
+def with_facets(namespace: str, **facets: Any) -> dict[str, Any]:
+    uses = {"inputFacets": {"dataQualityMetrics": {**FACET, "rowCount": 3}}}
+    return {"namespace": namespace, "name": "d", "facets": facets, **uses}
+
+
+def stored(principal: Principal, event: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(
+        own_facets_only(principal, json.dumps(event).encode(), load_naming())
+    )
+    return found
+
+
+def test_a_key_describes_only_the_datasets_that_it_covers() -> None:
+    event = run(
+        inputs=[with_facets("theirs", **DESCRIBING, **USE), with_facets("team-a", **DESCRIBING)],
+        outputs=[with_facets("theirs", **DESCRIBING), with_facets("s3://lake", **SCHEMA)],
+    )
+    expected = run(
+        inputs=[with_facets("theirs", **USE), with_facets("team-a", **DESCRIBING)],
+        outputs=[with_facets("theirs"), with_facets("s3://lake", **SCHEMA)],
+    )
+    assert stored(TEAM, event) == expected
+    assert stored(STEWARD, event) == expected
+    assert stored(WIDE, event) == event
+    assert stored(ANONYMOUS, event) == event
+
+
+def test_an_event_that_describes_nothing_foreign_stays_as_it_was_sent() -> None:
+    event = run(inputs=[with_facets("theirs", **USE), with_facets("team-a", **DESCRIBING)])
+    body = json.dumps(event, indent=3).encode()
+    assert own_facets_only(TEAM, body, load_naming()) is body
+
+
+def test_another_spelling_of_a_namespace_describes_nothing_either() -> None:
+    """The facets of an object in a foreign bucket, whose namespace is written as a path."""
+    event = run(inputs=[{"namespace": "s3://other/", "name": "d", "facets": SCHEMA}])
+    assert stored(TEAM, event)["inputs"][0]["facets"] == {}
+
+
+def test_a_facet_that_stands_twice_is_removed_twice() -> None:
+    text = json.dumps(run(inputs=[with_facets("theirs")]))
+    twice = text.replace('"facets": {}', f'"facets": {{}}, "facets": {json.dumps(SCHEMA)}')
+    kept = json.loads(own_facets_only(TEAM, twice.encode(), load_naming()))
+    assert kept["inputs"][0]["facets"] == {}

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from headwater.access.events import authorize_event
+from headwater.access.events import authorize_event, own_facets_only
 from headwater.access.principal import Principal
 from headwater.ingest.receive.redact import Redactor
 from headwater.ingest.receive.trace_headers import RequestTrace, with_trace
@@ -51,7 +51,8 @@ class EventAcceptor:
         redacted = self._redactor.redact(body)
         # The parsed event stands for the redacted bytes only if redaction changed nothing.
         authorize_event(principal, redacted, self._naming, event if redacted is body else None)
-        return redacted if trace is None else with_trace(redacted, event, trace)
+        stored = own_facets_only(principal, redacted, self._naming)
+        return stored if trace is None else with_trace(stored, event, trace)
 
     def append(self, bodies: list[bytes]) -> asyncio.Future[int]:
         """Append accepted events to the spool.
