@@ -66,7 +66,7 @@ def run(settings: Settings, *, bolt_port: int, serve: bool) -> None:
 
 def empty_home(home: Path) -> None:
     """Empty a folder that is empty or of an earlier demo. Raise HomeInUseError for any other."""
-    home.mkdir(parents=True, exist_ok=True)
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
     if any(home.iterdir()) and not (home / _MARK).exists():
         raise HomeInUseError(
             f"{home} holds files that are not of a demo", hint="Choose an empty folder with --home."

@@ -77,7 +77,7 @@ def _play(
     story = game.choose(chosen)
     out = render.captured_console()[0] if as_json else render.console()
     with running_stack(home, out) as (stack, target, files):
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
         out.print(f"The page is at {stack.url}. The nights pass; then something goes wrong.")
         out.print(_instruction(home, chosen, auto=auto), soft_wrap=True)
         read = game.read_of_alert if auto else game.read_of_file(folder)

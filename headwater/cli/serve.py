@@ -174,6 +174,7 @@ def share_metrics(settings: Settings) -> None:
     """
     from headwater.health.multiprocess_metrics import share
 
+    settings.home_path.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = Path(settings.home_path, "metrics")
     share(folder)
     from headwater.health.metrics import remove_ended_processes

@@ -7,7 +7,6 @@ nothing is left behind. There is one stack per home; a second one is refused.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import signal
@@ -27,6 +26,7 @@ from typing import IO
 from rich.console import Console
 from rich.markup import escape
 
+from headwater.cli.supervised import ENDING, GUARD, take_lock
 from headwater.client.address import API_FILE, UP_LOCK
 from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.warmup import PLANNING_SECONDS_MAX
@@ -165,8 +165,9 @@ class Stack:
     def _start(self) -> None:
         settings = self._settings
         home = settings.home_path
-        home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._resources.enter_context(_alone(home / UP_LOCK, home))
+        self._start_guard()
         # An earlier `up` that was killed has left its address.
         (home / API_FILE).unlink(missing_ok=True)
         self._resources.callback((home / API_FILE).unlink, missing_ok=True)
@@ -201,6 +202,7 @@ class Stack:
 
     def _spawn(self, name: str) -> None:
         log = self._log(name)
+        log.touch(mode=0o600)
         with log.open("ab") as output:
             self._processes[name] = subprocess.Popen(
                 [sys.executable, "-m", "headwater.cli.supervised", name],
@@ -211,6 +213,19 @@ class Stack:
                 # A Ctrl-C in the terminal reaches this process only; it ends the others in order.
                 start_new_session=True,
             )
+
+    def _start_guard(self) -> None:
+        """Start the process that ends Neo4j if this one is killed."""
+        home, own = str(self._settings.home_path), str(os.getpid())
+        guard = subprocess.Popen(
+            [sys.executable, "-m", "headwater.cli.supervised", GUARD, home, own],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self._resources.callback(guard.wait)
+        self._resources.callback(guard.kill)
 
     def _wait_ready(self) -> None:
         """Wait until the API is ready, as long as one of the processes makes progress."""
@@ -295,14 +310,16 @@ def _interrupt(_: int, __: FrameType | None) -> None:
 
 @contextmanager
 def _alone(lock: Path, home: Path) -> Iterator[IO[str]]:
-    with lock.open("w") as lock_file:
-        try:
-            fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise HomeInUseError(
-                f"another `headwater up` runs in {home}",
-                hint="End it, or choose another folder with --home DIR.",
-            ) from error
+    """Hold the lock of `up`; wait while the guard of a killed `up` ends its Neo4j."""
+    with lock.open("a+") as lock_file:
+        while not take_lock(lock_file):
+            if lock.read_text(encoding="utf-8") != ENDING:
+                raise HomeInUseError(
+                    f"another `headwater up` runs in {home}",
+                    hint="End it, or choose another folder with --home DIR.",
+                )
+            time.sleep(READY_POLL_SECONDS)
+        lock_file.truncate(0)
         yield lock_file
 
 

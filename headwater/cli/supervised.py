@@ -2,26 +2,69 @@
 serve`.
 
 `up` ends its processes. After kill -9 it cannot, and an API without it would hold the port against
-the next one.
+the next one. Neo4j does not know its parent, so a guard beside it waits for the death of `up` and
+then ends it: `python -m headwater.cli.supervised guard HOME PID`.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
+import sys
 import threading
 import time
+from pathlib import Path
+from typing import IO
 
 POLL_SECONDS = 0.5
+GUARD = "guard"
+# What the guard writes into the lock of `up` while it ends Neo4j.
+ENDING = "ending"
+
+
+def take_lock(lock_file: IO[str]) -> bool:
+    """Take the lock of an open file; return False if another process has it."""
+    try:
+        fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _wait_for_end(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(POLL_SECONDS)
 
 
 def _end_after(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(POLL_SECONDS)
+    _wait_for_end(parent)
     os.kill(os.getpid(), signal.SIGTERM)
 
 
+def _end_neo4j(home: Path) -> None:
+    """End the Neo4j that a killed `up` started, unless another `up` has the home by now."""
+    from headwater.client.address import UP_LOCK
+    from headwater.local.neo4j import LocalNeo4j
+
+    with (home / UP_LOCK).open("a+") as lock_file:
+        if not take_lock(lock_file):
+            return
+        lock_file.truncate(0)
+        lock_file.write(ENDING)
+        lock_file.flush()
+        local = LocalNeo4j(home)
+        server = local.home.server()
+        if server is not None and server.owner == "up":
+            local.stop()
+        lock_file.truncate(0)
+
+
 if __name__ == "__main__":
+    if sys.argv[1] == GUARD:
+        _wait_for_end(int(sys.argv[3]))
+        _end_neo4j(Path(sys.argv[2]))
+        sys.exit()
     threading.Thread(
         target=_end_after, args=[os.getppid()], name="end-with-parent", daemon=True
     ).start()

@@ -24,7 +24,7 @@ def share(folder: Path) -> None:
     Without disk space for its files, the process keeps its histograms to itself.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for kind, size in ROOM_BYTES.items():
             _reserve(folder / f"{kind}_{os.getpid()}.db", size)
     except OSError as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
@@ -209,20 +210,37 @@ def test_ctrl_c_during_the_start_leaves_no_process(up: Up) -> None:
     assert "Traceback" not in up.output_text
 
 
-def test_the_api_and_the_worker_end_when_up_is_killed(up: Up) -> None:
+def test_another_up_follows_one_that_was_killed(up: Up) -> None:
     up.wait_up()
+    assert stat.S_IMODE(up.home.stat().st_mode) == 0o700
+    logs = [stat.S_IMODE(file.stat().st_mode) for file in up.home.glob("*.log")]
+    assert set(logs) == {0o600}
     children = [up.child("serve"), up.child("worker"), up.child("detect")]
     neo4j = up.neo4j()
     up.end(signal.SIGKILL)
-    wait_for("they are gone", lambda: not any(map(alive, children)), END_SECONDS_MAX)
+    # At once, so it takes over the Neo4j or waits until the guard of the first has ended it.
     second = Up(up.home)
     try:
+        wait_for(
+            "the second is up",
+            lambda: second.output_text.count("Headwater is up") == 2,
+            UP_SECONDS_MAX,
+        )
         second.wait_up()
-        assert second.neo4j() == neo4j, "the Neo4j that still ran is used again"
+        assert not any(map(alive, children))
+        assert second.neo4j()
         second.end(signal.SIGTERM)
-        assert not alive(neo4j), "the second one ends the Neo4j that the first left behind"
+        assert not alive(neo4j)
     finally:
         second.close()
+
+
+def test_a_killed_up_leaves_no_neo4j_behind(up: Up) -> None:
+    up.wait_up()
+    neo4j = up.neo4j()
+    up.end(signal.SIGKILL)
+    wait_for("Neo4j is gone", lambda: not alive(neo4j), END_SECONDS_MAX)
+    wait_for("in order", lambda: LocalNeo4j(up.home).home.server() is None, END_SECONDS_MAX)
 
 
 def test_a_port_in_use_is_reported_before_any_process_starts(tmp_path: Path) -> None:

@@ -322,7 +322,7 @@ class Spool:
         return self._connection
 
     def _connect(self) -> apsw.Connection:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Before SQLite opens it: the log, which holds the same events, gets the same mode.
         self.path.touch(mode=0o600)
         connection = apsw.Connection(str(self.path), vfs=self._vfs)
