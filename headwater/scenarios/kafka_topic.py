@@ -77,7 +77,7 @@ class KafkaTopic:
         """Write rows to the partitions, one after the other."""
         from confluent_kafka import Producer
 
-        producer = Producer({"bootstrap.servers": self._brokers, "acks": "all"})
+        producer = Producer({"bootstrap.servers": self._brokers, "acks": "all", "log_level": 0})
         for number, row in enumerate(rows):
             producer.produce(
                 self._name, json.dumps(row).encode(), partition=number % self._partitions
@@ -125,6 +125,7 @@ class KafkaTopic:
                 "group.id": GROUP,
                 "enable.auto.commit": False,
                 "auto.offset.reset": "earliest",
+                "log_level": 0,
             }
         )
 

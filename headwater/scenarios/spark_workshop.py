@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,8 +96,8 @@ class SparkWorkshop(Workshop):
     def read(self, table: str) -> Rows:
         """Return the rows of the newest night of a table."""
         files = sorted(self._newest(table).glob("*.json"))
-        lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
-        return [json.loads(line) for line in lines]
+        texts = [file.read_text(encoding="utf-8").splitlines() for file in files]
+        return [json.loads(line) for line in chain.from_iterable(texts)]
 
     def submit(self, job: SparkJob, when: datetime) -> bool:
         """Run a job in the night of a time. Return True if it succeeded."""

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 
 from headwater.chunks import chunks
 from headwater.errors import QueryError
@@ -175,7 +176,7 @@ def _require_time(deadline: float) -> None:
 
 
 def _needs(policies: Iterable[Policy]) -> frozenset[str]:
-    return frozenset(name for policy in policies for name in policy.variables)
+    return frozenset(chain.from_iterable(policy.variables for policy in policies))
 
 
 def _subjects(view: GraphView, policies: Sequence[Policy], at: datetime | None) -> Iterator[str]:

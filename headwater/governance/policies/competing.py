@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from headwater.chunks import chunks
 from headwater.cypher.driver.database import Row
@@ -58,7 +59,7 @@ def competing_datasets(view: GraphView, urn: str = "") -> list[CompetingDatasets
     same = _by_columns(_read_candidates(view))
     if urn:
         same = [some for some in same if any(one.urn == urn for one in some)]
-    urns = [one.urn for some in same for one in some]
+    urns = [one.urn for one in chain.from_iterable(same)]
     reached = read_reached(view, urns, _UPSTREAM)
     found = [group for some in same for group in group_competing(some, reached)]
     if urn:
@@ -81,7 +82,7 @@ def certified_rivals(view: GraphView, urns: Collection[str]) -> dict[str, list[s
     shapes = {one.columns for one in known.values()}
     known |= {one.urn: one for one in usable if one.columns in shapes}
     same = _by_columns(known.values())
-    reached = read_reached(view, [one.urn for some in same for one in some], _UPSTREAM)
+    reached = read_reached(view, [one.urn for one in chain.from_iterable(same)], _UPSTREAM)
     rivals: dict[str, list[str]] = {}
     for some in same:
         for group in group_competing(some, reached):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
+from itertools import chain
 from typing import Any, Protocol
 
 from headwater.errors import QueryError
@@ -254,7 +255,7 @@ class PolicySet:
     @cached_property
     def variables(self) -> frozenset[str]:
         """Return the names of all variables that the policies read."""
-        return frozenset(name for policy in self.policies for name in policy.variables)
+        return frozenset(chain.from_iterable(policy.variables for policy in self.policies))
 
 
 @dataclass(frozen=True)

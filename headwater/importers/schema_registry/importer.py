@@ -123,7 +123,7 @@ def _record_events(
         subject: {path for one in some for path, _ in _paths([*one.fields, *key_fields])}
         for subject, some in by_subject.items()
     }
-    newest = [one.fields for some in by_subject.values() for one in some if one.is_newest]
+    newest = [one.fields for one in chain.from_iterable(by_subject.values()) if one.is_newest]
     columns = _merged([*newest, key_fields])
     types = _types_of_all(chain.from_iterable(by_subject.values()))
     number = 0
