@@ -11,6 +11,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from headwater.governance.contracts.clauses import FRESHNESS
@@ -138,14 +139,11 @@ def _urgent_driver(history: DatasetHistory, some: Sequence[Violation]) -> str | 
 
     A law is broken with any clause of its contract, operations wait for the data of a late one.
     """
-    first = some[0]
-    facets = (one.facet for one in history.contracts)
-    drivers = {
-        (level.driver or "").strip().casefold()
-        for facet in facets
-        if (facet.contract_id, facet.version) == (first.contract_id, first.version)
-        for level in facet.service_levels or ()
-    }
+    broken = (some[0].contract_id, some[0].version)
+    facets = [one.facet for one in history.contracts]
+    of_contract = [one for one in facets if (one.contract_id, one.version) == broken]
+    levels = chain.from_iterable(one.service_levels or () for one in of_contract)
+    drivers = {(level.driver or "").strip().casefold() for level in levels}
     if REGULATORY in drivers:
         return REGULATORY
     is_late = any(one.clause.kind == FRESHNESS for one in some)
