@@ -40,8 +40,11 @@ class BoundedLoader(yaml.SafeLoader):
         self._depth -= 1
         if isinstance(node, yaml.MappingNode):
             _require_distinct(node)
-        elif isinstance(node, yaml.ScalarNode) and _has_surrogate(node.value):
-            raise _error("has half of a surrogate pair, which is no text", mark)
+        elif isinstance(node, yaml.ScalarNode):
+            try:
+                node.value = _paired(node.value)
+            except UnicodeDecodeError:
+                raise _error("has half of a surrogate pair, which is no text", mark) from None
         return node
 
 
@@ -55,8 +58,14 @@ def _require_distinct(node: yaml.MappingNode) -> None:
             seen.add(key.value)
 
 
-def _has_surrogate(text: str) -> bool:
-    return not text.isascii() and any("\ud800" <= one <= "\udfff" for one in text)
+def _paired(text: str) -> str:
+    """Return a text with each pair of surrogates as one character, as JSON escapes them.
+
+    Raises UnicodeDecodeError for half of a pair.
+    """
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
 def _error(problem: str, mark: yaml.Mark) -> ComposerError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import yaml
 
@@ -45,3 +47,9 @@ def test_what_is_within_the_limits_is_read() -> None:
     }
     deep = "[" * DEPTH_MAX + "]" * DEPTH_MAX
     assert yaml.load(deep, BoundedLoader) is not None
+
+
+def test_a_character_that_json_escapes_as_a_pair_is_read() -> None:
+    text = json.dumps({"\U0001f986": "duck \U0001f986 é"})
+    assert "\\ud83e\\udd86" in text
+    assert yaml.load(text, BoundedLoader) == {"\U0001f986": "duck \U0001f986 é"}
