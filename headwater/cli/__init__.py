@@ -152,6 +152,11 @@ def main() -> None:
         if error.hint:
             print(f"  {error.hint}", file=sys.stderr)
         sys.exit(error.exit_code)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"headwater: {where}{error.strerror or error}", file=sys.stderr)
+        print("  Check that the file or folder exists, is writable and has room.", file=sys.stderr)
+        sys.exit(HeadwaterError.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:

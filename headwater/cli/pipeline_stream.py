@@ -77,7 +77,11 @@ def stream(
     ] = None,
     messages: Annotated[
         MessageKind,
-        typer.Option(help="What the messages are; atlas: those of ATLAS_ENTITIES or ATLAS_HOOK."),
+        typer.Option(
+            help="What the messages are: openlineage, or atlas for ATLAS_ENTITIES and ATLAS_HOOK.",
+            case_sensitive=False,
+            metavar="KIND",
+        ),
     ] = MessageKind.OPENLINEAGE,
     home: Home = None,
     master: Annotated[
