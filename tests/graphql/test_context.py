@@ -225,7 +225,8 @@ QUESTIONS = {
     "nodesByName": '{ nodesByName(name: "made", first: 100) { urn name } }',
     "contracts": (
         "{ contracts(first: 100) { totalCount nodes { contractId state clauses { kept } "
-        "dataset { type } violations { job { type } consumers { type } } } } }"
+        "dataset { type } versions { changes { clause } } "
+        "violations { job { type } consumers { type } } } } }"
     ),
     "contractViolations": (
         "{ contractViolations(first: 100) { totalCount nodes { since job { type } run { status } "

@@ -458,7 +458,7 @@ def _translated(error: DriverError | Neo4jError) -> UnavailableError | QueryErro
         # Neo4j calls this transient, but a retry would fail in the same way.
         return QueryError(f"Neo4j stopped the query, it needs too much memory ({error.code})")
     if "TransactionTimedOut" in (error.code or ""):
-        return TimedOutError(f"Neo4j ended a transaction that took too long ({error.code})")
+        return TimedOutError(f"the time was up ({error.code}): {error.message}")
     if isinstance(error, TransientError | DatabaseError) or "Transaction" in (error.code or ""):
         return UnavailableError(f"Neo4j could not do it now ({error.code}): {error.message}")
     assert isinstance(error, ClientError | Neo4jError)

@@ -199,10 +199,29 @@ def described() -> list[Event]:
             url="u",
             owners=["ada"],
         ),
+        *streamed(),
         *edited(),
         *answer("two", "file", {"answerId": "one"}, minute=9),
         *answer("three", {"namespace": "db", "name": "t", "field": "id"}, minute=9),
         *answer("four", {"namespace": "db", "name": "t", "runId": "nobody"}, minute=9),
+    ]
+
+
+def streamed() -> list[Event]:
+    """Return a run with offsets and lags on both sides, and a job that takes datasets in turns."""
+    offsets = {"startOffset": 1, "endOffset": 4, "latestOffset": 9}
+    stream = {"my_stream": {"partitions": [{"partition": 0, **offsets}]}}
+    topic = dataset("orders", usage=stream, side="input")
+    kept = dataset("orders-kept", usage=stream)
+    turns = [
+        run_event(
+            f"turn{n}", "COMPLETE", n, job="turns", inputs=[f"in{n % 2}"], outputs=[f"o{n % 2}"]
+        )
+        for n in range(4)
+    ]
+    return [
+        run_event("streamed", "COMPLETE", 3, job="stream", inputs=[topic], outputs=[kept]),
+        *turns,
     ]
 
 
