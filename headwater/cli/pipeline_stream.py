@@ -28,6 +28,16 @@ class MessageKind(StrEnum):
     ATLAS = "atlas"
 
 
+Messages = Annotated[
+    MessageKind,
+    typer.Option(
+        help="What the messages are: openlineage, or atlas for ATLAS_ENTITIES and ATLAS_HOOK.",
+        case_sensitive=False,
+        metavar="KIND",
+    ),
+]
+
+
 def stream(
     checkpoint: Annotated[
         str, typer.Option(help="Folder of Spark's checkpoint; one for each stream.")
@@ -75,14 +85,7 @@ def stream(
             metavar="NAME=VALUE",
         ),
     ] = None,
-    messages: Annotated[
-        MessageKind,
-        typer.Option(
-            help="What the messages are: openlineage, or atlas for ATLAS_ENTITIES and ATLAS_HOOK.",
-            case_sensitive=False,
-            metavar="KIND",
-        ),
-    ] = MessageKind.OPENLINEAGE,
+    messages: Messages = MessageKind.OPENLINEAGE,
     home: Home = None,
     master: Annotated[
         str, typer.Option(help="Spark's master, if spark-submit names none.")

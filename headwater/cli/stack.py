@@ -26,7 +26,7 @@ from typing import IO
 from rich.console import Console
 from rich.markup import escape
 
-from headwater.cli.supervised import ENDING, GUARD, take_lock
+from headwater.cli.up_lock import ENDING, GUARD, take_lock
 from headwater.client.address import API_FILE, UP_LOCK
 from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.warmup import PLANNING_SECONDS_MAX

@@ -8,28 +8,16 @@ then ends it: `python -m headwater.cli.supervised guard HOME PID`.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import sys
 import threading
 import time
 from pathlib import Path
-from typing import IO
+
+from headwater.cli.up_lock import ENDING, GUARD, take_lock
 
 POLL_SECONDS = 0.5
-GUARD = "guard"
-# What the guard writes into the lock of `up` while it ends Neo4j.
-ENDING = "ending"
-
-
-def take_lock(lock_file: IO[str]) -> bool:
-    """Take the lock of an open file; return False if another process has it."""
-    try:
-        fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 def _wait_for_end(parent: int) -> None:

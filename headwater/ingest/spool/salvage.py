@@ -1,4 +1,4 @@
-"""Check a spool file, and rewrite it from what can be read of it.
+"""Check a spool file, and rewrite it from its readable events.
 
 The new file replaces the content of the old one in place, so processes that have it open go on with
 it. Until then a trigger refuses new events: one that arrived in between would be lost. The producer
@@ -38,14 +38,14 @@ def _ignore_progress(_done: int, _total: int) -> None:
 
 
 class SpoolReport(msgspec.Struct):
-    """What can be read of a spool.
+    """The readable content of a spool.
 
     id, version: its identity and the version of its tables.
     first: the oldest event that was not cut; last: the newest that was accepted, or 0.
     intact: the number of events that are as they were accepted.
     damaged: the ranges of events that are not, each the first and the last.
     lost: the number of damaged events that are dead letters already; they are in no range.
-    problems: what SQLite finds wrong with the structure of the file.
+    problems: the faults that SQLite finds in the structure of the file.
     """
 
     id: str
@@ -64,7 +64,7 @@ class SpoolReport(msgspec.Struct):
 
     @property
     def is_whole(self) -> bool:
-        """Return True if nothing is damaged but what is known as lost."""
+        """Return True if nothing is damaged except events known as lost."""
         return not self.damaged and not self.problems
 
 
@@ -169,7 +169,7 @@ def _problems(connection: apsw.Connection) -> list[str]:
 
 
 def _copy(old: apsw.Connection, fresh: apsw.Connection, on_progress: OnProgress) -> None:
-    """Copy what can be read into an empty file with pages of the same size."""
+    """Copy the readable rows into an empty file with pages of the same size."""
     fresh.pragma("page_size", int(old.pragma("page_size")))
     fresh.pragma("auto_vacuum", "incremental")
     fresh.execute(SCHEMA)
