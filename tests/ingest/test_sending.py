@@ -32,6 +32,7 @@ from headwater.ingest.write.transaction import (
 from headwater.schema.events import parse
 from headwater.schema.naming import load_naming
 from tests.canonical import Graph, canonical, empty
+from tests.checkpoints import counts
 from tests.event_builders import run_event, write_batch
 from tests.run_builders import RECEIVED, SPOOL
 
@@ -180,7 +181,7 @@ def test_a_worker_dead_letters_a_failed_batch_after_the_next_is_sent(
         )
         worker.run(until_done=True)
         checkpoint = read_checkpoint(database, spool.id)
-        assert checkpoint == Checkpoint(len(all_events), len(events), 1)
+        assert counts(checkpoint) == (len(all_events), len(events), 1)
         assert [dead.seq for dead in spool.dead_letters()] == [11]
         assert sum(batch_sizes) == len(all_events)
     graph = canonical(database)
