@@ -18,11 +18,11 @@ from tests.scenarios.stack import running_target
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(1200)]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def target(
     neo4j_server: Neo4jServer, database: Database, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Target]:
-    """One stack for all scenarios."""
+    """A stack for one scenario, which meets no nights and no alerts of another."""
     with running_target(neo4j_server, database, tmp_path_factory.mktemp("scenarios")) as running:
         yield running
 
