@@ -5,7 +5,7 @@ from __future__ import annotations
 import strawberry
 
 from headwater.graphql.types.scalars import Long, long_or_none
-from headwater.lineage.questions import run_streams as known
+from headwater.schema.stream_offsets import PartitionReport
 
 
 @strawberry.type(description="How far a run came in one partition of a topic.")
@@ -19,7 +19,7 @@ class StreamPartition:
     lag: Long | None = strawberry.field(description="`latest` minus `end`, at least 0.")
 
     @classmethod
-    def of(cls, row: known.StreamPartition) -> StreamPartition:
+    def of(cls, row: PartitionReport) -> StreamPartition:
         return cls(
             partition=row.partition,
             begin=long_or_none(row.begin),

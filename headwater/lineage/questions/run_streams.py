@@ -8,22 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-
-@dataclass(frozen=True)
-class StreamPartition:
-    """A partition: its first offset, the next one, and the end of the topic; None if unknown."""
-
-    partition: int
-    begin: int | None
-    end: int | None
-    latest: int | None
-
-    @property
-    def lag(self) -> int | None:
-        """Return the number of records that were not read; None if unknown."""
-        if self.end is None or self.latest is None:
-            return None
-        return max(self.latest - self.end, 0)
+from headwater.schema.stream_offsets import PartitionReport
 
 
 @dataclass(frozen=True)
@@ -34,7 +19,7 @@ class RunStream:
     is_output: bool
     reported_at: datetime
     lag: int | None
-    partitions: tuple[StreamPartition, ...]
+    partitions: tuple[PartitionReport, ...]
 
 
 def run_streams(links: Mapping[str, Any]) -> list[RunStream]:
@@ -59,5 +44,5 @@ def _streams(uses: Iterable[Mapping[str, Any]], *, is_output: bool) -> Iterator[
             is_output=is_output,
             reported_at=stream["reportedAt"],
             lag=stream["lag"],
-            partitions=tuple(StreamPartition(**row) for row in json.loads(stream["offsets"])),
+            partitions=tuple(PartitionReport(**row) for row in json.loads(stream["offsets"])),
         )

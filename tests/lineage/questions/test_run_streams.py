@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from headwater.lineage.questions.run_streams import RunStream, StreamPartition, run_streams
+from headwater.lineage.questions.run_streams import RunStream, run_streams
+from headwater.schema.stream_offsets import PartitionReport
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 STREAM = {
@@ -26,9 +27,9 @@ def test_streams_of_inputs_and_outputs() -> None:
         "outputs": [{"urn": "artifact:k:a:r", "dataset": "dataset:k:a", "stream": STREAM}],
     }
     partitions = (
-        StreamPartition(0, 3, 10, 12),
-        StreamPartition(1, None, 9, 8),
-        StreamPartition(2, None, None, None),
+        PartitionReport(0, 3, 10, 12),
+        PartitionReport(1, None, 9, 8),
+        PartitionReport(2, None, None, None),
     )
     assert run_streams(links) == [
         RunStream("dataset:k:b", False, NOW, 2, partitions),
