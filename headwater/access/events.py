@@ -96,14 +96,17 @@ def authorize_event(
                 _check_namespaces(principal, naming, _names(f"{field}.facets.symlinks", symlinks))
 
 
-def own_facets_only(principal: Principal, body: bytes, naming: Naming) -> bytes:
+def own_facets_only(
+    principal: Principal, body: bytes, naming: Naming, event: Event | None = None
+) -> bytes:
     """Return an event without the facets that describe datasets outside the key's namespaces.
 
-    `body` is redacted. Raises ForeignEventError if it has such facets and cannot be rewritten.
+    `body` is redacted, and `event` the event parsed from it, if it is already parsed. Raises
+    ForeignEventError if the body has such facets and cannot be rewritten.
     """
     if principal.visibility.is_unrestricted:
         return body
-    event = parse(body, received=0)
+    event = event or parse(body, received=0)
     foreign = [
         field
         for field, dataset in _datasets(event)

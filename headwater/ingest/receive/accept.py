@@ -50,8 +50,9 @@ class EventAcceptor:
         require_event_time(event, allow_missing=self._allow_missing_event_time)
         redacted = self._redactor.redact(body)
         # The parsed event stands for the redacted bytes only if redaction changed nothing.
-        authorize_event(principal, redacted, self._naming, event if redacted is body else None)
-        stored = own_facets_only(principal, redacted, self._naming)
+        parsed = event if redacted is body else None
+        authorize_event(principal, redacted, self._naming, parsed)
+        stored = own_facets_only(principal, redacted, self._naming, parsed)
         return stored if trace is None else with_trace(stored, event, trace)
 
     def append(self, bodies: list[bytes]) -> asyncio.Future[int]:
