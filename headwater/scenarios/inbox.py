@@ -7,19 +7,18 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from headwater.errors import ServerError
 from headwater.local.ports import HOST, free_port
 from headwater.local.startup import StartupWatch
+from headwater.scenarios.receiver import receiving
 
 _PROGRAM = shutil.which("prometheus-alertmanager") or shutil.which("alertmanager")
 _STALL_SECONDS = 60.0
@@ -41,10 +40,10 @@ Message = dict[str, Any]
 class Inbox:
     """The messages that arrived, and the address of the Alertmanager; "" without one."""
 
-    def __init__(self, url: str, alertmanager: str) -> None:
+    def __init__(self, url: str, alertmanager: str, messages: list[Message]) -> None:
         self.url = url
         self.alertmanager = alertmanager
-        self.messages: list[Message] = []
+        self.messages = messages
 
     def newest(self, dedup_key: str, status: str) -> Message | None:
         """Return the newest message about an alert in a status."""
@@ -71,30 +70,9 @@ class Inbox:
 def open_inbox(folder: Path) -> Iterator[Inbox]:
     """Receive alerts until the end of the block; start an Alertmanager if it is installed."""
     folder.mkdir(parents=True, exist_ok=True)
-    with _alertmanager(folder) as address:
-        server = ThreadingHTTPServer((HOST, 0), _Handler)
-        inbox = Inbox(f"http://{HOST}:{server.server_address[1]}/alerts", address)
-        server.inbox = inbox  # type: ignore[attr-defined]
-        thread = threading.Thread(target=server.serve_forever, args=[0.1], daemon=True)
-        thread.start()
-        try:
-            yield inbox
-        finally:
-            server.shutdown()
-            server.server_close()
-            thread.join()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.inbox.messages.append(json.loads(body))  # type: ignore[attr-defined]
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Print nothing."""
+    messages: list[Message] = []
+    with _alertmanager(folder) as address, receiving(messages.append, status=200) as url:
+        yield Inbox(f"{url}/alerts", address, messages)
 
 
 @contextmanager

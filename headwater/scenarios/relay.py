@@ -7,15 +7,13 @@ order of the events is real; their distances are not.
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from headwater.local.ports import HOST
+from headwater.scenarios.receiver import receiving
 
 _TICK = timedelta(seconds=1)
 Event = dict[str, Any]
@@ -24,8 +22,8 @@ Event = dict[str, Any]
 class Relay:
     """The events that arrived since `begin`, with times of the night."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
+    def __init__(self) -> None:
+        self.url = ""
         self._events: list[Event] = []
         self._next = datetime.now(UTC)
         self._lock = threading.Lock()
@@ -52,26 +50,6 @@ class Relay:
 @contextmanager
 def open_relay() -> Iterator[Relay]:
     """Receive events until the end of the block."""
-    server = ThreadingHTTPServer((HOST, 0), _Handler)
-    relay = Relay(f"http://{HOST}:{server.server_address[1]}")
-    server.relay = relay  # type: ignore[attr-defined]
-    thread = threading.Thread(target=server.serve_forever, args=[0.1], daemon=True)
-    thread.start()
-    try:
+    relay = Relay()
+    with receiving(relay.add, status=201) as relay.url:
         yield relay
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.relay.add(json.loads(body))  # type: ignore[attr-defined]
-        self.send_response(201)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Print nothing."""
