@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -23,20 +22,10 @@ from headwater.ingest.continuity import (
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Worker
 from headwater.ingest.write.transaction import Checkpoint, read_checkpoint
+from tests.ingest.test_worker import body
 from tests.run_builders import RECEIVED
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
-
-
-def body(run: int) -> bytes:
-    event = {
-        "eventTime": "2026-01-01T00:00:00Z",
-        "eventType": "COMPLETE",
-        "producer": "https://example.com/p",
-        "job": {"namespace": "etl", "name": "load"},
-        "run": {"runId": f"r{run}"},
-    }
-    return json.dumps(event).encode()
 
 
 @pytest.fixture
