@@ -119,4 +119,4 @@ def test_a_reset_goes_back_to_the_cut_only(database: Database, old: Spool) -> No
     old.dead_letter([(1, "malformed")])
     old.cut(2, lake="/lake", events_max=10)
     assert reset_checkpoint(database, old) == Checkpoint(2, 1, 1)
-    Worker(database, old).step()
+    Worker(database, old).run(until_done=True)
