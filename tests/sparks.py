@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import pytest
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from headwater.pipelines import session
@@ -44,8 +45,21 @@ def small() -> Iterator[None]:
         gc.collect()
 
 
+def end_java() -> None:
+    """End the JVM of earlier sessions of this process: it would not load further jars."""
+    gateway = SparkContext._gateway
+    if gateway is None:
+        return
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait()
+    SparkContext._gateway = SparkContext._jvm = None
+
+
 @contextmanager
 def small_spark(settings: Mapping[str, str] | None = None) -> Iterator[SparkSession]:
     """Yield one session for the tests of a file."""
+    if "spark.jars" in (settings or {}):
+        end_java()
     with small(), spark_session("tests", master="local[2]", settings=settings) as spark:
         yield spark

@@ -99,12 +99,23 @@ def started(
         for process in processes:
             process.terminate()
         for process in processes:
-            process.wait(15)
+            end_of(process)
 
 
-@pytest.fixture(scope="session")
+def end_of(process: subprocess.Popen[bytes]) -> None:
+    """Wait for the end of a process; one that does not end would write to the graphs of others."""
+    try:
+        process.wait(60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        raise
+
+
+@pytest.fixture(scope="module")
 def running(
     neo4j_server: Neo4jServer, database: Database, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Running]:
+    """Yield a server for one file: in the graph of another file it would write its samples."""
     with started(neo4j_server, database, tmp_path_factory.mktemp("headwater")) as server:
         yield server
