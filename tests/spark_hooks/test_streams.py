@@ -94,7 +94,8 @@ def test_a_query_that_catches_up_ends_its_finding(
         brokers = kafka.bootstrap
         producer = Producer({"bootstrap.servers": brokers})
         for number in range(10):
-            producer.produce("orders", str(number).encode())
+            # The limit of a batch is shared by the partitions.
+            producer.produce("orders", str(number).encode(), partition=0)
         assert producer.flush(SECONDS_MAX) == 0
         with small_spark({"spark.jars": jars}) as spark:
             listener = report_streams(spark, brokers=brokers, namespace="etl", url=headwater.url)
