@@ -14,7 +14,7 @@ from __future__ import annotations
 import random
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from headwater.cypher.driver.database import Database
 from headwater.cypher.query_catalog import Query, load_queries
@@ -97,34 +97,48 @@ def _number(name: str) -> int:
 
 
 def _record(database: Database, queries: Sequence[Query]) -> None:
-    with database.write() as transaction:
-        for query in queries:
-            transaction.run("write/maintenance/record_migration", name=query.name)
+    def record() -> None:
+        with database.write() as transaction:
+            for query in queries:
+                transaction.run("write/maintenance/record_migration", name=query.name)
+
+    _repeat_on_conflict(record)
 
 
 def _run(database: Database, statements: Sequence[str]) -> None:
     """Run statements in one transaction; one that commits in batches must stand alone."""
+
+    def run() -> None:
+        if any(_BATCHED in statement for statement in statements):
+            (statement,) = statements
+            database.run_batches(statement)
+        else:
+            database.run_schema(statements)
+
+    _repeat_on_conflict(run)
+
+
+def _repeat_on_conflict(action: Callable[[], None]) -> None:
+    """Call a function again, after longer and longer pauses, while changes of schema disturb it."""
     for attempt in range(1, _ATTEMPTS_MAX + 1):
         try:
-            if any(_BATCHED in statement for statement in statements):
-                (statement,) = statements
-                database.run_batches(statement)
-            else:
-                database.run_schema(statements)
+            action()
             return
         except (QueryError, UnavailableError) as error:
             if attempt == _ATTEMPTS_MAX or not _is_conflict(error):
                 raise
-            time.sleep(_PAUSE_SECONDS * random.random())
+            time.sleep(_PAUSE_SECONDS * attempt * random.random())
 
 
 def _is_conflict(error: HeadwaterError) -> bool:
-    """Return True if another process ran the same statement.
+    """Return True if changes of schema disturbed a statement: it can run again.
 
-    `IF NOT EXISTS` checks before it locks.
+    Another process may have run the same one, as `IF NOT EXISTS` checks before it locks. A plan is
+    out of date whenever a new index has been filled, and Neo4j gives up after a few.
     """
     code = str(getattr(error.__cause__, "code", None))
-    return "AlreadyExists" in code or "DeadlockDetected" in code
+    is_replanned = "frequent schema changes" in error.message
+    return "AlreadyExists" in code or "DeadlockDetected" in code or is_replanned
 
 
 def _statements(text: str) -> list[str]:

@@ -11,8 +11,17 @@ from datetime import UTC, datetime
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.migrate import _run, _statements, migrate, migrations, net_schema, pending
+from headwater.cypher.migrate import (
+    _repeat_on_conflict,
+    _run,
+    _statements,
+    migrate,
+    migrations,
+    net_schema,
+    pending,
+)
 from headwater.cypher.query_catalog import Query, find_query
+from headwater.errors import UnavailableError
 from headwater.ingest.producer_stats import count_event
 from headwater.ingest.producer_stats_writer import write_producer_stats
 from headwater.ingest.write.containment import abandon_lost_heartbeats
@@ -440,3 +449,18 @@ def test_the_columns_of_an_older_graph_get_their_tags(database: Database) -> Non
     migrate(database)
     assert database.ask("MATCH (c:Column) RETURN c.name AS name, c.tags AS tags", {}) == expected
     empty(database)
+
+
+def test_a_plan_that_changes_of_schema_outdate_is_made_again() -> None:
+    """Neo4j gives a query up when indexes are filled while it is planned."""
+    answers = [UnavailableError("Could not compile query due to insanely frequent schema changes")]
+
+    def record() -> None:
+        if answers:
+            raise answers.pop()
+
+    _repeat_on_conflict(record)
+    assert answers == []
+    answers.append(UnavailableError("Neo4j does not answer"))
+    with pytest.raises(UnavailableError, match="does not answer"):
+        _repeat_on_conflict(record)

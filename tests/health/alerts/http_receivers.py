@@ -44,7 +44,12 @@ def http_receiver() -> Iterator[HttpReceiver]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            text = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            length = int(self.headers["Content-Length"])
+            text = self.rfile.read(length).decode()
+            if len(text.encode()) < length:
+                # The sender was killed between the headers and the end of the body: no message.
+                self.close_connection = True
+                return
             found.received.append(Received(self.path, dict(self.headers), text))
             status, headers = found.answers.pop(0) if found.answers else (200, {})
             self.send_response(status)
