@@ -153,6 +153,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.spool_path.with_name("access.db")
 
     @property
+    def forgotten_path(self) -> Path:
+        """Return the path of the records of forgotten values."""
+        return self.spool_path.with_name("forgotten.json")
+
+    @property
     def session_key_path(self) -> Path:
         """Return the path of the secret that signs the sessions of the page."""
         return self.spool_path.with_name("session.key")
@@ -209,6 +214,16 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return Path(self.neo4j_password_file).read_text(encoding="utf-8").strip()
         except OSError as error:
             raise SettingsError(f"HEADWATER_NEO4J_PASSWORD_FILE: {error}") from error
+
+
+def changed_settings(settings: Settings) -> dict[str, Any]:
+    """Return the settings that differ from the defaults, without secrets."""
+    default = msgspec.structs.asdict(Settings())
+    return {
+        name: value
+        for name, value in msgspec.structs.asdict(settings).items()
+        if name not in _SECRET and value != default[name]
+    }
 
 
 def load(environment: Mapping[str, str], **overrides: Any) -> Settings:

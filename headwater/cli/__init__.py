@@ -27,6 +27,7 @@ from headwater.cli import (
     alerts,
     aliases,
     approvals,
+    backups,
     checks,
     conformance,
     contract,
@@ -103,7 +104,7 @@ for panel, modules in (
     ),
     ("Run", (serve, detect, status, watch, mcp, setup_commands, scenario, game_day)),
     ("Send and check", (send, gate, approvals)),
-    ("Maintain", (export, graph_admin, snapshot, tile)),
+    ("Maintain", (export, graph_admin, backups, snapshot, tile)),
 ):
     for commands in modules:
         for name, command in commands.COMMANDS.items():
@@ -128,6 +129,17 @@ for group, group_name, panel in (
     for name, command in group.COMMANDS.items():
         subcommands.command(name, cls=PanelCommand)(command)
     app.add_typer(subcommands, name=group_name, rich_help_panel=panel)
+
+_backup = typer.Typer(
+    cls=backups.BackupGroup,
+    help=backups.HELP,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"ignore_unknown_options": True},
+)
+for name, command in backups.GROUP.items():
+    _backup.command(name, cls=PanelCommand)(command)
+app.add_typer(_backup, name="backup", rich_help_panel="Maintain")
 
 
 @app.callback(invoke_without_command=True)

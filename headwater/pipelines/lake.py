@@ -72,9 +72,10 @@ class Lake:
     """A lake at a path or URL: s3://, gs://, abfs:// or hdfs:// (by pyarrow); s3a:// is s3://."""
 
     def __init__(self, root: str) -> None:
-        self._local = urlsplit(root).scheme in ("", "file")
-        if self._local:
-            self.root = os.path.abspath(os.path.expanduser(root.removeprefix("file://")))
+        folder = local_folder(root)
+        self._local = folder is not None
+        if folder is not None:
+            self.root = str(folder)
             self._fs, self._path = fs.LocalFileSystem(), self.root
         else:
             self.root = root.rstrip("/")
@@ -96,6 +97,14 @@ class Lake:
             if first <= position + 1:
                 position = max(position, last)
         return position
+
+    def ranges(self, spool: str) -> list[ArchivedRange]:
+        """Return the ranges of a spool that manifests commit, in order."""
+        found = []
+        for name in sorted(self._names(f"{MANIFEST}/{spool}")):
+            with self._fs.open_input_stream(f"{self._path}/{name}") as stream:
+                found.append(msgspec.json.decode(stream.read(), type=ArchivedRange))
+        return found
 
     def spools(self) -> list[str]:
         """Return the ids of the spools with events in the lake."""
@@ -127,6 +136,13 @@ class Lake:
         for info in self._fs.get_file_info(selected):
             if info.type == fs.FileType.File and info.extension in ("json", "parquet"):
                 yield info.path[len(self._path) :].lstrip("/")
+
+
+def local_folder(root: str) -> Path | None:
+    """Return the folder of a lake on this machine; None for another store."""
+    if urlsplit(root).scheme not in ("", "file"):
+        return None
+    return Path(os.path.abspath(os.path.expanduser(root.removeprefix("file://"))))
 
 
 def open_lake(root: str) -> Lake | None:

@@ -1,0 +1,1 @@
+"""Backups of a home: the events, the keys, the settings and the lake, and their restoration."""

@@ -1,0 +1,119 @@
+"""Restore a backup into a home in which nothing runs.
+
+The files are written beside their places and synced, and then renamed; the spool comes last. So a
+killed restoration can be repeated with `replace`. The replaced files are kept in a folder.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+import msgspec
+
+from headwater.backups.backup import OnProgress
+from headwater.backups.manifest import BackupError, Manifest, write_synced
+from headwater.backups.verify import verify
+from headwater.errors import HomeInUseError
+from headwater.ingest.spool.copy import is_in_use, name_lake
+from headwater.settings import Settings
+
+_FOLDERS = ("policies", "lake")
+_PROBLEMS_SHOWN_MAX = 3
+
+
+class Restoration(msgspec.Struct, frozen=True):
+    """A restored home: the manifest of its backup, and the folder of the replaced files."""
+
+    manifest: Manifest
+    replaced: Path | None
+
+
+def restore(
+    settings: Settings,
+    source: Path,
+    *,
+    replace: bool = False,
+    on_progress: OnProgress = lambda *_: None,
+) -> Restoration:
+    """Verify a backup and write it into a home.
+
+    Raises BackupError if the backup is damaged or the home is not empty, HomeInUseError if a
+    process uses the home, NewerVersionError if a newer version wrote the backup.
+    """
+    manifest, problems = verify(source, on_progress)
+    if problems:
+        shown = "; ".join(problems[:_PROBLEMS_SHOWN_MAX])
+        raise BackupError(f"the backup {source} is damaged: {shown}", hint="Use another backup.")
+    refuse_used_home(settings)
+    old = _state_files(settings)
+    if old and not replace:
+        raise BackupError(
+            f"{old[0].parent} holds {old[0].name} already",
+            hint="Name an empty folder with --home, or keep its files in a folder with --replace.",
+        )
+    places = settings.spool_path.parent
+    places.mkdir(mode=0o700, parents=True, exist_ok=True)
+    settings.home_path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    new = _write_beside(source, manifest, places, settings)
+    replaced = _move(old, places) if old else None
+    # The spool is last: a home that has it has everything.
+    for temporary, place in sorted(new, key=lambda pair: pair[1] == settings.spool_path):
+        temporary.rename(place)
+    return Restoration(manifest, replaced)
+
+
+def refuse_used_home(settings: Settings) -> None:
+    """Raise HomeInUseError if a process has the spool open."""
+    if is_in_use(settings.spool_path):
+        raise HomeInUseError(
+            f"another process uses the spool {settings.spool_path}",
+            hint="End `headwater up`, or the API and the worker, and try again.",
+        )
+
+
+def _state_files(settings: Settings) -> list[Path]:
+    """Return the files of a home that a restoration would replace."""
+    spool = settings.spool_path
+    found = [
+        path
+        for pattern in (f"{spool.name}*", "access.db*", "*.key", settings.forgotten_path.name)
+        for path in sorted(spool.parent.glob(pattern))
+    ]
+    folders = [settings.home_path / name for name in _FOLDERS]
+    return found + [folder for folder in folders if folder.exists()]
+
+
+def _write_beside(
+    source: Path, manifest: Manifest, places: Path, settings: Settings
+) -> list[tuple[Path, Path]]:
+    """Write the files under temporary names; return each with its place."""
+    temporary = places / ".restore"
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(mode=0o700)
+    found = []
+    for file in manifest.files:
+        if "/" in file.path or file.path == "settings.json":
+            continue
+        path = temporary / file.path
+        write_synced(path, b"")
+        shutil.copyfile(source / file.path, path)
+        is_spool = file.path == "spool.db"
+        found.append((path, settings.spool_path if is_spool else places / file.path))
+    for name in _FOLDERS:
+        if (source / name).is_dir():
+            shutil.copytree(source / name, temporary / name)
+            found.append((temporary / name, settings.home_path / name))
+    if (source / "lake").is_dir():
+        name_lake(temporary / "spool.db", str((settings.home_path / "lake").absolute()))
+    return found
+
+
+def _move(paths: list[Path], places: Path) -> Path:
+    """Move files into a folder of their own beside their places, and return it."""
+    folder = places / f"replaced-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
+    folder.mkdir(mode=0o700)
+    for path in paths:
+        path.rename(folder / path.name)
+    return folder
