@@ -1,7 +1,7 @@
 # Start with `make demo`. Every target works on a fresh clone with Python >= 3.11 and Java 17 or 21.
 # Paths are relative, so the folder's own path may contain spaces.
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo demo test test-fast check fix docs pictures scenario-pictures site lock clean
+.PHONY: help setup setup-demo demo test test-fast fuzz check fix docs pictures scenario-pictures site lock clean
 MAKEFLAGS += --no-print-directory
 
 # The first Python that is new enough. PYTHON=... names another one.
@@ -56,6 +56,9 @@ test: setup ## Run all tests, against a real Neo4j and a real Spark (or some: PY
 
 test-fast: setup ## Run the tests that need no server, in about a minute.
 	@$(bin) pytest --numprocesses $(WORKERS) --dist loadfile --durations 10 --hypothesis-profile fast -m "$(serverless)" $(addprefix --ignore=,$(alone))
+
+fuzz: setup ## Send random inputs to every reader of text from outside (FUZZ_EXAMPLES=100000 each; FUZZ_SEED=).
+	@FUZZ_EXAMPLES="$(or $(FUZZ_EXAMPLES),100000)" $(bin) pytest tests/fuzz
 
 check: setup ## Check lint, formatting, types (Python, and JavaScript if Node is there), unused code, imports.
 	@$(bin) ruff check .

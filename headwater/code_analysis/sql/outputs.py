@@ -122,7 +122,9 @@ class _OutputResolver:
 
     def _select_outputs(self, scope: Scope) -> _ScopeOutputs:
         outputs = _ScopeOutputs()
-        assert isinstance(scope.expression, exp.Query)
+        if not isinstance(scope.expression, exp.Query):
+            # A table function, for example that of LATERAL VIEW, names its columns itself.
+            return _ScopeOutputs(is_open=True)
         for projection in scope.expression.selects:
             name = projection.alias_or_name
             if projection.is_star:

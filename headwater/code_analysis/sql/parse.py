@@ -1,4 +1,4 @@
-"""Parsing SQL of any dialect that sqlglot reads, within bounds on length, words and nesting.
+"""Parsing SQL of any dialect that sqlglot reads, within bounds on length, words, nesting and steps.
 
 SQL past a bound, or that cannot be parsed, raises UnreadableError: it is never taken to refer to
 nothing.
@@ -14,11 +14,15 @@ from headwater.code_analysis.model import UnreadableError
 if TYPE_CHECKING:
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
+    from sqlglot.parser import Parser
 
 # In characters.
 TEXT_LENGTH_MAX = 400_000
 TOKENS_MAX = 30_000
 DEPTH_MAX = 250
+# Steps of the parser from word to word. It takes one for each word of most statements. It reads
+# each of several joins without conditions twice, and the joins after it twice each time.
+STEPS_MIN, STEPS_PER_TOKEN = 20_000, 10
 _OPENING, _CLOSING = "([{", ")]}"
 # Names that producers give to engines and integrations, and sqlglot's dialect of each.
 _DIALECTS = {
@@ -110,9 +114,24 @@ def _parse_in_dialect(text: str, dialect: str) -> list[exp.Expr]:
     # sqlglot logs a warning for each statement that it keeps as text; here such a statement is
     # unknown.
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
-    parsed = parser_dialect.parser(error_level=ErrorLevel.RAISE).parse(tokens, text)
+    parser = parser_dialect.parser(error_level=ErrorLevel.RAISE)
+    _bound_steps(parser, STEPS_MIN + STEPS_PER_TOKEN * len(tokens))
     return [
         statement
-        for statement in parsed
+        for statement in parser.parse(tokens, text)
         if statement is not None and not isinstance(statement, exp.Semicolon)
     ]
+
+
+def _bound_steps(parser: Parser, steps_max: int) -> None:
+    """Let a parser raise UnreadableError after a number of steps."""
+    advance, steps = parser._advance, 0
+
+    def advance_within_bound(times: int = 1) -> None:
+        nonlocal steps
+        steps += 1
+        if steps > steps_max:
+            raise UnreadableError(f"the SQL takes more than {steps_max} steps to read")
+        advance(times)
+
+    setattr(parser, "_advance", advance_within_bound)  # noqa: B010, a method is not assigned to

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from headwater.code_analysis.sql.outputs import parse_query
 from tests.gate.files import changes_of, one_file, table_changes
 
 MODEL = """{{ config(materialized="table") }}
@@ -76,3 +77,8 @@ def test_stars_that_nothing_resolves() -> None:
     assert changes_of("select *, a + b as c from t", "select * from t") == [
         {"type": "column_drop", "column": "c"}
     ]
+
+
+def test_the_columns_of_a_table_function_are_open() -> None:
+    outputs = parse_query("select a, b from t lateral view explode(c)", "spark")
+    assert list(outputs.columns) == ["a", "b"]

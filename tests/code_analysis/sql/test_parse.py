@@ -44,3 +44,13 @@ def test_an_unknown_dialect_is_guessed() -> None:
 def test_text_that_cannot_be_parsed(text: str, dialect: str, problem: str) -> None:
     with pytest.raises(UnreadableError, match=problem):
         parse_sql(text, dialect)
+
+
+@pytest.mark.parametrize("kind", ["join", "left join", "full outer join"])
+def test_joins_without_conditions_are_read_within_bounds(kind: str) -> None:
+    """The parser doubles its work for each of these joins."""
+    few = "select * from a " + " ".join(f"{kind} t{number}" for number in range(5))
+    assert len(parse_sql(few, "spark")) == 1
+    many = "select * from a " + " ".join(f"{kind} t{number}" for number in range(60))
+    with pytest.raises(UnreadableError, match="steps to read"):
+        parse_sql(many, "spark")
