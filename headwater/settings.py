@@ -158,6 +158,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.spool_path.with_name("forgotten.json")
 
     @property
+    def audit_key_path(self) -> Path:
+        """Return the path of the private key that signs heads of the access log."""
+        return self.spool_path.with_name("audit.key")
+
+    @property
     def session_key_path(self) -> Path:
         """Return the path of the secret that signs the sessions of the page."""
         return self.spool_path.with_name("session.key")

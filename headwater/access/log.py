@@ -1,21 +1,21 @@
 """The access log: queries of auditors, refusals, administration. It only grows.
 
 Triggers of SQLite refuse updates and deletes. Every entry has the SHA-256 of its predecessor's hash
-and its own values, so `verify` finds an entry that was changed or removed in the file. It cannot
-find the removal of the newest entries: store the hash of the last entry elsewhere to detect that
-too.
+and its own values, so `verify` finds an entry that was changed or removed in the file. The removal
+of the newest entries, and a chain that was computed again, are found by a head (`signed_head`).
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import threading
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from headwater.access.chain import ChainHead, Link, Verification, link_hash, verify_chain
 from headwater.access.store import AccessStore
 from headwater.errors import QueryError
 
@@ -66,7 +66,7 @@ class AccessLog:
             connection.execute(
                 "INSERT INTO entry(at, principal, action, outcome, detail, hash)"
                 " VALUES(?, ?, ?, ?, ?, ?)",
-                (*entry, _hash(str(before), *entry)),
+                (*entry, link_hash(str(before), *entry)),
             )
 
     def record_refusal(self, principal: str, action: str, **detail: Any) -> None:
@@ -97,21 +97,31 @@ class AccessLog:
             )
             return [_entry(*row) for row in rows]
 
-    def verify(self) -> tuple[int, int | None]:
-        """Return the number of entries and the seq of the first broken one, or None.
-
-        An entry is broken if its values changed or its predecessor is absent.
-        """
+    def links(self, *, since: int = 0) -> Iterator[Link]:
+        """Return the entries from a time in microseconds on as links, the oldest first."""
         with self._store.read() as connection:
-            count, before, last = 0, "", 0
-            rows = connection.execute(f"SELECT {_COLUMNS} FROM entry ORDER BY seq")
-            broken = None
-            for seq, *entry, hash in rows:
-                count += 1
-                if broken is None and (hash != _hash(before, *entry) or seq != last + 1):
-                    broken = seq
-                before, last = hash, seq
-            return count, broken
+            before, begin = "", 1
+            first = "SELECT min(seq) FROM entry WHERE at >= ?"
+            if since:
+                begin = connection.execute(first, (since,)).get or 2**62
+                previous = "SELECT hash FROM entry WHERE seq < ? ORDER BY seq DESC LIMIT 1"
+                before = connection.execute(previous, (begin,)).get or ""
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM entry WHERE seq >= ? ORDER BY seq", (begin,)
+            )
+            for seq, at, principal, action, outcome, detail, hash in rows:
+                yield Link(seq, at, principal, action, outcome, detail, before, hash)
+                before = hash
+
+    def head(self) -> tuple[int, str]:
+        """Return the number and the hash of the newest entry; 0 and an empty text without one."""
+        with self._store.read() as connection:
+            rows = connection.execute("SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1")
+            return next(rows, (0, ""))
+
+    def verify(self, heads: Sequence[ChainHead] = ()) -> Verification:
+        """Check that no entry was changed or removed, and that the log agrees with each head."""
+        return verify_chain(self.links(), heads=heads)
 
 
 def _entry(
@@ -119,14 +129,6 @@ def _entry(
 ) -> Entry:
     instant = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
     return Entry(seq, instant, principal, action, outcome, json.loads(detail), hash)
-
-
-def _hash(
-    before: str, microseconds: int, principal: str, action: str, outcome: str, detail: str
-) -> str:
-    return hashlib.sha256(
-        json.dumps([before, microseconds, principal, action, outcome, detail]).encode()
-    ).hexdigest()
 
 
 def _short(value: Any) -> Any:

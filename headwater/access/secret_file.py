@@ -20,7 +20,7 @@ def load_secret(path: Path) -> bytes:
     """
     try:
         if not path.exists():
-            _create(path)
+            create_private(path, _new_secret())
         secret = path.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"the secret in {path} cannot be read: {error}") from error
@@ -36,14 +36,15 @@ def replace_secret(path: Path) -> None:
     """Put a new secret into a file. Raises SettingsError if the file cannot be written."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.replace(_written(path), path)
+        os.replace(_written(path, _new_secret()), path)
     except OSError as error:
         raise SettingsError(f"the secret in {path} cannot be replaced: {error}") from error
 
 
-def _create(path: Path) -> None:
+def create_private(path: Path, content: bytes) -> None:
+    """Create a file that only its owner can read, unless it exists. Raises OSError."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    temporary = _written(path)
+    temporary = _written(path, content)
     try:
         # If two processes start at once, the secret of the first stays.
         with suppress(FileExistsError):
@@ -52,12 +53,16 @@ def _create(path: Path) -> None:
         temporary.unlink()
 
 
-def _written(path: Path) -> Path:
-    """Write a new secret to a temporary file beside `path`; return its path."""
+def _new_secret() -> bytes:
+    return f"{secrets.token_hex(_BYTES)}\n".encode()
+
+
+def _written(path: Path, content: bytes) -> Path:
+    """Write a temporary file beside `path`; return its path."""
     temporary = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(secrets.token_hex(_BYTES) + "\n")
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
     return temporary

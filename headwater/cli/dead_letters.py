@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from headwater.cli.administration import record
 from headwater.cli.options import Home, Json, settings_of
 from headwater.errors import NotFoundError, QueryError
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 HELP = "List the accepted events that could not be folded; skip them, or try again."
 LISTED_MAX = 1_000
 _SHOWN_CHARACTERS = 200
+_RECORDED_MAX = 1_000
 
 Seqs = Annotated[
     list[int] | None,
@@ -88,6 +90,7 @@ def skip(seqs: Seqs = None, every: All = False, home: Home = None, as_json: Json
         if unknown := [seq for seq in chosen if not 1 <= seq <= last]:
             raise NotFoundError(f"the spool has no event {unknown[0]}; its last is {last}")
         spool.skip(chosen)
+    _record(home, "dead-letters skip", chosen)
     if as_json:
         render.print_json({"skipped": chosen})
         return
@@ -106,6 +109,7 @@ def retry(seqs: Seqs = None, every: All = False, home: Home = None, as_json: Jso
     with _spool(home) as spool:
         chosen = _chosen(spool, seqs, every)
         retried = spool.retry(chosen)
+    _record(home, "dead-letters retry", retried)
     left = [seq for seq in chosen if seq not in retried]
     if as_json:
         render.print_json({"retried": retried, "left": left})
@@ -125,6 +129,10 @@ def _chosen(spool: Spool, seqs: list[int] | None, every: bool) -> list[int]:
     if seqs:
         return sorted(set(seqs))
     return sorted(one.seq for one in spool.dead_letters(limit=-1) if not one.skipped)
+
+
+def _record(home: str | None, action: str, seqs: list[int]) -> None:
+    record(settings_of(home), action, events=len(seqs), seqs=seqs[:_RECORDED_MAX])
 
 
 COMMANDS: dict[str, Callable[..., None]] = {"list": list_letters, "skip": skip, "retry": retry}

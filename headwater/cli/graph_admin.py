@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from headwater.cli.administration import record
 from headwater.cli.options import Home, Json, connect, settings_of, with_local_neo4j
 from headwater.cli.serve import set_on_signal
 from headwater.errors import NotFoundError, QueryError
@@ -60,6 +61,7 @@ def rebuild(
         progress_bar(quiet=as_json, rate=True) as bar,
     ):
         cut_events_lake = _lake_of_cut_events(spool)
+        record(settings, "rebuild", "started", graph=database.uri, erase=erase)
         _prepare_graph(database, bar, erase=erase, yes=yes)
         if cut_events_lake is not None:
             _fold_lake(settings, database, cut_events_lake, bar)

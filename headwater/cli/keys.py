@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from headwater.cli.administration import access_store, record
 from headwater.cli.options import Home, Json, settings_of
 from headwater.errors import HeadwaterError
 
 if TYPE_CHECKING:
+    from headwater.access.chain import Verification
     from headwater.access.keys import Key
-    from headwater.access.store import AccessStore
 
-_PRINCIPAL = "the command line"
 _COLUMNS = ["id", "name", "scopes", "namespaces", "created", "expires", "state"]
 _NEVER = "never"
 
@@ -41,7 +40,6 @@ def create(
 ) -> None:
     """Create a key and print it once; only its hash is stored."""
     from headwater.access.keys import Keys
-    from headwater.access.log import AccessLog
     from headwater.access.principal import scopes_of
     from headwater.cli import render
     from headwater.schema.durations import parse_duration
@@ -52,19 +50,12 @@ def create(
         if expires == _NEVER
         else parse_duration(expires, name="--expires").total_seconds() / 86_400
     )
-    with _store(home) as store:
+    settings = settings_of(home)
+    with access_store(settings) as store:
         secret, key = Keys(store).create(
             name, scopes_of(scope), namespaces=namespace or [ALL], days=days
         )
-        AccessLog(store).append(
-            _PRINCIPAL,
-            "keys create",
-            "done",
-            key=key.id,
-            name=name,
-            scopes=scope,
-            namespaces=namespace,
-        )
+    record(settings, "keys create", key=key.id, name=name, scopes=scope, namespaces=namespace)
     if as_json:
         render.print_json({"key": secret, **_shown(key)})
         return
@@ -82,7 +73,7 @@ def list_keys(home: Home = None, as_json: Json = False) -> None:
     from headwater.access.keys import Keys
     from headwater.cli import render
 
-    with _store(home) as store:
+    with access_store(settings_of(home)) as store:
         found = [_shown(key) for key in Keys(store).list()]
     render.print_rows(_COLUMNS, found, as_json=as_json)
 
@@ -94,12 +85,12 @@ def revoke(
 ) -> None:
     """Revoke a key: it is refused from the next request on."""
     from headwater.access.keys import Keys
-    from headwater.access.log import AccessLog
     from headwater.cli import render
 
-    with _store(home) as store:
+    settings = settings_of(home)
+    with access_store(settings) as store:
         key = Keys(store).revoke(name)
-        AccessLog(store).append(_PRINCIPAL, "keys revoke", "done", key=key.id, name=key.name)
+    record(settings, "keys revoke", key=key.id, name=key.name)
     if as_json:
         render.print_json(_shown(key))
     else:
@@ -108,12 +99,11 @@ def revoke(
 
 def end_sessions(home: Home = None) -> None:
     """End every session of the page; their keys stay valid."""
-    from headwater.access.log import AccessLog
     from headwater.access.secret_file import replace_secret
 
-    replace_secret(settings_of(home).session_key_path)
-    with _store(home) as store:
-        AccessLog(store).append(_PRINCIPAL, "keys end-sessions", "done")
+    settings = settings_of(home)
+    replace_secret(settings.session_key_path)
+    record(settings, "keys end-sessions")
     print("ended: every session of the page")
 
 
@@ -131,10 +121,10 @@ def log(
     from headwater.access.log import AccessLog
     from headwater.cli import render
 
-    with _store(home) as store:
+    with access_store(settings_of(home)) as store:
         log = AccessLog(store)
         if verify:
-            _print_verification(*log.verify(), as_json=as_json)
+            _print_verification(log.verify(), as_json=as_json)
             return
         found = [asdict(entry) for entry in log.entries(first=first)]
     render.print_rows(
@@ -142,30 +132,21 @@ def log(
     )
 
 
-def _print_verification(count: int, broken: int | None, *, as_json: bool) -> None:
+def _print_verification(verified: Verification, *, as_json: bool) -> None:
     from headwater.cli import render
 
+    problem = verified.problem
     if as_json:
-        render.print_json({"entries": count, "broken": broken})
-    elif broken is None:
-        print(f"{render.with_noun(count, 'entry', 'entries')}, all unchanged")
-    if broken is not None:
-        raise HeadwaterError(f"entry {broken} was changed, or an entry before it was removed")
+        broken = problem.position if problem else None
+        render.print_json({"entries": verified.entries, "broken": broken})
+    elif problem is None:
+        print(f"{render.with_noun(verified.entries, 'entry', 'entries')}, all unchanged")
+    if problem is not None:
+        raise HeadwaterError(problem.reason)
 
 
 def _shown(key: Key) -> dict[str, object]:
     return {**asdict(key), "state": key.state}
-
-
-@contextmanager
-def _store(home: str | None) -> Iterator[AccessStore]:
-    from headwater.access.store import AccessStore
-
-    store = AccessStore(settings_of(home).access_path)
-    try:
-        yield store
-    finally:
-        store.close()
 
 
 HELP = "Create, list and revoke API keys, and read the access log."

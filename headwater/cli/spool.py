@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from headwater.cli.administration import record
 from headwater.cli.options import Home, Json, graph, settings_of
 from headwater.errors import HeadwaterError, NotFoundError, QueryError
 
@@ -76,6 +77,14 @@ def salvage(
         with _progress("writing", quiet=as_json) as on_progress:
             kept = salvage(path, on_progress)
     folded_from = _reset_checkpoint(settings, home) if gap["discontinuity"] else None
+    if is_needed:
+        record(
+            settings,
+            "spool salvage",
+            damaged=report.damaged_count,
+            lost=report.lost,
+            folded_from=folded_from,
+        )
     if as_json:
         done = {"damagedCopy": kept and str(kept), "foldedAgainFrom": folded_from}
         render.print_json({"path": str(path), **_facts(report), **gap, **done})

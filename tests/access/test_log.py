@@ -18,7 +18,7 @@ def test_entries_are_complete_and_newest_first(log: AccessLog) -> None:
     assert [entry.detail["number"] for entry in log.entries()] == [4, 3, 2, 1, 0]
     assert [entry.seq for entry in log.entries(first=2, before=4)] == [3, 2]
     assert log.entries(first=0) == []
-    assert log.verify() == (5, None)
+    assert log.verify() == (5, 1, 5, None)
     with pytest.raises(QueryError):
         log.entries(first=-1)
 
@@ -58,7 +58,9 @@ def test_changes_in_the_file_are_detected(
     file = apsw.Connection(str(store.path))
     file.execute("DROP TRIGGER entry_stays; DROP TRIGGER entry_kept;" + tampering)
     file.close()
-    assert log.verify()[1] == broken
+    problem = log.verify().problem
+    assert problem is not None
+    assert problem.position == broken
 
 
 def test_repeated_refusals_are_counted_not_listed(log: AccessLog) -> None:
@@ -68,7 +70,8 @@ def test_repeated_refusals_are_counted_not_listed(log: AccessLog) -> None:
     log._minute -= 61.0
     log.record_refusal("unauthenticated", "GET /metrics", why="no key")
     assert log.entries()[0].detail["omitted"] == 40
-    assert log.verify() == (REFUSALS_PER_MINUTE_MAX + 1, None)
+    count = REFUSALS_PER_MINUTE_MAX + 1
+    assert log.verify() == (count, 1, count, None)
 
 
 def test_concurrent_entries(store: AccessStore) -> None:
@@ -83,4 +86,4 @@ def test_concurrent_entries(store: AccessStore) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert AccessLog(store).verify() == (40, None)
+    assert AccessLog(store).verify() == (40, 1, 40, None)
