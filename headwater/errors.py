@@ -55,6 +55,10 @@ class ServerError(HeadwaterError):
     exit_code = 3
 
 
+class DamagedDataError(ServerError):
+    """A local server cannot read its own data, and a further attempt fails in the same way."""
+
+
 class EventError(HeadwaterError):
     """A refused event. `field` is a path, for example `run.runId`; `status` is 400 for no JSON."""
 

@@ -234,6 +234,7 @@ def _routes(components: Components) -> list[BaseRoute]:
             components.service_levels,
             DeliveryMetrics(components.view),
             policies=components.policies,
+            neo4j_problem=settings.neo4j_problem_path,
         ),
         *access.routes(components.guard.keys, components.guard.log),
         *session_http.routes(components.guard),

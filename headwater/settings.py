@@ -204,6 +204,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Path(self.repository_root).expanduser() if self.repository_root else None
 
     @property
+    def neo4j_problem_path(self) -> Path:
+        """Return the file in which `headwater up` writes why its Neo4j does not work."""
+        return self.home_path / "neo4j.problem"
+
+    @property
     def alert_receivers_path(self) -> Path | None:
         return Path(self.alert_receivers).expanduser() if self.alert_receivers else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,7 +36,14 @@ def rebuild(
     erase: Annotated[
         bool, typer.Option("--erase", help="Erase the graph first, if it is not empty.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Erase without asking.")] = False,
+    remove_data: Annotated[
+        bool,
+        typer.Option(
+            "--remove-data",
+            help="Move the data of the home's stopped Neo4j away first, because it is damaged.",
+        ),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Erase or move without asking.")] = False,
     as_json: Json = False,
 ) -> None:
     """Build the graph again from every event of the spool, dead letters included, and from the
@@ -46,15 +53,33 @@ def rebuild(
     two do not take turns; with a running worker nothing is folded twice or lost either. Events may
     arrive meanwhile. After Ctrl-C, `headwater worker` continues from the checkpoint; an interrupted
     erase must be repeated.
-    """
-    from headwater.ingest.spool.spool import Spool
 
+    With --remove-data, a running `headwater up` starts Neo4j again and builds the graph. Without
+    one, this command does both.
+    """
     settings = settings_of(home, neo4j_uri=neo4j_uri)
     if not settings.spool_path.is_file():
         raise NotFoundError(
             f"there is no spool {settings.spool_path}", hint="Name its folder with --home."
         )
-    settings = settings if neo4j_uri else with_local_neo4j(settings)
+    with ExitStack() as server:
+        if remove_data:
+            if neo4j_uri or erase:
+                raise QueryError(
+                    "--remove-data excludes --erase and --neo4j-uri",
+                    hint="It is for the stopped Neo4j of the home alone.",
+                )
+            from headwater.cli.damaged_data import remove_damaged_data
+
+            if not remove_damaged_data(settings, server, yes=yes, as_json=as_json):
+                return
+        settings = settings if neo4j_uri else with_local_neo4j(settings)
+        _rebuild(settings, erase=erase, yes=yes, as_json=as_json)
+
+
+def _rebuild(settings: Settings, *, erase: bool, yes: bool, as_json: bool) -> None:
+    from headwater.ingest.spool.spool import Spool
+
     with (
         closing(connect(settings)) as database,
         closing(Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)) as spool,

@@ -31,11 +31,30 @@ Port = Annotated[
 BoltPort = Annotated[int, typer.Option(help="Port of Neo4j's Bolt; 0 takes a free one.")]
 
 
-def up(home: Home = None, port: Port = None, bolt_port: BoltPort = 7687) -> None:
-    """Run a local Neo4j, the API, the worker and the detector on this machine. Ctrl-C ends all."""
+def up(
+    home: Home = None,
+    port: Port = None,
+    bolt_port: BoltPort = 7687,
+    rebuild_on_damage: Annotated[
+        bool,
+        typer.Option(
+            "--rebuild-on-damage",
+            help="Move data away that Neo4j cannot read, and build the graph from the events.",
+        ),
+    ] = False,
+) -> None:
+    """Run a local Neo4j, the API, the worker and the detector on this machine. Ctrl-C ends all.
+
+    The API accepts events before Neo4j is up, and while Neo4j is restarted. A Neo4j that does not
+    answer is restarted; one that stopped on a full disk, as soon as the disk has room."""
     from headwater.cli.stack import Stack
 
-    with Stack(settings_of(home, port=port), bolt_port=bolt_port) as stack:
+    with Stack(
+        settings_of(home, port=port),
+        bolt_port=bolt_port,
+        may_lack_neo4j=True,
+        rebuild_on_damage=rebuild_on_damage,
+    ) as stack:
         stack.announce()
         stack.watch()
 

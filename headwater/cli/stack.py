@@ -1,8 +1,10 @@
 """The whole stack on one machine: the local Neo4j, the API, the worker and the detector, each a
 process of its own.
 
-A process that dies is restarted. On a signal they end in order (API, worker, detector, Neo4j), and
-nothing is left behind. There is one stack per home; a second one is refused.
+The API starts first and accepts events while Neo4j is away. A process that dies is restarted, and
+so is a Neo4j that does not answer (`headwater.cli.neo4j_supervisor`). On a signal they end in order
+(API, worker, detector, Neo4j), and nothing is left behind. There is one stack per home; a second
+one is refused.
 """
 
 from __future__ import annotations
@@ -12,12 +14,11 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -26,11 +27,13 @@ from typing import IO
 from rich.console import Console
 from rich.markup import escape
 
+from headwater.cli.neo4j_supervisor import Neo4jSupervisor
 from headwater.cli.up_lock import ENDING, GUARD, take_lock
 from headwater.client.address import API_FILE, UP_LOCK
 from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.warmup import PLANNING_SECONDS_MAX
-from headwater.errors import HeadwaterError, HomeInUseError, ServerError
+from headwater.errors import HomeInUseError, ServerError
+from headwater.ingest.spool.spool import Spool
 from headwater.local.home import write_private
 from headwater.local.neo4j import LocalNeo4j, Running
 from headwater.local.neo4j_settings import Sizes
@@ -41,13 +44,12 @@ from headwater.settings import Settings
 
 # A start fails after this time without log output or processor time of any of the processes.
 STALL_SECONDS = 120.0
-NEO4J_JOIN_SECONDS_MAX = 60.0
 READY_POLL_SECONDS = 0.1
 # /readyz itself gives up after five seconds for each of two checks.
 PROBE_SECONDS_MAX = 15.0
 END_SECONDS_MAX = 8.0
 RESTART_SECONDS = 1.0
-NEO4J_RESTART_SECONDS = 5.0
+LOCK_SECONDS_MAX = 2.0
 # Ctrl-C, an orchestrator, a closed terminal.
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -80,16 +82,33 @@ class Stack:
     """A context manager that runs all four processes and ends them on exit."""
 
     def __init__(
-        self, settings: Settings, *, bolt_port: int, console: Console | None = None
+        self,
+        settings: Settings,
+        *,
+        bolt_port: int,
+        console: Console | None = None,
+        may_lack_neo4j: bool = False,
+        rebuild_on_damage: bool = False,
     ) -> None:
+        """Prepare a stack.
+
+        Args:
+            settings: The settings of the API, the worker and the detector.
+            bolt_port: The port of Neo4j; 0 takes any free one.
+            console: Where lines for the user go.
+            may_lack_neo4j: Go on with the API alone if Neo4j does not start.
+            rebuild_on_damage: Move data away that Neo4j cannot read.
+        """
         self._settings = settings
         self._bolt_port = bolt_port
         self._console = console or Console(highlight=False)
+        self._may_lack_neo4j = may_lack_neo4j
+        self._rebuild_on_damage = rebuild_on_damage
         self._resources = ExitStack()
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._environment: dict[str, str] = {}
         self._ending = False
-        self._restarting = threading.Thread()
+        self._is_announced = False
         self.url = ""
 
     @cached_property
@@ -125,7 +144,12 @@ class Stack:
     def announce(self) -> None:
         """Print the addresses."""
         print_line = self._console.print
-        print_line(f"[bold green]Headwater is up[/]   home {self._settings.home_path}")
+        home, problem = self._settings.home_path, self._supervisor.problem
+        self._is_announced = not problem
+        if problem:
+            print_line(f"[bold yellow]Headwater accepts events[/], without its graph   home {home}")
+        else:
+            print_line(f"[bold green]Headwater is up[/]   home {home}")
         print_line(f"  look          {self.url}   (the page, in a browser)")
         print_line(f"  send events   POST {self.url}/api/v1/lineage")
         print_line(f"  ask           {self.url}/graphql   (GraphiQL in a browser)")
@@ -145,22 +169,11 @@ class Stack:
                         )
                         time.sleep(RESTART_SECONDS)
                         self._spawn(name)
-                if not self._restarting.is_alive() and not self._neo4j.status().running:
-                    self._console.print("[yellow]Neo4j ended; restarting it[/]")
-                    # A restart takes a while. The API is watched meanwhile, because it accepts
-                    # events without Neo4j.
-                    self._restarting = threading.Thread(target=self._restart_neo4j, daemon=True)
-                    self._restarting.start()
+                if not self._is_announced and not self._supervisor.problem:
+                    self.announce()
                 time.sleep(0.2)
         except KeyboardInterrupt:
             self._console.print("ending ...")
-
-    def _restart_neo4j(self) -> None:
-        try:
-            self._neo4j.start()
-        except HeadwaterError as error:
-            self._console.print(f"[red]Neo4j did not start: {error.message}[/]")
-            time.sleep(NEO4J_RESTART_SECONDS)
 
     def _start(self) -> None:
         settings = self._settings
@@ -173,32 +186,79 @@ class Stack:
         self._resources.callback((home / API_FILE).unlink, missing_ok=True)
         if settings.port:
             require_free_port(settings.port, "--port")
-        self._print_step("starting Neo4j")
-        # This process has the lock of the home, so a Neo4j of an earlier `up` has lost its owner.
-        self._neo4j, running = self._resources.enter_context(
-            local_neo4j(settings, self._bolt_port, owner="up")
-        )
-        # A restart must use the same port, because other processes know it.
-        self._neo4j.bolt_port = int(running.uri.rpartition(":")[2])
-        self._print_step("Neo4j is up; starting the API, the worker and the detector")
+        self._prepare_neo4j()
         port = settings.port or free_port()
         require_free_port(port, "--port")
         self.url = f"http://127.0.0.1:{port}"
-        self._environment = {
-            **os.environ,
+        self._environment |= {
             "HEADWATER_HOME": str(home),
             "HEADWATER_HOST": "127.0.0.1",
             "HEADWATER_PORT": str(port),
             # Alerts link to the page; on this machine without another address.
             "HEADWATER_PUBLIC_URL": settings.public_url or self.url,
-            "HEADWATER_NEO4J_URI": running.uri,
-            "HEADWATER_NEO4J_USER": running.user,
-            "HEADWATER_NEO4J_PASSWORD": running.password,
         }
-        for name in ("serve", "worker", "detect"):
+        self._start_supervisor()
+        self._print_step("starting Neo4j and the API")
+        self._spawn("serve")
+        self._wait_for_api()
+        write_private(home / API_FILE, self.url)
+        self._print_step("the API accepts events; starting the worker and the detector")
+        for name in ("worker", "detect"):
             self._spawn(name)
         self._wait_ready()
-        write_private(home / API_FILE, self.url)
+
+    def _prepare_neo4j(self) -> None:
+        settings = self._settings
+        with show_jars() as progress:
+            # This process has the lock of the home, so a Neo4j of an earlier `up` has lost its
+            # owner.
+            self._neo4j = LocalNeo4j(
+                settings.home_path,
+                self._bolt_port,
+                cache=settings.cache_path if settings.cache else None,
+                progress=progress,
+                owner="up",
+            )
+            address = self._neo4j.prepare()
+        self._resources.callback(self._neo4j.__exit__, None, None, None)
+        self._environment = {
+            **os.environ,
+            "HEADWATER_NEO4J_URI": address.uri,
+            "HEADWATER_NEO4J_USER": address.user,
+            "HEADWATER_NEO4J_PASSWORD": address.password,
+        }
+
+    def _start_supervisor(self) -> None:
+        self._supervisor = Neo4jSupervisor(
+            self._neo4j,
+            self.database,
+            problem_file=self._settings.neo4j_problem_path,
+            report=self._report,
+            on_damage=self._move_data,
+        )
+        self._resources.callback(self._supervisor.stop)
+        self._supervisor.start()
+
+    def _report(self, line: str) -> None:
+        self._console.print(f"[yellow]{escape(line)}[/]")
+
+    def _move_data(self) -> bool:
+        """Move damaged data away, if the user allows it and the spool has every event."""
+        if not self._rebuild_on_damage:
+            return False
+        spool = self._settings.spool_path
+        if spool.is_file():
+            with closing(Spool(spool, bytes_max=self._settings.spool_bytes_max)) as opened:
+                cut, lake = opened.cut_events()
+            if cut:
+                self._report(
+                    f"events 1 to {cut} are in the lake {lake}: end `headwater up`, and run "
+                    "`headwater rebuild --remove-data`"
+                )
+                return False
+        moved = self._neo4j.move_data()
+        self._report(f"the damaged data is in {moved}; building the graph from the events")
+        return True
 
     def _spawn(self, name: str) -> None:
         log = self._log(name)
@@ -227,17 +287,25 @@ class Stack:
         self._resources.callback(guard.wait)
         self._resources.callback(guard.kill)
 
+    def _wait_for_api(self) -> None:
+        """Wait until the API accepts events."""
+        self._wait(f"{self.url}/healthz", lambda: False)
+
     def _wait_ready(self) -> None:
-        """Wait until the API is ready, as long as one of the processes makes progress."""
+        """Wait until the API is ready; with a Neo4j that fails, only if the stack may lack it."""
+        self._wait(f"{self.url}/readyz", lambda: bool(self._supervisor.problem))
+        if self._supervisor.problem and not self._may_lack_neo4j:
+            raise ServerError(self._supervisor.problem, hint=self._supervisor.hint)
+
+    def _wait(self, url: str, gives_up: Callable[[], bool]) -> None:
+        """Wait for an address of the API, as long as one of the processes makes progress."""
         watches = [
             StartupWatch(process.pid, [self._log(name)], STALL_SECONDS)
             for name, process in self._processes.items()
         ]
-        neo4j = self._neo4j
-        watches.append(StartupWatch(neo4j.status().pid, neo4j.home.logs, STALL_SECONDS))
         shown = ""
-        with self._console.status("starting the API and the worker") as status:
-            while obstacle := _obstacle(f"{self.url}/readyz"):
+        with self._console.status("starting") as status:
+            while (obstacle := _obstacle(url)) and not gives_up():
                 if obstacle != shown:
                     status.update(f"waiting: {escape(obstacle)}")
                     self._print_step(f"waiting: {obstacle}")
@@ -249,7 +317,8 @@ class Stack:
                         )
                 # Each watch must be asked each time, because it notes the progress then.
                 stalled = [watch.is_stalled() for watch in watches]
-                if all(stalled):
+                # The start of Neo4j has a watch of its own.
+                if all(stalled) and not self._supervisor.is_starting:
                     raise ServerError(
                         f"the API is not ready, and nothing has moved for {STALL_SECONDS:.0f} s: "
                         f"{obstacle}\n{self._tail('serve')}",
@@ -285,8 +354,6 @@ class Stack:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-        if self._restarting.is_alive():
-            self._restarting.join(NEO4J_JOIN_SECONDS_MAX)
         self._resources.close()
         for number in _ENDINGS:
             signal.signal(
@@ -311,9 +378,13 @@ def _interrupt(_: int, __: FrameType | None) -> None:
 @contextmanager
 def _alone(lock: Path, home: Path) -> Iterator[IO[str]]:
     """Hold the lock of `up`; wait while the guard of a killed `up` ends its Neo4j."""
+    refused_at = time.monotonic() + LOCK_SECONDS_MAX
     with lock.open("a+") as lock_file:
         while not take_lock(lock_file):
-            if lock.read_text(encoding="utf-8") != ENDING:
+            # The guard has the lock for a moment before and after it writes that.
+            if lock.read_text(encoding="utf-8") == ENDING:
+                refused_at = time.monotonic() + LOCK_SECONDS_MAX
+            elif time.monotonic() > refused_at:
                 raise HomeInUseError(
                     f"another `headwater up` runs in {home}",
                     hint="End it, or choose another folder with --home DIR.",

@@ -11,6 +11,7 @@ GET /metrics   for Prometheus
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -37,11 +38,16 @@ _UNKNOWN = {"ok": False, "reason": "unknown while Neo4j does not answer"}
 
 
 def routes(
-    view: GraphView, spool: Spool, *collectors: Collector, policies: PolicyStore | None = None
+    view: GraphView,
+    spool: Spool,
+    *collectors: Collector,
+    policies: PolicyStore | None = None,
+    neo4j_problem: Path | None = None,
 ) -> list[Route]:
     """Return the routes of health.
 
     `spool` is a connection for them alone. `collectors` are further metrics for /metrics.
+    `neo4j_problem` is the file in which a supervisor explains why Neo4j does not answer.
     """
     database = view.database
     folding = FoldingState(database, spool)
@@ -58,7 +64,7 @@ def routes(
         checks: dict[str, dict[str, Any]] = {}
 
         async def graph() -> None:
-            checks["neo4j"] = await _checked(lambda: _neo4j(database))
+            checks["neo4j"] = await _checked(lambda: _neo4j(database), explanation=neo4j_problem)
             checks["migrations"] = (
                 await _checked(lambda: _migrations(database)) if checks["neo4j"]["ok"] else _UNKNOWN
             )
@@ -95,19 +101,33 @@ def routes(
     return [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)]
 
 
-async def _checked(check: Callable[[], object], *, abandon: bool = True) -> dict[str, Any]:
+async def _checked(
+    check: Callable[[], object], *, abandon: bool = True, explanation: Path | None = None
+) -> dict[str, Any]:
     """Return the result of a check.
 
-    A check that must not outlive the request (`abandon` False) has a time limit of its own.
+    A check that must not outlive the request (`abandon` False) has a time limit of its own. If it
+    fails, the text in the file `explanation` comes before the reason.
     """
     try:
         with anyio.fail_after(CHECK_SECONDS_MAX if abandon else None):
             await anyio.to_thread.run_sync(check, abandon_on_cancel=abandon)
     except TimeoutError:
-        return {"ok": False, "reason": f"no answer within {CHECK_SECONDS_MAX:.0f} s"}
+        reason, hint = f"no answer within {CHECK_SECONDS_MAX:.0f} s", ""
     except HeadwaterError as error:
-        return {"ok": False, "reason": error.message, "hint": error.hint}
-    return {"ok": True}
+        reason, hint = error.message, error.hint
+    else:
+        return {"ok": True}
+    if explanation is not None and (text := _read_explanation(explanation)):
+        reason = f"{text} ({reason})"
+    return {"ok": False, "reason": reason, "hint": hint}
+
+
+def _read_explanation(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def _neo4j(database: Database) -> None:

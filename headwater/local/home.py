@@ -6,6 +6,7 @@
     server.lock   locked (flock) while a process starts or stops the server
     neo4j.conf    the settings of the last start
     data/  logs/
+    data.damaged-TIME/   data that Neo4j could not read, moved away
 
 Files are replaced atomically. Only the owner can read the folder. A home that another process
 starts or stops is refused, and so is a store that a server from elsewhere holds.
@@ -21,6 +22,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from headwater.errors import HomeInUseError, ServerError
@@ -164,6 +166,15 @@ class Home:
             return int(port), token
         except (OSError, ValueError):
             return None
+
+    def move_data(self) -> Path:
+        """Move the data of the stopped server away, so that the next start creates an empty one.
+
+        Return the new folder.
+        """
+        moved = self.folder / f"data.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S}Z"
+        (self.folder / "data").rename(moved)
+        return moved
 
     def log_tail(self) -> str:
         """Return the last lines of the JVM's error output, else of Neo4j's own log."""

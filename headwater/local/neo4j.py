@@ -10,6 +10,7 @@ another server and a Bolt port of another program are refused.
 from __future__ import annotations
 
 import os
+import threading
 import time
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -19,8 +20,9 @@ from typing import Any
 from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
-from headwater.errors import HomeInUseError, ServerError
+from headwater.errors import DamagedDataError, HomeInUseError, ServerError
 from headwater.local import process
+from headwater.local.damage import is_damage, lacks_resources
 from headwater.local.gateway import (
     MAIN_CLASS,
     JavaCall,
@@ -33,7 +35,13 @@ from headwater.local.jars import Progress, classpath, ensure_jars
 from headwater.local.java import Java
 from headwater.local.managed_server import ManagedServer
 from headwater.local.neo4j_settings import Sizes, neo4j_conf
-from headwater.local.ports import HOST, accepts_connections, port_taken, require_free_port
+from headwater.local.ports import (
+    HOST,
+    accepts_connections,
+    free_port,
+    port_taken,
+    require_free_port,
+)
 from headwater.local.startup import START_SECONDS_MAX, StartupWatch
 
 USER = "neo4j"
@@ -41,7 +49,9 @@ STALL_SECONDS = 120.0
 STOP_SECONDS_MAX = 20.0
 KILL_SECONDS_MAX = 5.0
 ANSWER_SECONDS_MAX = 5.0
+AVAILABLE_POLL_MILLISECONDS = 1_000
 _PORT_OPTION = "--bolt-port"
+_SHOW_FAILURE = "SHOW DATABASE neo4j YIELD statusMessage"
 
 _JVM_OPTIONS = (
     # The collector with the smallest footprint, since Spark runs on the same machine.
@@ -109,6 +119,42 @@ class LocalNeo4j(ManagedServer[Running]):
         self.sizes = sizes or Sizes()
         self._wait_seconds_max = wait_seconds_max
         self._owner = owner
+        self._password_is_unset = False
+        self._cancelled = threading.Event()
+
+    def prepare(self) -> Running:
+        """Fetch the jars, choose the port and the password, and start nothing.
+
+        So the clients of the server can be started before it. A later `start` keeps the address.
+
+        Returns:
+            The address of the server; its pid is 0 unless it runs already.
+
+        Raises:
+            ServerError: The port is taken.
+            HomeInUseError: Another server or process has the home.
+            JarError: The jars cannot be fetched.
+            JavaError: There is no Java 17 or 21.
+        """
+        ensure_jars(self._cache, self._progress, java=self._find_java())
+        self.home.create()
+        with self.home.locked(self._wait_seconds_max):
+            running = self._find()
+            if running:
+                self.bolt_port = running.bolt_port
+                return self._running(running, reused=True)
+            self.home.refuse_foreign_server()
+            require_free_port(self.bolt_port, _PORT_OPTION)
+            # A restart must use the same port, because clients have its number.
+            self.bolt_port = self.bolt_port or free_port()
+            if not self.home.password():
+                self._password_is_unset = not self.home.is_new
+                self.home.new_password()
+            return self._running(Server(0, self.bolt_port), reused=False)
+
+    def cancel(self) -> None:
+        """End a start that another thread waits for; each later start fails as well."""
+        self._cancelled.set()
 
     def start(self) -> Running:
         """Find the running server of this home, or start one.
@@ -152,12 +198,64 @@ class LocalNeo4j(ManagedServer[Running]):
             self.home.clear_server()
         self._is_own = False
 
+    def kill(self) -> None:
+        """Kill a server that does not answer; the next start recovers.
+
+        Raises:
+            HomeInUseError: Another process starts or stops the server.
+        """
+        with self.home.locked(self._wait_seconds_max):
+            server = self.home.server()
+            if server:
+                process.kill(server.pid, self._mark, KILL_SECONDS_MAX)
+                self._require_ended(server.pid)
+            self.home.clear_server()
+
+    def move_data(self) -> Path:
+        """Move the data of this home away; the next start creates an empty database.
+
+        Returns:
+            The folder with the moved data.
+
+        Raises:
+            ServerError: The server runs, or there is no data.
+            HomeInUseError: Another process starts or stops the server.
+        """
+        self.home.create()
+        with self.home.locked(self._wait_seconds_max):
+            server = self.home.server()
+            if server and self._is_running(server.pid):
+                raise ServerError(
+                    f"Neo4j runs in {self.home.folder}, so its data cannot be moved",
+                    hint="`headwater rebuild --erase` erases the graph of a running Neo4j.",
+                )
+            if self.home.is_new:
+                raise ServerError(
+                    f"there is no data of Neo4j in {self.home.folder}",
+                    hint="Name its folder with --home.",
+                )
+            self.home.refuse_foreign_server()
+            return self.home.move_data()
+
     def status(self) -> Status:
         """Return the state of the server without changing it."""
         server = self.home.server()
         if server and server.bolt_port and self._is_running(server.pid):
             return Status(True, _uri(server.bolt_port), server.pid)
         return Status(False)
+
+    def failure(self) -> str:
+        """Return the reported failure of the database; empty if none comes in time."""
+        server, address = self.home.server(), self.home.gateway()
+        if not (address and server and server.dbms):
+            return ""
+        call = JavaCall(lambda: _read_failure(*address, server.dbms))
+        if not call.wait(ANSWER_SECONDS_MAX):
+            return ""
+        try:
+            return call.result()
+        except (Py4JError, OSError):
+            return ""
 
     def _running(self, server: Server, *, reused: bool) -> Running:
         return Running(_uri(server.bolt_port), USER, self.home.password() or "", server.pid, reused)
@@ -230,11 +328,11 @@ class LocalNeo4j(ManagedServer[Running]):
             .loadPropertiesFromFile(conf)
             .build()
         )
-        if not stored and not is_new:
+        if not is_new and (not stored or self._password_is_unset):
             _change_password(java, dbms, password)
+            self._password_is_unset = False
         database = dbms.database("neo4j")
-        if not database.isAvailable(int(START_SECONDS_MAX * 1000)):
-            raise ServerError("Neo4j's database does not become available", hint=self._log_hint())
+        self._wait_available(dbms, database)
         register = java.java.lang.Class.forName(
             "org.neo4j.configuration.connectors.ConnectorPortRegister"
         )
@@ -242,7 +340,29 @@ class LocalNeo4j(ManagedServer[Running]):
         bolt = ports.getLocalAddress(java.org.neo4j.configuration.connectors.ConnectorType.BOLT)
         return Server(pid, bolt.getPort(), dbms._target_id, self._owner)
 
+    def _wait_available(self, dbms: Any, database: Any) -> None:
+        """Wait until the database takes queries. Raise the error of a database that failed."""
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while not database.isAvailable(AVAILABLE_POLL_MILLISECONDS):
+            if failure := _failure_of_database(dbms):
+                raise self._data_error(failure)
+            if time.monotonic() > deadline:
+                raise ServerError(
+                    "Neo4j's database does not become available", hint=self._log_hint()
+                )
+
+    def _data_error(self, java_error: str) -> ServerError:
+        if lacks_resources(java_error):
+            return ServerError(f"Neo4j did not start: {java_error}", hint=self._log_hint())
+        return DamagedDataError(
+            f"Neo4j cannot read its data in {self.home.folder}: {java_error}",
+            hint="`headwater rebuild --remove-data` moves the data away and builds the graph "
+            "from the events again.",
+        )
+
     def _check_starting(self, pid: int, watch: StartupWatch) -> None:
+        if self._cancelled.is_set():
+            raise ServerError("the start of Neo4j was cancelled")
         if not self._is_running(pid):
             raise self._end_error()
         if watch.is_stalled():
@@ -256,6 +376,8 @@ class LocalNeo4j(ManagedServer[Running]):
             )
         if "PortBindException" in java_error or "Address already in use" in java_error:
             return port_taken(self.bolt_port, _PORT_OPTION)
+        if is_damage(java_error):
+            return self._data_error(java_error.splitlines()[-1])
         return ServerError(
             f"Neo4j did not start: {java_error}\n{self.home.log_tail()}".strip(),
             hint=self._log_hint(),
@@ -277,6 +399,22 @@ def _uri(port: int) -> str:
 def _close(port: int, token: str, dbms: str) -> None:
     with closing(connect_gateway(port, token)) as gateway:
         JavaObject(dbms, gateway._gateway_client).shutdown()
+
+
+def _read_failure(port: int, token: str, dbms: str) -> str:
+    with closing(connect_gateway(port, token)) as gateway:
+        return _failure_of_database(JavaObject(dbms, gateway._gateway_client))
+
+
+def _failure_of_database(dbms: Any) -> str:
+    """Return why the database failed to start; empty while it starts."""
+    transaction = dbms.database("system").beginTx()
+    try:
+        rows = transaction.execute(_SHOW_FAILURE)
+        row = rows.next() if rows.hasNext() else {}
+        return str(row.get("statusMessage") or "")
+    finally:
+        transaction.close()
 
 
 def _set_first_password(gateway: Any, folder: Any, password: str) -> None:

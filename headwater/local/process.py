@@ -119,9 +119,25 @@ def terminate(pid: int, mark: str, timeout_seconds: float) -> None:
         timeout_seconds: The wait after each signal, in seconds.
     """
     for number in (signal.SIGTERM, signal.SIGKILL):
-        if not is_running(pid, mark):
+        if _signal(pid, mark, number, timeout_seconds):
             return
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, number)
-        if wait_until_ended(pid, mark, timeout_seconds):
-            return
+
+
+def kill(pid: int, mark: str, timeout_seconds: float) -> None:
+    """Send SIGKILL to a process, which ends a stopped one too.
+
+    Args:
+        pid: The process.
+        mark: A part of its command line; a process without it is not signalled.
+        timeout_seconds: The wait for its end, in seconds.
+    """
+    _signal(pid, mark, signal.SIGKILL, timeout_seconds)
+
+
+def _signal(pid: int, mark: str, number: signal.Signals, timeout_seconds: float) -> bool:
+    """Send a signal to a process; return True if it has ended."""
+    if not is_running(pid, mark):
+        return True
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+    return wait_until_ended(pid, mark, timeout_seconds)

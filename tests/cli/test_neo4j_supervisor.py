@@ -1,0 +1,146 @@
+"""The supervisor judges Neo4j by a query: a stopped, a full and a damaged server come back.
+
+The servers are real. The disk is a small tmpfs.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from headwater.cli.neo4j_supervisor import Neo4jSupervisor
+from headwater.cypher.driver.database import Database
+from headwater.errors import DamagedDataError, HeadwaterError, ServerError
+from headwater.local.neo4j import LocalNeo4j
+from headwater.local.neo4j_settings import Sizes
+from tests.conftest import jar_cache
+from tests.faults.disks import small_disk
+from tests.faults.processes import wait_for
+
+pytestmark = [pytest.mark.slow, pytest.mark.neo4j, pytest.mark.timeout(900)]
+
+MEGABYTES = 48
+ROOM_BYTES = 16 * 2**20
+SILENT_SECONDS = 4.0
+BACK_SECONDS_MAX = 120.0
+
+
+class Supervised:
+    """A supervised Neo4j with what its supervisor reported."""
+
+    def __init__(self, folder: Path, problem_file: Path) -> None:
+        self.neo4j = LocalNeo4j(folder, 0, sizes=Sizes(heap_mb=256), cache=jar_cache())
+        address = self.neo4j.prepare()
+        assert address.pid == 0
+        self.database = Database(address.uri, address.user, address.password)
+        self.lines: list[str] = []
+        self.problem_file = problem_file
+        self.supervisor = Neo4jSupervisor(
+            self.neo4j,
+            self.database,
+            problem_file=problem_file,
+            report=self.lines.append,
+            silent_seconds_max=SILENT_SECONDS,
+            room_bytes_min=ROOM_BYTES,
+        )
+
+    def answers(self) -> bool:
+        try:
+            return self.database.ask("RETURN 1 AS one", {}, seconds=5) == [{"one": 1}]
+        except HeadwaterError:
+            return False
+
+    def count(self) -> int:
+        return int(self.database.ask("MATCH (n:Fill) RETURN count(n) AS n", {})[0]["n"])
+
+    def fill(self) -> str:
+        """Create nodes until Neo4j refuses; return its error."""
+        text = "UNWIND range(1, 200) AS i CREATE (:Fill {text: $text + i})"
+        try:
+            while True:
+                with self.database._transaction("WRITE", 30) as transaction:
+                    transaction.run(text, {"text": "x" * 2_000}).consume()
+        except HeadwaterError as error:
+            return error.message
+
+
+@pytest.fixture
+def supervised(tmp_path: Path) -> Iterator[Supervised]:
+    with small_disk(tmp_path / "disk", MEGABYTES) as disk:
+        one = Supervised(disk / "home", tmp_path / "problem")
+        with closing(one.database):
+            one.supervisor.start()
+            try:
+                yield one
+            finally:
+                one.supervisor.stop()
+                one.neo4j.stop()
+
+
+def test_a_stopped_and_a_full_neo4j_come_back(supervised: Supervised, tmp_path: Path) -> None:
+    one = supervised
+    wait_for("an answer", one.answers, BACK_SECONDS_MAX)
+    assert one.lines == []
+
+    first = one.neo4j.status().pid
+    os.kill(first, signal.SIGSTOP)
+    wait_for("another process", lambda: one.neo4j.status().pid not in (0, first), BACK_SECONDS_MAX)
+    wait_for("an answer", one.answers, BACK_SECONDS_MAX)
+    assert one.lines[0].startswith("Neo4j does not answer and does nothing; restarting it")
+    wait_for("the report", lambda: one.lines[-1] == "Neo4j answers again", 30)
+    assert not one.problem_file.exists()
+
+    one.lines.clear()
+    refusal = one.fill()
+    print(refusal[:200])
+    full = one.neo4j.status().pid
+    wait_for("the problem", one.problem_file.exists, 60)
+    wait_for("the reason", lambda: "out of disk space" in one.problem_file.read_text(), 60)
+    assert "starts when 16 MB are free" in one.supervisor.problem
+    assert len(one.lines) <= 2, "the same problem is reported once"
+    assert not one.answers()
+    assert one.neo4j.status().pid == full, "no restart on a full disk"
+
+    disk = tmp_path / "disk"
+    subprocess.run(["mount", "-o", "remount,size=200m", str(disk)], check=True)
+    wait_for("an answer", one.answers, BACK_SECONDS_MAX)
+    assert one.neo4j.status().pid != full
+    count = one.count()
+    assert count > 0
+    assert count % 200 == 0, "each transaction as a whole or not at all"
+    wait_for("the report", lambda: one.lines[-1] == "Neo4j answers again", 30)
+    assert not one.problem_file.exists()
+
+
+def test_damaged_data_is_recognised_and_moved_on_demand(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    neo4j = LocalNeo4j(home, 0, sizes=Sizes(heap_mb=256), cache=jar_cache())
+    neo4j.start()
+    with pytest.raises(ServerError, match="Neo4j runs in"):
+        neo4j.move_data()
+    neo4j.stop()
+    # Only the database of the graph: the server itself starts.
+    for file in (home / "data" / "databases" / "neo4j").glob("neostore"):
+        file.write_bytes(bytes(file.stat().st_size))
+    began = time.monotonic()
+    with pytest.raises(DamagedDataError, match="cannot read its data") as raised:
+        neo4j.start()
+    print(f"recognised after {time.monotonic() - began:.1f} s: {raised.value.message[:300]}")
+    assert "headwater rebuild --remove-data" in raised.value.hint
+    assert not neo4j.status().running
+
+    moved = neo4j.move_data()
+    assert (moved / "databases" / "neo4j" / "neostore").is_file()
+    shutil.rmtree(moved)
+    running = neo4j.start()
+    with closing(Database(running.uri, running.user, running.password)) as database:
+        assert database.ask("MATCH (n) RETURN count(n) AS n", {}) == [{"n": 0}]
+    neo4j.stop()
