@@ -18,11 +18,12 @@ import resource
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from headwater.access.principal import CLIENT_CERTIFICATE
 from headwater.errors import HeadwaterError, UnavailableError
 from headwater.web import error_response
 
@@ -154,6 +155,12 @@ class BoundedProtocol(HttpToolsProtocol):
         super().data_received(data)
         if self._head_bytes > HEADER_BYTES_MAX and self in self._pool.waiting:
             self.end(_HEADERS_TOO_LARGE)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        # With TLS and a client's certificate; the handshake has verified it.
+        if self.transport.get_extra_info("peercert"):
+            cast("dict[str, Any]", self.scope)[CLIENT_CERTIFICATE] = True
 
     def on_headers_complete(self) -> None:
         self._pool.waiting.pop(self, None)

@@ -32,6 +32,7 @@ from headwater.access.secret_file import load_secret
 from headwater.access.sessions import Sessions
 from headwater.access.store import AccessStore
 from headwater.access.tile_tokens import TileTokens
+from headwater.certificate import ServerCertificate
 from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.warmup import (
     PLANNING_SECONDS_MAX,
@@ -53,6 +54,7 @@ from headwater.health.own_spans import start_own_spans
 from headwater.health.platform import PlatformReader
 from headwater.health.request_timer import RequestTimer
 from headwater.health.service_levels.recorder import Recorder, Storage
+from headwater.health.tls import CertificateMetrics
 from headwater.ingest.receive import http as ingest
 from headwater.ingest.receive.accept import EventAcceptor
 from headwater.ingest.receive.personal_values import redaction_classes
@@ -99,6 +101,7 @@ def connect(settings: Settings) -> Database:
         settings.password(),
         database=settings.neo4j_database,
         on_query=metrics.observe_query,
+        ca=settings.neo4j_ca,
     )
 
 
@@ -108,8 +111,9 @@ class Components:
     Raises SettingsError if callers need keys and none exists.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, certificate: ServerCertificate | None = None) -> None:
         self.settings = settings
+        self.certificate = certificate
         self.access_store = AccessStore(settings.access_path)
         self.guard = _guard(self.access_store, settings)
         self.tile_tokens = TileTokens(
@@ -171,13 +175,13 @@ class Components:
         self.guard.log.append(principal_of(request).name, action, outcome, asked=statement)
 
 
-def create_app(settings: Settings) -> Starlette:
-    """Return the ASGI application.
+def create_app(settings: Settings, certificate: ServerCertificate | None = None) -> Starlette:
+    """Return the ASGI application; `certificate` is that of its server, for the metrics.
 
     Raises SettingsError if callers need keys and none exists.
     """
     start_own_spans()
-    components = Components(settings)
+    components = Components(settings, certificate)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -233,6 +237,7 @@ def _routes(components: Components) -> list[BaseRoute]:
             components.health_spool,
             components.service_levels,
             DeliveryMetrics(components.view),
+            CertificateMetrics(components.certificate),
             policies=components.policies,
             neo4j_problem=settings.neo4j_problem_path,
         ),
@@ -277,7 +282,13 @@ def _repository_root(settings: Settings) -> Path | None:
 def _guard(store: AccessStore, settings: Settings) -> Guard:
     keys = Keys(store)
     sessions = Sessions(keys, store, settings.session_key_path, seconds=settings.session_seconds)
-    guard = Guard(keys, AccessLog(store), sessions, required=settings.keys_required)
+    guard = Guard(
+        keys,
+        AccessLog(store),
+        sessions,
+        required=settings.keys_required,
+        wants_certificates=bool(settings.tls_client_ca),
+    )
     if guard.required and not guard.keys.has_valid_key():
         store.close()
         raise SettingsError(

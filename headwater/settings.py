@@ -10,6 +10,7 @@ import difflib
 import os
 import re
 from collections.abc import Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,8 @@ _ORIGIN = re.compile(
 # The address of a page or an API, with or without a path.
 _ADDRESS = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
 _DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
+# Schemes of Neo4j with TLS and a checked certificate.
+ENCRYPTED_SCHEMES = ("bolt+s", "neo4j+s")
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -51,12 +54,23 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     require_keys: bool = False
     # Let every caller use the API: in a private network, or behind a proxy that authenticates.
     allow_anonymous: bool = False
+    # Files of the certificate and its key, in PEM: the API then speaks TLS. New files count from
+    # the next connection on.
+    tls_cert: str = ""
+    tls_key: str = ""
+    # A file with the authority of client certificates: sending events then needs one.
+    tls_client_ca: str = ""
+    # IP addresses and networks of reverse proxies, separated by commas. `X-Forwarded-For` and
+    # `X-Forwarded-Proto` count from them only.
+    proxy_addresses: str = ""
     neo4j_uri: str = "bolt://127.0.0.1:7687"
     neo4j_user: str = "neo4j"
     neo4j_password: str = ""
     # A file with the password, so that it is not in the environment.
     neo4j_password_file: str = ""
     neo4j_database: str = "neo4j"
+    # A file with the authority of Neo4j's certificate, for bolt+s and neo4j+s; empty: the system's.
+    neo4j_ca: str = ""
     # The spool file; empty: `spool.db` in the home.
     spool: str = ""
     # The API answers 503 if the spool exceeds this size.
@@ -171,6 +185,20 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def keys_required(self) -> bool:
         """Return True if every request needs a key."""
         return self.require_keys or (self.host not in LOOPBACK and not self.allow_anonymous)
+
+    @property
+    def scheme(self) -> str:
+        """Return the scheme of the API's own address: http or https."""
+        return "https" if self.tls_cert else "http"
+
+    @property
+    def is_exposed(self) -> bool:
+        """Return True if the API listens outside of loopback, without TLS and without a proxy."""
+        return self.host not in LOOPBACK and not self.tls_cert and not self.proxies
+
+    @property
+    def proxies(self) -> list[str]:
+        return [part for part in re.split(r"[\s,]+", self.proxy_addresses) if part]
 
     @property
     def tile_key_path(self) -> Path:
@@ -298,6 +326,7 @@ def _validate(settings: Settings) -> None:
     for name in ("storage_price", "storage_cost_target"):
         if not 0 <= getattr(settings, name) < float("inf"):
             raise SettingsError(f"{PREFIX}{name.upper()} must be a number from 0")
+    _validate_tls(settings)
     _validate_public_url(settings.public_url)
     _validate_trace_url(settings.trace_url)
     if settings.stream_lag_limit < 0:
@@ -306,6 +335,33 @@ def _validate(settings: Settings) -> None:
         raise SettingsError("HEADWATER_FUTURE_SECONDS must not be below 0")
     if not 0 <= settings.port <= 65_535:
         raise SettingsError(f"HEADWATER_PORT {settings.port} must be from 0 to 65535")
+
+
+def _validate_tls(settings: Settings) -> None:
+    if bool(settings.tls_cert) != bool(settings.tls_key):
+        raise SettingsError(
+            "HEADWATER_TLS_CERT and HEADWATER_TLS_KEY belong together, and one is missing",
+            hint="Name the file of the certificate and the file of its key.",
+        )
+    if settings.tls_client_ca and not settings.tls_cert:
+        raise SettingsError(
+            "HEADWATER_TLS_CLIENT_CA needs HEADWATER_TLS_CERT and HEADWATER_TLS_KEY: without TLS "
+            "no client sends a certificate"
+        )
+    for proxy in settings.proxies:
+        try:
+            ip_network(proxy)
+        except ValueError as error:
+            raise SettingsError(
+                f"HEADWATER_PROXY_ADDRESSES: {proxy!r} is no IP address and no network",
+                hint="Write for example 10.0.0.5 or 10.0.0.0/24.",
+            ) from error
+    scheme = settings.neo4j_uri.partition("://")[0]
+    if settings.neo4j_ca and scheme not in ENCRYPTED_SCHEMES:
+        raise SettingsError(
+            f"HEADWATER_NEO4J_CA needs an address of Neo4j with TLS, and the scheme is {scheme!r}",
+            hint="Write HEADWATER_NEO4J_URI as neo4j+s://HOST:7687 or bolt+s://HOST:7687.",
+        )
 
 
 def _validate_public_url(url: str) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
+from dataclasses import replace
 
 import anyio.to_thread
 from starlette.datastructures import MutableHeaders
@@ -22,7 +23,12 @@ from starlette.types import Scope as Connection
 
 from headwater.access.keys import Keys, is_key
 from headwater.access.log import AccessLog
-from headwater.access.principal import ANONYMOUS, UNAUTHENTICATED, Principal
+from headwater.access.principal import (
+    ANONYMOUS,
+    CLIENT_CERTIFICATE,
+    UNAUTHENTICATED,
+    Principal,
+)
 from headwater.access.rules import OPEN, Rule, rule_of_route
 from headwater.access.session_cookie import may_count, token_of
 from headwater.access.sessions import Session, Sessions
@@ -35,13 +41,26 @@ _HINT = (
 
 
 class Guard:
-    """Authenticates callers and wraps routes. `required`: every request needs a key."""
+    """Authenticates callers and wraps routes.
 
-    def __init__(self, keys: Keys, log: AccessLog, sessions: Sessions, *, required: bool) -> None:
+    `required`: every request needs a key. `wants_certificates`: events need the certificate of a
+    client too.
+    """
+
+    def __init__(
+        self,
+        keys: Keys,
+        log: AccessLog,
+        sessions: Sessions,
+        *,
+        required: bool,
+        wants_certificates: bool = False,
+    ) -> None:
         self.keys = keys
         self.log = log
         self.sessions = sessions
         self.required = required
+        self.wants_certificates = wants_certificates
 
     def authenticate(self, authorization: str) -> Principal:
         """Return the principal of an `Authorization` header: a bearer token, or the password of a
@@ -79,7 +98,10 @@ class Guard:
         """
         authorization = authorization or connection.headers.get("authorization", "")
         session = None if authorization else self.session(connection, path)
-        return session.principal if session is not None else self.authenticate(authorization)
+        principal = session.principal if session is not None else self.authenticate(authorization)
+        if self.wants_certificates and not connection.scope.get(CLIENT_CERTIFICATE):
+            return replace(principal, lacks_certificate=True)
+        return principal
 
     def routes(self, routes: Iterable[BaseRoute]) -> list[BaseRoute]:
         """Wrap each route in its rule."""

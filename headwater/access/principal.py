@@ -15,11 +15,14 @@ jobs and datasets there, and its queries return only nodes there.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from headwater.errors import ForbiddenError, QueryError
 from headwater.schema.visibility import UNRESTRICTED, Visibility
+
+# Set in the ASGI scope of a request on a connection with a client's certificate.
+CLIENT_CERTIFICATE = "headwater.client_certificate"
 
 
 class Scope(StrEnum):
@@ -51,6 +54,8 @@ class Principal:
     name: str
     scopes: frozenset[Scope]
     visibility: Visibility = UNRESTRICTED
+    # The server wants a client's certificate for events, and the connection has none.
+    lacks_certificate: bool = field(default=False, compare=False)
 
     def has_scope(self, scope: Scope) -> bool:
         """Return True if the principal has the scope; admin includes every scope."""
@@ -61,6 +66,11 @@ class Principal:
 
         Raises ForbiddenError.
         """
+        if scope is Scope.INGEST and self.lacks_certificate:
+            raise ForbiddenError(
+                "sending events needs a client's certificate, and this connection has none",
+                hint="Send the certificate of a client, signed by HEADWATER_TLS_CLIENT_CA.",
+            )
         if not self.has_scope(scope):
             raise ForbiddenError(
                 f"this needs a key with scope {scope}; {self.name!r} has {_listed(self.scopes)}",

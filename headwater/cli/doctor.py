@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import shutil
 import socket
+import ssl
 import sys
 from collections.abc import Callable
 from importlib.metadata import version
+from pathlib import Path
 from typing import NamedTuple
 
+from headwater.certificate import ServerCertificate, context_of_own_server, days_left
 from headwater.cli.options import connect, with_local_neo4j
 from headwater.client.address import API_FILE
 from headwater.errors import HeadwaterError
 from headwater.settings import Settings
 
+CERTIFICATE_DAYS_MIN = 30
 DISK_BYTES_MIN = 2 * 2**30
 # A detector writes at least every few seconds; under load its passes take longer.
 DETECTOR_SECONDS_MAX = 900.0
@@ -43,6 +47,7 @@ def examine(settings: Settings) -> list[Check]:
         ("disk", lambda: _disk(settings)),
         ("spool", lambda: _spool(settings)),
         ("api port", lambda: _port(settings)),
+        ("tls", lambda: _tls(settings)),
         ("neo4j", lambda: _neo4j(reached)),
         ("neo4j settings", lambda: _neo4j_settings(reached)),
         ("migrations", lambda: _migrations(reached)),
@@ -141,31 +146,50 @@ def _spool(settings: Settings) -> Check:
 
 def _port(settings: Settings) -> Check:
     name = "api port"
+    certificate = Path(settings.tls_cert) if settings.tls_cert else None
+    context = context_of_own_server(certificate) if certificate else None
     written = settings.home_path / API_FILE
     if written.is_file():
         url = written.read_text(encoding="utf-8").strip()
         hint = f"Remove {written} if no `headwater up` runs in this home."
-        return Check(name, _is_headwater(url), f"this home's API is at {url}", hint)
+        return Check(name, _is_headwater(url, context), f"this home's API is at {url}", hint)
     with socket.socket() as probe:
         probe.settimeout(1.0)
         taken = probe.connect_ex(("127.0.0.1", settings.port)) == 0
     if not taken:
         return Check(name, True, f"{settings.port} is free")
-    if _is_headwater(f"http://127.0.0.1:{settings.port}"):
+    if _is_headwater(f"{settings.scheme}://127.0.0.1:{settings.port}", context):
         return Check(name, True, f"Headwater answers on {settings.port}")
     return Check(
         name, False, f"another program listens on {settings.port}", "Choose another with --port."
     )
 
 
-def _is_headwater(url: str) -> bool:
+def _is_headwater(url: str, context: ssl.SSLContext | None) -> bool:
     import urllib.request
 
     try:
-        with urllib.request.urlopen(f"{url}/", timeout=2) as answer:
+        with urllib.request.urlopen(f"{url}/", timeout=2, context=context) as answer:
             return b"Headwater" in answer.read(200)
     except (OSError, ValueError):
         return False
+
+
+def _tls(settings: Settings) -> Check:
+    if not settings.tls_cert:
+        hint = "Set HEADWATER_TLS_CERT and HEADWATER_TLS_KEY, or HEADWATER_PROXY_ADDRESSES."
+        found = f"none; the API listens on {settings.host}"
+        return Check("tls", not settings.is_exposed, found, hint)
+    client_ca = Path(settings.tls_client_ca) if settings.tls_client_ca else None
+    certificate = ServerCertificate(Path(settings.tls_cert), Path(settings.tls_key), client_ca)
+    days = days_left(certificate.expires)
+    ends = "expired" if days < 0 else "expires"
+    return Check(
+        "tls",
+        days >= CERTIFICATE_DAYS_MIN,
+        f"the certificate {ends} at {certificate.expires:%Y-%m-%d %H:%M} UTC",
+        f"Renew {settings.tls_cert}; a running API takes the new file by itself.",
+    )
 
 
 def _neo4j(settings: Settings) -> Check:

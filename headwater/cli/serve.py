@@ -17,6 +17,7 @@ from headwater.cli.options import Home, connect, graph_settings, settings_of
 from headwater.errors import HomeInUseError
 
 if TYPE_CHECKING:
+    from headwater.certificate import ServerCertificate
     from headwater.settings import Settings
 
 # The largest message of a subscriber, and the time after which one that answers no ping is dropped.
@@ -73,14 +74,36 @@ def serve(
 
     from headwater.server import create_app
 
-    uvicorn.run(create_app(settings), **listening(settings))
+    certificate = _certificate(settings)
+    if settings.is_exposed:
+        typer.echo(
+            f"warning: the API listens on {settings.host} without TLS, so keys and events can be "
+            "read on the way. Set HEADWATER_TLS_CERT and HEADWATER_TLS_KEY, or "
+            "HEADWATER_PROXY_ADDRESSES if a proxy in front of it speaks TLS.",
+            err=True,
+        )
+    app = create_app(settings, certificate)
+    uvicorn.run(app, **listening(settings, certificate))
 
 
-def listening(settings: Settings) -> dict[str, Any]:
+def _certificate(settings: Settings) -> ServerCertificate | None:
+    from headwater.certificate import ServerCertificate
+
+    if not settings.tls_cert:
+        return None
+    client_ca = Path(settings.tls_client_ca) if settings.tls_client_ca else None
+    return ServerCertificate(Path(settings.tls_cert), Path(settings.tls_key), client_ca)
+
+
+def listening(settings: Settings, certificate: ServerCertificate | None = None) -> dict[str, Any]:
     """Return uvicorn's settings for the API."""
     from headwater.connections import bounded_protocol
 
+    tls = {"ssl_context_factory": lambda *_: certificate.context} if certificate else {}
     return {
+        **tls,
+        "proxy_headers": bool(settings.proxies),
+        "forwarded_allow_ips": settings.proxies,
         "http": bounded_protocol(settings.connections_max),
         "host": settings.host,
         "port": settings.port,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import ssl
 import subprocess
 import sys
 import time
@@ -27,6 +28,7 @@ from typing import IO
 from rich.console import Console
 from rich.markup import escape
 
+from headwater.certificate import context_of_own_server
 from headwater.cli.neo4j_supervisor import Neo4jSupervisor
 from headwater.cli.up_lock import ENDING, GUARD, take_lock
 from headwater.client.address import API_FILE, UP_LOCK
@@ -189,7 +191,7 @@ class Stack:
         self._prepare_neo4j()
         port = settings.port or free_port()
         require_free_port(port, "--port")
-        self.url = f"http://127.0.0.1:{port}"
+        self.url = f"{settings.scheme}://127.0.0.1:{port}"
         self._environment |= {
             "HEADWATER_HOME": str(home),
             "HEADWATER_HOST": "127.0.0.1",
@@ -303,9 +305,9 @@ class Stack:
             StartupWatch(process.pid, [self._log(name)], STALL_SECONDS)
             for name, process in self._processes.items()
         ]
-        shown = ""
+        shown, context = "", own_context(self._settings)
         with self._console.status("starting") as status:
-            while (obstacle := _obstacle(url)) and not gives_up():
+            while (obstacle := _obstacle(url, context)) and not gives_up():
                 if obstacle != shown:
                     status.update(f"waiting: {escape(obstacle)}")
                     self._print_step(f"waiting: {obstacle}")
@@ -394,10 +396,15 @@ def _alone(lock: Path, home: Path) -> Iterator[IO[str]]:
         yield lock_file
 
 
-def _obstacle(url: str) -> str:
+def own_context(settings: Settings) -> ssl.SSLContext | None:
+    """Return the context of a client of the settings' own API; None without TLS."""
+    return context_of_own_server(Path(settings.tls_cert)) if settings.tls_cert else None
+
+
+def _obstacle(url: str, context: ssl.SSLContext | None = None) -> str:
     """Return the reason for which an API is not ready; empty if it is ready."""
     try:
-        with urllib.request.urlopen(url, timeout=PROBE_SECONDS_MAX) as answer:
+        with urllib.request.urlopen(url, timeout=PROBE_SECONDS_MAX, context=context) as answer:
             return "" if answer.status == 200 else f"the API answers {answer.status}"
     except urllib.error.HTTPError as error:
         with error:

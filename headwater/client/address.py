@@ -113,7 +113,7 @@ def address_of_home(
         return _address(written.read_text(encoding="utf-8").strip(), key, str(written))
     if home:
         raise nothing_runs(folder)
-    return _address(f"http://{settings.host}:{settings.port}", key, "the settings")
+    return _address(f"{settings.scheme}://{settings.host}:{settings.port}", key, "the settings")
 
 
 def is_up(folder: Path) -> bool:

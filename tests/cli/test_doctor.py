@@ -25,6 +25,7 @@ def test_without_neo4j_its_checks_fail_with_a_hint(tmp_path: Path) -> None:
         "disk",
         "spool",
         "api port",
+        "tls",
         "neo4j",
         "neo4j settings",
         "migrations",

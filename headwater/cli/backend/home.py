@@ -85,6 +85,7 @@ def connect(settings: Settings) -> Database:
         settings.password(),
         database=settings.neo4j_database,
         planning_seconds=PLANNING_SECONDS_MAX,
+        ca=settings.neo4j_ca,
     )
 
 

@@ -19,17 +19,14 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from typing import Any
 
 from headwater.cypher.driver.bolt import ByteCounter, bound_answers, connect, to_bolt, to_python
+from headwater.cypher.driver.connection import encryption_of, translated
 from headwater.cypher.driver.explain import in_caller_text
 from headwater.cypher.driver.neo4j_import import neo4j
 from headwater.cypher.query_catalog import find_query
 from headwater.errors import QueryError, TimedOutError, UnavailableError
 
-AuthError = neo4j.exceptions.AuthError
-ClientError = neo4j.exceptions.ClientError
-DatabaseError = neo4j.exceptions.DatabaseError
 DriverError = neo4j.exceptions.DriverError
 Neo4jError = neo4j.exceptions.Neo4jError
-TransientError = neo4j.exceptions.TransientError
 
 CONNECT_SECONDS_MAX = 2.0
 ACQUIRE_SECONDS_MAX = 5.0
@@ -142,7 +139,7 @@ class Transaction:
         try:
             return [_to_row(record) for record in self._transaction.run(text, parameters)]
         except (DriverError, Neo4jError) as error:
-            raise _translated(error) from error
+            raise translated(error) from error
 
 
 class _RolledBackError(Exception):
@@ -161,6 +158,7 @@ class Database:
         database: str = "neo4j",
         on_query: OnQuery = _ignore_query,
         planning_seconds: float = 0.0,
+        ca: str = "",
     ) -> None:
         """Make a database; it connects at the first query.
 
@@ -171,13 +169,20 @@ class Database:
             database: The name of the database in the server.
             on_query: A function that receives the name and the seconds of each catalog query.
             planning_seconds: Additional time of a question, in which Neo4j may plan it.
+            ca: A file with the authority of the server's certificate, for `bolt+s` and `neo4j+s`;
+                empty: those of the system.
+
+        Raises:
+            SettingsError: The file cannot be used.
         """
         self.uri = uri
         self._on_query = on_query
         self.planning_seconds = planning_seconds
         self._database = database
+        address, encryption = encryption_of(uri, ca)
         self._driver = neo4j.GraphDatabase.driver(
-            uri,
+            address,
+            **encryption,
             auth=(user, password) if password else None,
             connection_timeout=CONNECT_SECONDS_MAX,
             connection_acquisition_timeout=ACQUIRE_SECONDS_MAX,
@@ -377,7 +382,7 @@ class Database:
                 bound_answers(session, BATCHES_SECONDS_MAX)
                 session.run(neo4j.Query(text, timeout=0)).consume()
         except (DriverError, Neo4jError) as error:
-            raise _translated(error) from error
+            raise translated(error) from error
 
     def plan(self, text: str, parameters: Mapping[str, Any]) -> tuple[str, list[str]]:
         """Explain a statement without running it.
@@ -419,7 +424,7 @@ class Database:
                 query = neo4j.Query(text, timeout=seconds)
                 return [_to_row(record) for record in session.run(query, dict(parameters))]
         except (DriverError, Neo4jError) as error:
-            raise _translated(error) from error
+            raise translated(error) from error
 
     @contextmanager
     def _transaction(
@@ -434,35 +439,12 @@ class Database:
                 yield transaction
                 transaction.commit()
         except (DriverError, Neo4jError) as error:
-            raise _translated(error) from error
+            raise translated(error) from error
 
     def _session(self, access: str, fetch_size: int) -> neo4j.Session:
         return self._driver.session(
             database=self._database, default_access_mode=access, fetch_size=fetch_size
         )
-
-
-def _translated(error: DriverError | Neo4jError) -> UnavailableError | QueryError:
-    """Return an error of the driver as one of Headwater's."""
-    if isinstance(error, AuthError):
-        return UnavailableError(
-            "Neo4j refused the user name or password",
-            hint="Set HEADWATER_NEO4J_USER and HEADWATER_NEO4J_PASSWORD.",
-        )
-    if isinstance(error, DriverError):
-        return UnavailableError(
-            f"Neo4j does not answer: {error}",
-            hint="Start it with `headwater up`, or name a running one with HEADWATER_NEO4J_URI.",
-        )
-    if "OutOfMemory" in (error.code or ""):
-        # Neo4j calls this transient, but a retry would fail in the same way.
-        return QueryError(f"Neo4j stopped the query, it needs too much memory ({error.code})")
-    if "TransactionTimedOut" in (error.code or ""):
-        return TimedOutError(f"the time was up ({error.code}): {error.message}")
-    if isinstance(error, TransientError | DatabaseError) or "Transaction" in (error.code or ""):
-        return UnavailableError(f"Neo4j could not do it now ({error.code}): {error.message}")
-    assert isinstance(error, ClientError | Neo4jError)
-    return QueryError(f"Neo4j refused the query ({error.code}): {error.message}")
 
 
 def _to_row(record: neo4j.Record) -> Row:
