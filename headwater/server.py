@@ -65,6 +65,7 @@ from headwater.ingest.spool.reader import SpoolReader
 from headwater.ingest.spool.spool import Spool
 from headwater.lineage.cache.cache_refresher import CacheRefresher
 from headwater.lineage.view import GraphView
+from headwater.logs.request_id import HEADER, RequestIds, request_id
 from headwater.rest import cypher_api
 from headwater.rest.app import rest_routes
 from headwater.rest.policies import PolicyContext
@@ -201,6 +202,7 @@ def create_app(settings: Settings, certificate: ServerCertificate | None = None)
         routes=components.guard.routes(_routes(components)),
         lifespan=lifespan,
         middleware=[
+            Middleware(RequestIds),
             Middleware(RequestTimer),
             Middleware(BodyMemory, bytes_max=settings.body_memory_max),
             Middleware(OriginCheck, hosts=allowed_hosts(settings), origins=origins),
@@ -370,5 +372,10 @@ async def _headwater_error(request: Request, error: Exception) -> Response:
 
 
 async def _unexpected_error(request: Request, _: Exception) -> Response:
-    error = EventError("internal error; Headwater's log has the details", status=500)
-    return error_response_at(error, request.method, request.url.path)
+    # This handler is outside of all middleware.
+    id = request_id(request.scope)
+    hint = f"Search the log for request_id {id}."
+    error = EventError("internal error; Headwater's log has the details", status=500, hint=hint)
+    response = error_response_at(error, request.method, request.url.path)
+    response.headers[HEADER] = id
+    return response

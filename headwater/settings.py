@@ -37,6 +37,7 @@ _ADDRESS = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
 _DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
 # Schemes of Neo4j with TLS and a checked certificate.
 ENCRYPTED_SCHEMES = ("bolt+s", "neo4j+s")
+LOG_FORMATS = ("console", "json")
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -140,6 +141,12 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     # links.
     trace_url: str = ""
     log_level: str = "info"
+    # The form of log lines: console or json (docs/how-to/logs.md).
+    log_format: str = "console"
+    # `headwater up` begins a new log file after this many bytes, and keeps this many files of each
+    # process.
+    log_bytes_max: int = 20 * 2**20
+    log_files_max: int = 5
 
     def __repr__(self) -> str:
         shown = (
@@ -311,6 +318,8 @@ def _validate(settings: Settings) -> None:
         "slow_event_seconds",
         "connections_max",
         "body_memory_max",
+        "log_bytes_max",
+        "log_files_max",
     ):
         if getattr(settings, name) <= 0:
             raise SettingsError(f"{PREFIX}{name.upper()} must be above 0")
@@ -327,6 +336,10 @@ def _validate(settings: Settings) -> None:
         if not 0 <= getattr(settings, name) < float("inf"):
             raise SettingsError(f"{PREFIX}{name.upper()} must be a number from 0")
     _validate_tls(settings)
+    if settings.log_format not in LOG_FORMATS:
+        raise SettingsError(
+            f"HEADWATER_LOG_FORMAT {settings.log_format!r} must be {' or '.join(LOG_FORMATS)}"
+        )
     _validate_public_url(settings.public_url)
     _validate_trace_url(settings.trace_url)
     if settings.stream_lag_limit < 0:

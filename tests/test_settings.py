@@ -103,7 +103,7 @@ def test_every_setting_can_be_set_by_its_variable(field: Any) -> None:
     texts: dict[Any, str] = {int: "7", float: "7", bool: "true"}
     text = texts.get(field.type, "localhost" * 2)
     origin = "http://localhost:3000"
-    texts_by_name = {"host": "localhost"}
+    texts_by_name = {"host": "localhost", "log_format": "json"}
     texts_by_name |= dict.fromkeys(("cors_origins", "tile_origins", "public_url"), origin)
     texts_by_name["trace_url"] = f"{origin}/{{traceId}}"
     text = texts_by_name.get(field.name, text)

@@ -33,6 +33,7 @@ from headwater.access.rules import OPEN, Rule, rule_of_route
 from headwater.access.session_cookie import may_count, token_of
 from headwater.access.sessions import Session, Sessions
 from headwater.errors import ForbiddenError, HeadwaterError, UnauthorizedError
+from headwater.logs.request_id import bind_principal
 from headwater.web import error_response_at
 
 _HINT = (
@@ -150,6 +151,7 @@ class _Guarded:
             await _answer(error, scope["method"], self._path)(scope, receive, send)
             return
         scope.setdefault("state", {})["principal"] = principal
+        bind_principal(principal.name)
 
         # A cache between the browser and the API may keep what a cookie, and no header, opened.
         is_private = rule != OPEN and "authorization" not in HTTPConnection(scope).headers

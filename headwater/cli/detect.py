@@ -29,17 +29,14 @@ def detect(
     For example: headwater detect --once"""
     os.nice(DETECTOR_NICENESS)
     settings = settings_of(home)
-    import logging
-
     from headwater.cypher.migrate import migrate
     from headwater.governance.policies.store import policy_store
     from headwater.health.alerts.service import alert_service
     from headwater.health.findings.detector import Detector
     from headwater.ingest.spool.spool import Spool
+    from headwater.logs.configure import start_logs
 
-    logging.basicConfig(
-        level=settings.log_level.upper(), format="%(asctime)s %(name)s %(levelname)s %(message)s"
-    )
+    start_logs(settings.log_level, settings.log_format)
     database = connect(settings)
     spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
     try:

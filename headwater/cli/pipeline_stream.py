@@ -96,12 +96,11 @@ def stream(
 
     from msgspec.structs import replace
 
+    from headwater.logs.configure import start_logs
     from headwater.pipelines.stream import TriggerInterval
 
     settings = with_local_neo4j(settings_of(home))
-    logging.basicConfig(
-        level=settings.log_level.upper(), format="%(asctime)s %(name)s %(levelname)s %(message)s"
-    )
+    start_logs(settings.log_level, settings.log_format)
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     if bool(kafka) == bool(files) or bool(kafka) != bool(topic):
         raise typer.BadParameter("name either --kafka and --topic, or --files")

@@ -72,8 +72,10 @@ def serve(
     share_metrics(settings)
     import uvicorn
 
+    from headwater.logs.configure import start_logs
     from headwater.server import create_app
 
+    start_logs(settings.log_level, settings.log_format)
     certificate = _certificate(settings)
     if settings.is_exposed:
         typer.echo(
@@ -107,6 +109,7 @@ def listening(settings: Settings, certificate: ServerCertificate | None = None) 
         "http": bounded_protocol(settings.connections_max),
         "host": settings.host,
         "port": settings.port,
+        "log_config": None,
         "log_level": settings.log_level.lower(),
         "access_log": settings.log_level.lower() == "debug",
         "timeout_graceful_shutdown": 3,
@@ -124,18 +127,15 @@ def worker(home: Home = None) -> None:
     os.nice(WORKER_NICENESS)
     settings = settings_of(home)
     share_metrics(settings)
-    import logging
-
     from headwater.health.metrics import observe_commit
     from headwater.health.own_spans import start_own_spans
     from headwater.ingest.spool.spool import Spool
     from headwater.ingest.time_limits import TimeLimits
     from headwater.ingest.worker import Worker
+    from headwater.logs.configure import start_logs
     from headwater.schema.naming import load_naming
 
-    logging.basicConfig(
-        level=settings.log_level.upper(), format="%(asctime)s %(name)s %(levelname)s %(message)s"
-    )
+    start_logs(settings.log_level, settings.log_format)
     start_own_spans()
     database = connect(settings)
     spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)

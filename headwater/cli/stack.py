@@ -267,7 +267,7 @@ class Stack:
         log.touch(mode=0o600)
         with log.open("ab") as output:
             self._processes[name] = subprocess.Popen(
-                [sys.executable, "-m", "headwater.cli.supervised", name],
+                [sys.executable, "-m", "headwater.cli.supervised", name, str(log)],
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,

@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from headwater.cli.up_lock import ENDING, GUARD, take_lock
@@ -48,6 +49,17 @@ def _end_neo4j(home: Path) -> None:
         lock_file.truncate(0)
 
 
+def _rotate_logs(path: Path) -> None:
+    from headwater.errors import HeadwaterError
+    from headwater.logs.rotation import rotate_output
+    from headwater.settings import load
+
+    # The command itself prints a wrong setting.
+    with suppress(HeadwaterError):
+        settings = load(os.environ)
+        rotate_output(path, bytes_max=settings.log_bytes_max, files_max=settings.log_files_max)
+
+
 if __name__ == "__main__":
     if sys.argv[1] == GUARD:
         _wait_for_end(int(sys.argv[3]))
@@ -58,4 +70,6 @@ if __name__ == "__main__":
     ).start()
     from headwater.cli import main
 
+    if len(sys.argv) > 2:
+        _rotate_logs(Path(sys.argv.pop(2)))
     main()
