@@ -27,6 +27,8 @@ from headwater.access import session_http
 from headwater.access.guard import Guard, principal_of
 from headwater.access.keys import Keys
 from headwater.access.log import AccessLog
+from headwater.access.oidc.sign_on import provider_name, sign_on_of
+from headwater.access.oidc_http import code_flow_of, oidc_routes
 from headwater.access.origin import OriginCheck, allowed_hosts, cors_middleware
 from headwater.access.secret_file import load_secret
 from headwater.access.sessions import Sessions
@@ -221,6 +223,7 @@ def create_app(settings: Settings, certificate: ServerCertificate | None = None)
 
 def _routes(components: Components) -> list[BaseRoute]:
     settings, acceptor = components.settings, components.acceptor
+    flow = code_flow_of(components.guard, settings)
     persisted = PersistedQueries(
         read_trusted_queries(settings.persisted_path),
         own=ui.documents(),
@@ -244,7 +247,8 @@ def _routes(components: Components) -> list[BaseRoute]:
             neo4j_problem=settings.neo4j_problem_path,
         ),
         *access.routes(components.guard.keys, components.guard.log),
-        *session_http.routes(components.guard),
+        *session_http.routes(components.guard, provider_name(settings) if flow else ""),
+        *oidc_routes(components.guard, flow),
         *graphql_routes(
             components.view,
             acceptor.submit,
@@ -282,16 +286,23 @@ def _repository_root(settings: Settings) -> Path | None:
 
 
 def _guard(store: AccessStore, settings: Settings) -> Guard:
-    keys = Keys(store)
-    sessions = Sessions(keys, store, settings.session_key_path, seconds=settings.session_seconds)
+    keys, sign_on = Keys(store), sign_on_of(settings)
+    sessions = Sessions(
+        keys,
+        store,
+        settings.session_key_path,
+        seconds=settings.session_seconds,
+        sign_on=sign_on,
+    )
     guard = Guard(
         keys,
         AccessLog(store),
         sessions,
         required=settings.keys_required,
         wants_certificates=bool(settings.tls_client_ca),
+        sign_on=sign_on,
     )
-    if guard.required and not guard.keys.has_valid_key():
+    if guard.required and sign_on is None and not guard.keys.has_valid_key():
         store.close()
         raise SettingsError(
             "API keys are required on this address, but none exists",
@@ -318,6 +329,11 @@ def _background_threads(components: Components, stop: threading.Event) -> list[t
     threads.append(
         threading.Thread(target=components.policies.run, args=(stop,), name="policies", daemon=True)
     )
+    sign_on = components.guard.sign_on
+    if sign_on is not None:
+        threads.append(
+            threading.Thread(target=sign_on.provider.run, args=(stop,), name="oidc", daemon=True)
+        )
     if view.cache is not None:
         threads.append(
             threading.Thread(target=view.cache.run, args=(stop,), name="lineage-cache", daemon=True)

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -28,6 +29,8 @@ _PATH = re.compile(r"`\$\.(\w+)`")
 _SECRET = frozenset({"alert_webhooks", "alertmanager", "neo4j_password", "redaction_key"})
 # With a shorter key, hashed values could be found by trying keys.
 REDACTION_KEY_CHARACTERS_MIN = 16
+# A token stays valid so much longer.
+SKEW_SECONDS_MAX = 600
 # An origin as browsers send it (https://url.spec.whatwg.org/#origin).
 _ORIGIN = re.compile(
     r"https?://([a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:]+\])(:[1-9][0-9]{0,4})?"
@@ -82,6 +85,25 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     redaction_classes: str = ""
     # How long a session of the page lasts.
     session_seconds: int = 43_200
+    # The issuer of an OpenID provider whose tokens callers may send, and the audience that these
+    # tokens must name (docs/how-to/sign-in.md); empty: API keys only.
+    oidc_issuer: str = ""
+    oidc_audience: str = ""
+    # The client by which people sign in to the page; empty: with API keys only.
+    oidc_client_id: str = ""
+    # A file with the secret of the client; empty: a public client.
+    oidc_client_secret_file: str = ""
+    # The name of the provider on the button of the page; empty: the host of the issuer.
+    oidc_name: str = ""
+    # What the page asks the provider for.
+    oidc_scopes: str = "openid profile email"
+    # The claim with the groups of a caller; a dot leads into an object: `realm_access.roles`.
+    oidc_groups_claim: str = "groups"
+    # A TOML file that maps groups and claims to roles and namespaces; empty: the group
+    # `headwater-viewer` has the role viewer, and so on.
+    oidc_roles_file: str = ""
+    # How far the clock of the provider may be off.
+    oidc_skew_seconds: int = 60
     # The largest event, and the largest batch, after unpacking.
     event_bytes_max: int = 10 * 2**20
     batch_bytes_max: int = 100 * 2**20
@@ -189,6 +211,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.spool_path.with_name("session.key")
 
     @property
+    def oidc_roles_path(self) -> Path | None:
+        return Path(self.oidc_roles_file).expanduser() if self.oidc_roles_file else None
+
+    @property
     def keys_required(self) -> bool:
         """Return True if every request needs a key."""
         return self.require_keys or (self.host not in LOOPBACK and not self.allow_anonymous)
@@ -255,10 +281,24 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return the password of Neo4j. Raises SettingsError if its file cannot be read."""
         if not self.neo4j_password_file:
             return self.neo4j_password
-        try:
-            return Path(self.neo4j_password_file).read_text(encoding="utf-8").strip()
-        except OSError as error:
-            raise SettingsError(f"HEADWATER_NEO4J_PASSWORD_FILE: {error}") from error
+        return _secret_in("NEO4J_PASSWORD_FILE", self.neo4j_password_file)
+
+    def oidc_client_secret(self) -> str:
+        """Return the secret of the client, "" for a public one.
+
+        Raises SettingsError if its file cannot be read.
+        """
+        if not self.oidc_client_secret_file:
+            return ""
+        return _secret_in("OIDC_CLIENT_SECRET_FILE", self.oidc_client_secret_file)
+
+
+def _secret_in(name: str, path: str) -> str:
+    """Return the text of a file. Raises SettingsError if it cannot be read."""
+    try:
+        return Path(path).expanduser().read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{PREFIX}{name}: {error}") from error
 
 
 def changed_settings(settings: Settings) -> dict[str, Any]:
@@ -342,6 +382,7 @@ def _validate(settings: Settings) -> None:
         )
     _validate_public_url(settings.public_url)
     _validate_trace_url(settings.trace_url)
+    _validate_oidc(settings)
     if settings.stream_lag_limit < 0:
         raise SettingsError("HEADWATER_STREAM_LAG_LIMIT must not be below 0")
     if settings.future_seconds < 0:
@@ -383,6 +424,40 @@ def _validate_public_url(url: str) -> None:
             f"HEADWATER_PUBLIC_URL {url!r} is not the address of a page",
             hint="Write for example https://headwater.example.com.",
         )
+
+
+def _validate_oidc(settings: Settings) -> None:
+    issuer = settings.oidc_issuer
+    if not issuer:
+        for name in (
+            "oidc_audience",
+            "oidc_client_id",
+            "oidc_client_secret_file",
+            "oidc_roles_file",
+        ):
+            if getattr(settings, name):
+                raise SettingsError(f"{PREFIX}{name.upper()} needs HEADWATER_OIDC_ISSUER")
+        return
+    try:
+        is_loopback = urlsplit(issuer).hostname in LOOPBACK
+    except ValueError:
+        is_loopback = False
+    if not _ADDRESS.fullmatch(issuer) or not (issuer.startswith("https://") or is_loopback):
+        raise SettingsError(
+            f"HEADWATER_OIDC_ISSUER {issuer!r} is not the address of an issuer",
+            hint="Write it as the provider does, with https: https://idp.example.com/realms/data.",
+        )
+    if not settings.oidc_audience:
+        raise SettingsError(
+            "HEADWATER_OIDC_ISSUER needs HEADWATER_OIDC_AUDIENCE",
+            hint="Set the audience that the provider writes into the tokens for Headwater.",
+        )
+    if settings.oidc_client_id and not settings.public_url:
+        raise SettingsError(
+            "HEADWATER_OIDC_CLIENT_ID needs HEADWATER_PUBLIC_URL, to which the provider returns"
+        )
+    if not 0 <= settings.oidc_skew_seconds <= SKEW_SECONDS_MAX:
+        raise SettingsError(f"HEADWATER_OIDC_SKEW_SECONDS must be from 0 to {SKEW_SECONDS_MAX}")
 
 
 def _validate_trace_url(url: str) -> None:

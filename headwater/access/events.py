@@ -74,7 +74,7 @@ def authorize_event(
     if event is not None or _may_hold_edits(body):
         event = event or parse(body, received=0)
         _check_author(principal, event)
-    if principal.visibility.is_unrestricted and principal.has_scope(Scope.STEWARD):
+    if principal.writable.is_unrestricted and principal.has_scope(Scope.STEWARD):
         return
     event = event or parse(body, received=0)
     if not principal.has_scope(Scope.STEWARD):
@@ -84,7 +84,7 @@ def authorize_event(
         if decision is not None:
             field = f"{field}.facets.{SYMLINKS_FACET}"
             _check_namespaces(principal, naming, _names(field, _read(field, decision)))
-    if not principal.visibility.is_unrestricted:
+    if not principal.writable.is_unrestricted:
         _check_namespaces(principal, naming, _described(event))
         for field, dataset in _datasets(event):
             facet = (dataset.facets or Facets()).get("symlinks")
@@ -104,7 +104,7 @@ def own_facets_only(
     `body` is redacted, and `event` the event parsed from it, if it is already parsed. Raises
     ForeignEventError if the body has such facets and cannot be rewritten.
     """
-    if principal.visibility.is_unrestricted:
+    if principal.writable.is_unrestricted:
         return body
     event = event or parse(body, received=0)
     foreign = [
@@ -139,7 +139,7 @@ def _covers(principal: Principal, naming: Naming, namespace: Any, name: Any) -> 
         return False
     if isinstance(name, str) and name:
         namespace = naming.normalise(namespace, name).namespace
-    return principal.visibility.includes(namespace)
+    return principal.writable.includes(namespace)
 
 
 def _check_decisions(event: Event) -> None:

@@ -1,9 +1,13 @@
-"""Authenticate HTTP requests by key or session, and authorize them by the rules of their route.
+"""Authenticate HTTP requests by key, token or session, and authorize them by the rules of their
+route.
 
 Every route is wrapped at its declared path, so no spelling of a path bypasses its rule. A refused
 request gets 401 or 403 and an entry in the access log. Where keys are not required, every caller
 may do everything. A key that is sent is still checked, so that its scopes can be tested. Without a
 key, the cookie of a session of the page stands for one (`headwater.access.session_cookie`).
+
+A bearer token that is no key is one of the OpenID provider, where one is configured. Its check asks
+the provider only for an unknown key, in a thread of its own: the event loop never waits for it.
 
 In a handler, `principal_of(request)` returns the principal of the request.
 """
@@ -23,6 +27,7 @@ from starlette.types import Scope as Connection
 
 from headwater.access.keys import Keys, is_key
 from headwater.access.log import AccessLog
+from headwater.access.oidc.sign_on import SignOn, is_token
 from headwater.access.principal import (
     ANONYMOUS,
     CLIENT_CERTIFICATE,
@@ -44,8 +49,8 @@ _HINT = (
 class Guard:
     """Authenticates callers and wraps routes.
 
-    `required`: every request needs a key. `wants_certificates`: events need the certificate of a
-    client too.
+    `required`: every request needs a key or a token. `wants_certificates`: events need the
+    certificate of a client too.
     """
 
     def __init__(
@@ -56,20 +61,27 @@ class Guard:
         *,
         required: bool,
         wants_certificates: bool = False,
+        sign_on: SignOn | None = None,
     ) -> None:
         self.keys = keys
         self.log = log
         self.sessions = sessions
         self.required = required
         self.wants_certificates = wants_certificates
+        self.sign_on = sign_on
+        # While the provider is slow, further tokens with unknown keys wait for this one thread.
+        self._asking = anyio.CapacityLimiter(1)
 
     def authenticate(self, authorization: str) -> Principal:
         """Return the principal of an `Authorization` header: a bearer token, or the password of a
         client that only sends a name and a password.
 
-        Raises UnauthorizedError for an invalid key, and for a missing key where one is required.
+        Raises UnauthorizedError for an invalid key or token, and for a missing one where one is
+        required; UnavailableError for a token that cannot be checked now.
         """
         token = _token_of(authorization)
+        if self.sign_on is not None and is_token(token) and not is_key(token):
+            return self.sign_on.principal(token)
         if token and (self.required or is_key(token)):
             return self.keys.principal(token)
         if self.required:
@@ -103,6 +115,21 @@ class Guard:
         if self.wants_certificates and not connection.scope.get(CLIENT_CERTIFICATE):
             return replace(principal, lacks_certificate=True)
         return principal
+
+    async def admit(self, connection: HTTPConnection, path: str, rule: Rule) -> Principal:
+        """Return the principal of a request to a declared path; raise the errors of `identify`.
+
+        An open route needs no key, but checks one that is sent.
+        """
+        authorization = connection.headers.get("authorization", "")
+        if rule == OPEN and self.required and "authorization" not in connection.headers:
+            session = self.session(connection, path)
+            return session.principal if session is not None else UNAUTHENTICATED
+        if self.sign_on is not None and authorization:
+            token = _token_of(authorization)
+            if is_token(token) and self.sign_on.must_ask(token):
+                await anyio.to_thread.run_sync(self.sign_on.provider.refresh, limiter=self._asking)
+        return self.identify(connection, path)
 
     def routes(self, routes: Iterable[BaseRoute]) -> list[BaseRoute]:
         """Wrap each route in its rule."""
@@ -143,7 +170,7 @@ class _Guarded:
         rule = rule_of_route(scope["method"], self._path)
         principal = UNAUTHENTICATED
         try:
-            principal = self._admit(HTTPConnection(scope), rule)
+            principal = await self._guard.admit(HTTPConnection(scope), self._path, rule)
             if rule != OPEN:
                 principal.require(rule)
         except HeadwaterError as error:
@@ -166,14 +193,6 @@ class _Guarded:
             await send(message)
 
         await self._app(scope, receive, send_checked)
-
-    def _admit(self, connection: HTTPConnection, rule: Rule) -> Principal:
-        """Authenticate a request; an open route needs no key, but checks one that is sent."""
-        is_sent = "authorization" in connection.headers
-        if rule == OPEN and self._guard.required and not is_sent:
-            session = self._guard.session(connection, self._path)
-            return session.principal if session is not None else UNAUTHENTICATED
-        return self._guard.identify(connection, self._path)
 
     async def _refuse(self, principal: Principal, scope: Connection, error: HeadwaterError) -> None:
         if error.status not in (401, 403):

@@ -49,13 +49,26 @@ def scopes_of(names: Iterable[str]) -> list[Scope]:
 
 @dataclass(frozen=True)
 class Principal:
-    """An authenticated caller. `name` is that of its key."""
+    """An authenticated caller.
+
+    `name` is that of its key, or `ISSUER#SUBJECT` of a person or program that an OpenID provider
+    authenticated. `display_name` is for people to read; nothing is decided by it.
+    """
 
     name: str
     scopes: frozenset[Scope]
+    # The namespaces that it sees, and those that it describes; None: the same.
     visibility: Visibility = UNRESTRICTED
+    write_visibility: Visibility | None = None
+    display_name: str = ""
+    has_key: bool = True
     # The server wants a client's certificate for events, and the connection has none.
     lacks_certificate: bool = field(default=False, compare=False)
+
+    @property
+    def writable(self) -> Visibility:
+        """Return the namespaces that the principal may describe."""
+        return self.visibility if self.write_visibility is None else self.write_visibility
 
     def has_scope(self, scope: Scope) -> bool:
         """Return True if the principal has the scope; admin includes every scope."""
@@ -70,6 +83,11 @@ class Principal:
             raise ForbiddenError(
                 "sending events needs a client's certificate, and this connection has none",
                 hint="Send the certificate of a client, signed by HEADWATER_TLS_CLIENT_CA.",
+            )
+        if not self.has_scope(scope) and not self.has_key:
+            raise ForbiddenError(
+                f"this needs a role with scope {scope}; {self.name!r} has {_listed(self.scopes)}",
+                hint="Ask an administrator for a role, or for the group that has it.",
             )
         if not self.has_scope(scope):
             raise ForbiddenError(

@@ -82,6 +82,8 @@ ROUTES: dict[str, dict[str, Rule]] = {
     "/api/v1/lineage/batch": {"POST": Scope.INGEST},
     "/v1/traces": {"POST": Scope.INGEST},
     "/session": {"GET": OPEN, "POST": OPEN, "DELETE": OPEN},
+    "/session/oidc": {"GET": OPEN},
+    "/session/oidc/callback": {"GET": OPEN},
     # GraphiQL sends the key of its user, and every field has a rule of its own.
     "/graphql": {"GET": OPEN, "POST": OPEN},
     **{f"{prefix}/lineage/trace": {"POST": Scope.INGEST} for prefix in ("", "/v1")},

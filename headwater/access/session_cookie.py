@@ -73,20 +73,27 @@ def require_json(connection: HTTPConnection) -> None:
 
 
 def set_cookie(
-    response: Response, connection: HTTPConnection, token: str, session: Session
+    response: Response,
+    connection: HTTPConnection,
+    token: str,
+    session: Session,
+    *,
+    is_secure: bool = False,
 ) -> None:
-    """Add the cookie of a session to a response; it lasts as long as the session."""
+    """Add the cookie of a session to a response; it lasts as long as the session.
+
+    `is_secure`: the page is known to be open over HTTPS, whatever the connection shows.
+    """
     seconds = max(0, int(session.expires.timestamp() - time.time()))
-    _set(response, connection, token, seconds)
+    _set(response, token, seconds, is_secure=is_secure or _is_secure(connection))
 
 
 def delete_cookie(response: Response, connection: HTTPConnection) -> None:
     """Remove the cookie from the browser."""
-    _set(response, connection, "", 0)
+    _set(response, "", 0, is_secure=_is_secure(connection))
 
 
-def _set(response: Response, connection: HTTPConnection, token: str, seconds: int) -> None:
-    is_secure = _is_secure(connection)
+def _set(response: Response, token: str, seconds: int, *, is_secure: bool) -> None:
     response.set_cookie(
         SECURE_NAME if is_secure else NAME,
         token,

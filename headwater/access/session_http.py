@@ -1,6 +1,7 @@
 """The route /session: sign in, sign out, and whose session it is.
 
 GET     the caller: name, scopes and namespaces; null for a caller without a key where one is needed
+        `provider`: the name of the OpenID provider by which people sign in, if there is one
 POST    {"key": "hw_..."}: start a session and set its cookie
 DELETE  end the session of the cookie
 
@@ -32,12 +33,12 @@ class _SignIn(msgspec.Struct):
     key: str
 
 
-def routes(guard: Guard) -> list[Route]:
-    """Return the routes of sessions."""
+def routes(guard: Guard, provider: str = "") -> list[Route]:
+    """Return the routes of sessions. `provider`: the name of the one by which people sign in."""
 
     async def show(request: Request) -> Response:
         session = await anyio.to_thread.run_sync(guard.session, request, PATH)
-        return _answer(principal_of(request), session)
+        return _answer(principal_of(request), session, provider)
 
     async def sign_in(request: Request) -> Response:
         if request.headers.get("origin") and not is_from_own_page(request, is_write=True):
@@ -55,7 +56,7 @@ def routes(guard: Guard) -> list[Route]:
             raise
         await anyio.to_thread.run_sync(
             lambda: guard.log.append(
-                session.principal.name, f"POST {PATH}", "done", key=session.key.id
+                session.principal.name, f"POST {PATH}", "done", key=session.key_id
             )
         )
         response = _answer(session.principal, session)
@@ -77,7 +78,7 @@ def routes(guard: Guard) -> list[Route]:
     ]
 
 
-def _answer(principal: Principal, session: Session | None) -> Response:
+def _answer(principal: Principal, session: Session | None, provider: str = "") -> Response:
     shown: dict[str, Any] | None = None
     if principal != UNAUTHENTICATED:
         shown = {
@@ -86,10 +87,13 @@ def _answer(principal: Principal, session: Session | None) -> Response:
             "namespaces": list(principal.visibility.patterns),
             "anonymous": principal == ANONYMOUS,
         }
+        if principal.display_name:
+            shown["displayName"] = principal.display_name
     expires = session.expires if session is not None else None
-    return json_response(
-        {"principal": shown, "expires": expires}, headers={"cache-control": "no-store"}
-    )
+    content: dict[str, Any] = {"principal": shown, "expires": expires}
+    if provider:
+        content["provider"] = provider
+    return json_response(content, headers={"cache-control": "no-store"})
 
 
 def _record_refusal(guard: Guard, connection: HTTPConnection, error: HeadwaterError) -> None:

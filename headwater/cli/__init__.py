@@ -65,6 +65,7 @@ from headwater.cli import (
     spool,
     status,
     tile,
+    token,
     traces,
     watch,
 )
@@ -123,6 +124,7 @@ for group, group_name, panel in (
     (dead_letters, "dead-letters", "Maintain"),
     (spool, "spool", "Maintain"),
     (keys, "keys", "Maintain"),
+    (token, "token", "Maintain"),
     (pipeline, "pipeline", "Maintain"),
 ):
     subcommands = typer.Typer(

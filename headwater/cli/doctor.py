@@ -48,6 +48,7 @@ def examine(settings: Settings) -> list[Check]:
         ("spool", lambda: _spool(settings)),
         ("api port", lambda: _port(settings)),
         ("tls", lambda: _tls(settings)),
+        ("openid provider", lambda: _provider(settings)),
         ("neo4j", lambda: _neo4j(reached)),
         ("neo4j settings", lambda: _neo4j_settings(reached)),
         ("migrations", lambda: _migrations(reached)),
@@ -190,6 +191,28 @@ def _tls(settings: Settings) -> Check:
         f"the certificate {ends} at {certificate.expires:%Y-%m-%d %H:%M} UTC",
         f"Renew {settings.tls_cert}; a running API takes the new file by itself.",
     )
+
+
+def _provider(settings: Settings) -> Check:
+    from headwater.access.oidc.provider import read_published
+    from headwater.access.oidc.roles import read_roles
+    from headwater.cli.render import with_noun
+
+    name = "openid provider"
+    if not settings.oidc_issuer:
+        return Check(name, True, "none; callers send API keys")
+    read_roles(settings.oidc_roles_path, settings.oidc_groups_claim)
+    settings.oidc_client_secret()
+    published = read_published(settings.oidc_issuer)
+    missing = [
+        address
+        for address in ("authorization_endpoint", "token_endpoint")
+        if settings.oidc_client_id and address not in published.addresses
+    ]
+    if missing:
+        return Check(name, False, f"{settings.oidc_issuer} publishes no {', '.join(missing)}")
+    keys = with_noun(len(published.keys), "key")
+    return Check(name, True, f"{keys} at {settings.oidc_issuer}")
 
 
 def _neo4j(settings: Settings) -> Check:

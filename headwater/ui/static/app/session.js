@@ -4,8 +4,9 @@ import { createContext, useCallback, useContext, useEffect, useState } from "./h
 import { forget } from "./storage.js";
 
 /**
- * @typedef {{name: string, scopes: string[], namespaces: string[], anonymous: boolean}} Principal
- * @typedef {{principal: Principal | null, expires: string | null, error?: any}} Session
+ * @typedef {{name: string, scopes: string[], namespaces: string[], anonymous: boolean,
+ *   displayName?: string}} Principal
+ * @typedef {{principal: Principal | null, expires: string | null, provider?: string, error?: any}} Session
  */
 
 const JSON_HEADERS = { "content-type": "application/json" };

@@ -69,6 +69,10 @@ const TEXTS = {
   "signin.submit": "Sign in",
   "signin.help": "`headwater keys create NAME --scope read` creates a key on the server.",
   "signin.offline": "Headwater does not answer. Check that it runs, then retry.",
+  "signin.provider": "Sign in with {name}",
+  "signin.failed.away": "the provider does not answer now.",
+  "signin.failed.refused": "the provider refused, or the sign-in took too long. Sign in again.",
+  "signin.failed.role": "your account has no role in Headwater. Ask an administrator for one.",
   "signin.refused": "No session was started: {message}",
 
   "account.label": "Signed in as",

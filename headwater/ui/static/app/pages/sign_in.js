@@ -1,16 +1,24 @@
-// The form that exchanges an API key for a session of this browser: a view of its own, and in place
-// of every view while nobody is signed in.
+// The form that exchanges an API key for a session of this browser, and the way to the OpenID
+// provider: a view of its own, and in place of every view while nobody is signed in.
 import { awaited } from "../api.js";
-import { html, useState } from "../html.js";
+import { html, useEffect, useState } from "../html.js";
 import { useTitle } from "../parts/node_head.js";
 import { placeOf } from "../router.js";
-import { signIn } from "../session.js";
+import { readSession, signIn } from "../session.js";
 import { t } from "../texts.js";
+
+const FAILURES = new Set(["away", "refused", "role"]);
 
 /** @param {{place: import("../router.js").Place, onDone?: () => void}} properties */
 export default function SignIn({ place, onDone }) {
-  const [refusal, setRefusal] = useState("");
+  const failed = place.parameters.failed ?? "";
+  const [refusal, setRefusal] = useState(FAILURES.has(failed) ? t(`signin.failed.${failed}`) : "");
+  const [provider, setProvider] = useState("");
   useTitle(t("signin.title"));
+  useEffect(() => {
+    awaited(readSession()).then((session) => setProvider(session.provider ?? ""), () => setProvider(""));
+  }, []);
+  const back = onDone ? location.pathname + location.search : inside(place.parameters.back ?? "/");
   const submit = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     const form = /** @type {HTMLFormElement} */ (event.target);
@@ -18,10 +26,18 @@ export default function SignIn({ place, onDone }) {
     const refused = await awaited(signIn(key)).catch(() => t("signin.offline"));
     if (refused) return setRefusal(refused);
     form.reset();
-    return onDone ? onDone() : location.assign(inside(place.parameters.back ?? "/"));
+    return onDone ? onDone() : location.assign(back);
   };
   return html`<form class="panel sign-in" onSubmit=${submit}>
     <h1>${t("signin.title")}</h1>
+    ${
+      provider &&
+      html`<p>
+        <a class="button" href=${`/session/oidc?${new URLSearchParams({ back })}`}>
+          ${t("signin.provider", { name: provider })}
+        </a>
+      </p>`
+    }
     <p>${t("signin.lead")}</p>
     ${refusal && html`<p role="alert" class="state-failed">${t("signin.refused", { message: refusal })}</p>`}
     <p>

@@ -11,7 +11,7 @@ export function Account({ again }) {
   if (!principal || principal.anonymous) return null;
   const leave = () => awaited(signOut()).then(again, again);
   return html`<details class="menu account">
-    <summary><span class="hidden-text">${t("account.label")}</span> <bdi class="name">${principal.name}</bdi></summary>
+    <summary><span class="hidden-text">${t("account.label")}</span> <bdi class="name">${principal.displayName ?? principal.name}</bdi></summary>
     <div class="panel">
       <${Facts}
         facts=${[

@@ -1,0 +1,1 @@
+"""Sign-on by an OpenID provider."""
