@@ -1,7 +1,7 @@
 # Start with `make demo`. Every target works on a fresh clone with Python >= 3.11 and Java 17 or 21.
 # Paths are relative, so the folder's own path may contain spaces.
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo demo test test-fast fuzz check fix docs pictures scenario-pictures site lock clean
+.PHONY: help setup setup-demo demo test test-fast fuzz torture check fix docs pictures scenario-pictures site lock clean
 MAKEFLAGS += --no-print-directory
 
 # The first Python that is new enough. PYTHON=... names another one.
@@ -21,6 +21,7 @@ PYTEST ?=
 WORKERS ?= 2
 DURATIONS ?= 30
 alone := tests/faults tests/local
+torture := tests/faults tests/ingest/spool tests/properties
 serverless := not neo4j and not spark and not slow and not producers
 
 bin := .venv/bin/python -m
@@ -59,6 +60,10 @@ test-fast: setup ## Run the tests that need no server, in about a minute.
 
 fuzz: setup ## Send random inputs to every reader of text from outside (FUZZ_EXAMPLES=100000 each; FUZZ_SEED=).
 	@FUZZ_EXAMPLES="$(or $(FUZZ_EXAMPLES),100000)" $(bin) pytest tests/fuzz
+
+# FAULT_SCALE multiplies the faults of CI, FAULT_SEED repeats a run with the seed that it printed.
+torture: setup ## Run the fault matrix with ten times the faults of CI (FAULT_SCALE=10 FAULT_SEED=).
+	@FAULT_SCALE=$(or $(FAULT_SCALE),10) $(bin) pytest -s --timeout 86400 --durations $(DURATIONS) $(torture)
 
 check: setup ## Check lint, formatting, types (Python, and JavaScript if Node is there), unused code, imports.
 	@$(bin) ruff check .

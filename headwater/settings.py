@@ -37,6 +37,8 @@ _ORIGIN = re.compile(
 )
 # The address of a page or an API, with or without a path.
 _ADDRESS = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
+# An address of Neo4j (https://neo4j.com/docs/python-manual/5/connect-advanced/#_connection_uri).
+_NEO4J_URI = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://[^\s/?#]+/?(\?[^\s#]*)?")
 _DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
 # Schemes of Neo4j with TLS and a checked certificate.
 ENCRYPTED_SCHEMES = ("bolt+s", "neo4j+s")
@@ -375,6 +377,7 @@ def _validate(settings: Settings) -> None:
     for name in ("storage_price", "storage_cost_target"):
         if not 0 <= getattr(settings, name) < float("inf"):
             raise SettingsError(f"{PREFIX}{name.upper()} must be a number from 0")
+    _validate_neo4j_uri(settings.neo4j_uri)
     _validate_tls(settings)
     if settings.log_format not in LOG_FORMATS:
         raise SettingsError(
@@ -415,6 +418,14 @@ def _validate_tls(settings: Settings) -> None:
         raise SettingsError(
             f"HEADWATER_NEO4J_CA needs an address of Neo4j with TLS, and the scheme is {scheme!r}",
             hint="Write HEADWATER_NEO4J_URI as neo4j+s://HOST:7687 or bolt+s://HOST:7687.",
+        )
+
+
+def _validate_neo4j_uri(uri: str) -> None:
+    if not _NEO4J_URI.fullmatch(uri):
+        raise SettingsError(
+            f"HEADWATER_NEO4J_URI {uri!r} is not the address of a Neo4j",
+            hint="Write for example bolt://127.0.0.1:7687 or neo4j+s://graph.example.com.",
         )
 
 

@@ -105,6 +105,7 @@ def test_every_setting_can_be_set_by_its_variable(field: Any) -> None:
     origin = "http://localhost:3000"
     texts_by_name = {"host": "localhost", "log_format": "json"}
     texts_by_name |= dict.fromkeys(("cors_origins", "tile_origins", "public_url"), origin)
+    texts_by_name["neo4j_uri"] = "bolt+s://graph.example.com:7687"
     texts_by_name["trace_url"] = f"{origin}/{{traceId}}"
     text = texts_by_name.get(field.name, text)
     value: Any = {"7": 7, "true": True}.get(text, text)

@@ -58,7 +58,7 @@ class Program:
 
     def __init__(self, name: str, environment: Mapping[str, str], log: Path) -> None:
         self.name = name
-        self._environment = dict(environment)
+        self.environment = dict(environment)
         self.log = log
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -76,7 +76,7 @@ class Program:
         with self.log.open("ab") as output:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "headwater", self.name],
-                env=self._environment,
+                env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -33,12 +33,20 @@ class Record(msgspec.Struct, frozen=True, gc=False):
 def last_seq(connection: apsw.Connection) -> int:
     """Return the seq of the newest event, or 0. Raises apsw.Error.
 
-    SQLite keeps it apart from the events, so it is right if the page of the newest is damaged.
+    SQLite keeps it apart from the events, so it is right if the page of the newest is damaged. If
+    the kept number itself is damaged and too small, the newest event corrects it.
     """
+    kept: Any = None
     with suppress(apsw.CorruptError):
         kept = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'event'").get
-        if type(kept) is int:
-            return kept
+    if type(kept) is not int:
+        return _newest_seq(connection)
+    with suppress(apsw.CorruptError):
+        kept = max(kept, _newest_seq(connection))
+    return int(kept)
+
+
+def _newest_seq(connection: apsw.Connection) -> int:
     return int(connection.execute("SELECT coalesce(max(seq), 0) FROM event").get)
 
 

@@ -102,6 +102,16 @@ def test_a_damaged_root_page_hides_no_event_in_silence(path: Path, block: int) -
         assert [record.seq for record in records] == list(range(1, EVENTS + 1))
 
 
+@pytest.mark.parametrize("kept", ["88", "1000", "'many'", "NULL"])
+def test_a_damaged_count_hides_no_event(path: Path, kept: str) -> None:
+    change(path, f"UPDATE sqlite_sequence SET seq = {kept} WHERE name = 'event'")
+    records = read_all(path, 100)
+    assert [record.body for record in records[:EVENTS]] == [
+        body(number) for number in range(1, EVENTS + 1)
+    ]
+    assert not any(record.intact for record in records[EVENTS:])
+
+
 def test_events_that_were_cut_are_not_damaged(path: Path) -> None:
     with closing(Spool(path)) as spool:
         spool.cut(100, lake="/lake", events_max=1_000)
