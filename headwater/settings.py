@@ -72,6 +72,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     neo4j_uri: str = "bolt://127.0.0.1:7687"
     neo4j_user: str = "neo4j"
     neo4j_password: str = ""
+    # Start only if the home and the spool are on encrypted disks (docs/how-to/encryption.md).
+    require_encrypted_disk: bool = False
     # A file with the password, so that it is not in the environment.
     neo4j_password_file: str = ""
     neo4j_database: str = "neo4j"

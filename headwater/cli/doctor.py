@@ -45,6 +45,7 @@ def examine(settings: Settings) -> list[Check]:
         ("java", _java),
         ("jars", lambda: _jars(settings)),
         ("disk", lambda: _disk(settings)),
+        ("encryption", lambda: _encryption(settings)),
         ("spool", lambda: _spool(settings)),
         ("api port", lambda: _port(settings)),
         ("tls", lambda: _tls(settings)),
@@ -125,6 +126,20 @@ def _disk(settings: Settings) -> Check:
         free >= DISK_BYTES_MIN,
         f"{free / 2**30:.1f} GiB free for {home}",
         "Free 2 GiB or move --home.",
+    )
+
+
+def _encryption(settings: Settings) -> Check:
+    from headwater.local.disk_encryption import disk_encryption
+
+    folders = dict.fromkeys((settings.home_path, settings.spool_path.parent))
+    plain = [disk for folder in folders if not (disk := disk_encryption(folder)).is_encrypted]
+    found = [f"the disk of {disk.folder} is not encrypted ({disk.found})" for disk in plain]
+    return Check(
+        "encryption",
+        not (plain and settings.require_encrypted_disk),
+        ", ".join(found) or "the home and the spool are on encrypted disks",
+        "Move the home to an encrypted volume: docs/how-to/encryption.md.",
     )
 
 

@@ -50,8 +50,10 @@ def up(
     answer is restarted; one that stopped on a full disk, as soon as the disk has room."""
     from headwater.cli.stack import Stack
 
+    settings = settings_of(home, port=port)
+    check_disk(settings)
     with Stack(
-        settings_of(home, port=port),
+        settings,
         bolt_port=bolt_port,
         may_lack_neo4j=True,
         rebuild_on_damage=rebuild_on_damage,
@@ -69,6 +71,7 @@ def serve(
 ) -> None:
     """Run the API against the Neo4j of the settings."""
     settings = settings_of(home, host=host, port=port)
+    check_disk(settings)
     share_metrics(settings)
     import uvicorn
 
@@ -126,6 +129,7 @@ def worker(home: Home = None) -> None:
     """Run the ingest worker, which folds the spool into the Neo4j of the settings."""
     os.nice(WORKER_NICENESS)
     settings = settings_of(home)
+    check_disk(settings)
     share_metrics(settings)
     from headwater.health.metrics import observe_commit
     from headwater.health.own_spans import start_own_spans
@@ -208,6 +212,17 @@ def set_on_signal(event: threading.Event) -> None:
 
     signal.signal(signal.SIGTERM, handle)
     signal.signal(signal.SIGINT, handle)
+
+
+def check_disk(settings: Settings) -> None:
+    """Check that the home and the spool are on encrypted disks, if the settings require it.
+
+    Raises SettingsError.
+    """
+    if settings.require_encrypted_disk:
+        from headwater.local.disk_encryption import require_encrypted_disk
+
+        require_encrypted_disk(settings.home_path, settings.spool_path.parent)
 
 
 def share_metrics(settings: Settings) -> None:

@@ -23,6 +23,7 @@ def test_without_neo4j_its_checks_fail_with_a_hint(tmp_path: Path) -> None:
         "java",
         "jars",
         "disk",
+        "encryption",
         "spool",
         "api port",
         "tls",
@@ -48,3 +49,13 @@ def test_a_port_of_another_program_is_found(tmp_path: Path) -> None:
         found = checks(tmp_path, HEADWATER_PORT=str(port))["api port"]
     assert (found.ok, found.found) == (False, f"another program listens on {port}")
     assert checks(tmp_path, HEADWATER_PORT=str(port))["api port"].found == f"{port} is free"
+
+
+def test_a_plain_disk_fails_only_where_an_encrypted_one_is_required(tmp_path: Path) -> None:
+    # The device of a memory file system is never encrypted.
+    home = Path("/dev/shm") / tmp_path.name
+    free = checks(home)["encryption"]
+    assert free.ok
+    assert "is not encrypted (tmpfs on" in free.found
+    required = checks(home, HEADWATER_REQUIRE_ENCRYPTED_DISK="true")["encryption"]
+    assert (required.ok, required.found) == (False, free.found)
