@@ -59,6 +59,7 @@ from headwater.health.service_levels.recorder import Recorder, Storage
 from headwater.health.tls import CertificateMetrics
 from headwater.ingest.receive import http as ingest
 from headwater.ingest.receive.accept import EventAcceptor
+from headwater.ingest.receive.forgotten import load_forgotten
 from headwater.ingest.receive.personal_values import redaction_classes
 from headwater.ingest.receive.redact import Redactor
 from headwater.ingest.receive.spans.http import span_routes
@@ -137,6 +138,7 @@ class Components:
             naming,
             self.committer,
             allow_missing_event_time=settings.allow_missing_event_time,
+            forgotten=load_forgotten(settings.forgotten_path, key),
         )
         self.database = connect(settings)
         cache = CacheRefresher(self.database) if settings.lineage_cache else None

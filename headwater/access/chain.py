@@ -15,6 +15,9 @@ from typing import NamedTuple, Protocol
 
 from headwater.errors import QueryError
 
+# The action of an entry that has the new hashes of redacted entries, by their seqs.
+REDACT = "redact access log"
+
 
 class Link(NamedTuple):
     """An entry as it is stored. `at` is in microseconds since 1970, UTC; `detail` is JSON text."""
@@ -80,11 +83,18 @@ def verify_chain(
     hash_at: dict[int, str] = {}
     wanted = {head.entries for head in heads}
     count, last, before, problem = 0, first - 1, "" if first == 1 else None, None
+    changed = _ChangedEntries()
     try:
         for link in links:
             count += 1
             before = link.previous if before is None else before
-            problem = problem or _problem_of(link, last + 1, before)
+            found = _problem_of(link, last + 1, before)
+            if found is None:
+                changed.excuse(link)
+            elif link.seq == last + 1 and link.previous == before:
+                changed.add(link, found)
+            else:
+                problem = problem or found
             if link.seq - 1 in wanted and link.seq == first:
                 hash_at[link.seq - 1] = link.previous
             if link.seq in wanted:
@@ -92,8 +102,38 @@ def verify_chain(
             last, before = link.seq, link.hash
     except MalformedEntryError as error:
         problem = problem or Problem(last + 1, f"entry {last + 1} {error}")
-    problem = problem or _disagreement(heads, hash_at, last)
+    problem = changed.first_problem(problem) or _disagreement(heads, hash_at, last)
     return Verification(count, first, last, problem)
+
+
+class _ChangedEntries:
+    """The entries whose values changed, until the record of a redaction has their new hash."""
+
+    def __init__(self) -> None:
+        self._entries: dict[int, tuple[str, Problem]] = {}
+
+    def add(self, link: Link, problem: Problem) -> None:
+        """Note an entry that stands in its place and does not have its own hash."""
+        self._entries[link.seq] = values_hash(*link[1:6]), problem
+
+    def excuse(self, link: Link) -> None:
+        """Remove the entries that an intact record of a redaction names."""
+        if link.action != REDACT or not self._entries:
+            return
+        for seq, hash in json.loads(link.detail).get("entries", {}).items():
+            if self._entries.get(int(seq), ("", None))[0] == hash:
+                del self._entries[int(seq)]
+
+    def first_problem(self, other: Problem | None) -> Problem | None:
+        """Return the first problem of these entries and another one."""
+        problems = [problem for _, problem in self._entries.values()]
+        problems += [other] if other is not None else []
+        return min(problems, key=lambda problem: problem.position, default=None)
+
+
+def values_hash(at: int, principal: str, action: str, outcome: str, detail: str) -> str:
+    """Return the hash of the values of an entry without that of its predecessor."""
+    return link_hash("", at, principal, action, outcome, detail)
 
 
 def _problem_of(link: Link, expected: int, before: str) -> Problem | None:

@@ -15,8 +15,7 @@ import msgspec
 from headwater.backups.backup import OnProgress
 from headwater.backups.manifest import BackupError, Manifest, write_synced
 from headwater.backups.verify import verify
-from headwater.errors import HomeInUseError
-from headwater.ingest.spool.copy import is_in_use, name_lake
+from headwater.ingest.spool.copy import name_lake, refuse_used
 from headwater.settings import Settings
 
 _FOLDERS = ("policies", "lake")
@@ -46,7 +45,7 @@ def restore(
     if problems:
         shown = "; ".join(problems[:_PROBLEMS_SHOWN_MAX])
         raise BackupError(f"the backup {source} is damaged: {shown}", hint="Use another backup.")
-    refuse_used_home(settings)
+    refuse_used(settings.spool_path)
     old = _state_files(settings)
     if old and not replace:
         raise BackupError(
@@ -62,15 +61,6 @@ def restore(
     for temporary, place in sorted(new, key=lambda pair: pair[1] == settings.spool_path):
         temporary.rename(place)
     return Restoration(manifest, replaced)
-
-
-def refuse_used_home(settings: Settings) -> None:
-    """Raise HomeInUseError if a process has the spool open."""
-    if is_in_use(settings.spool_path):
-        raise HomeInUseError(
-            f"another process uses the spool {settings.spool_path}",
-            hint="End `headwater up`, or the API and the worker, and try again.",
-        )
 
 
 def _state_files(settings: Settings) -> list[Path]:

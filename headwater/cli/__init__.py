@@ -40,6 +40,7 @@ from headwater.cli import (
     failures,
     figures,
     findings,
+    forget,
     game_day,
     gate,
     graph_admin,
@@ -106,7 +107,7 @@ for panel, modules in (
     ),
     ("Run", (serve, detect, status, watch, mcp, setup_commands, scenario, game_day)),
     ("Send and check", (send, gate, approvals)),
-    ("Maintain", (export, graph_admin, backups, snapshot, tile)),
+    ("Maintain", (export, graph_admin, backups, forget, snapshot, tile)),
 ):
     for commands in modules:
         for name, command in commands.COMMANDS.items():

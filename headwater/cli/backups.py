@@ -61,15 +61,18 @@ def create(
     For example: headwater backup /backups/2026-01-31"""
     from headwater.backups.backup import back_up
     from headwater.cli import render
+    from headwater.cli.administration import record
 
-    with _progress(quiet=as_json) as on_progress:
+    settings = settings_of(home)
+    with steps_bar(quiet=as_json) as on_progress:
         manifest = back_up(
-            settings_of(home),
+            settings,
             Path(target).expanduser().absolute(),
             overwrite=overwrite,
             without_lake=without_lake,
             on_progress=on_progress,
         )
+    record(settings, "backup", path=target, position=manifest.spool.position)
     if as_json:
         render.print_json({"path": target, **_facts(manifest)})
     else:
@@ -88,7 +91,7 @@ def verify(
     from headwater.backups.verify import verify
     from headwater.cli import render
 
-    with _progress(quiet=as_json) as on_progress:
+    with steps_bar(quiet=as_json) as on_progress:
         manifest, problems = verify(Path(source).expanduser(), on_progress)
     if as_json:
         facts = {"path": source, **_facts(manifest), "problems": problems, "whole": not problems}
@@ -122,12 +125,14 @@ def restore(
     For example: headwater restore /backups/2026-01-31 --home /var/lib/headwater"""
     from headwater.backups.restore import restore
     from headwater.cli import render
+    from headwater.cli.administration import record
 
     settings = settings_of(home)
-    with _progress(quiet=as_json) as on_progress:
+    with steps_bar(quiet=as_json) as on_progress:
         done = restore(
             settings, Path(source).expanduser(), replace=replace, on_progress=on_progress
         )
+    record(settings, "restore", path=source, position=done.manifest.spool.position)
     command = f"headwater rebuild --erase --home {settings.home_path}"
     if as_json:
         replaced = done.replaced and str(done.replaced)
@@ -177,7 +182,7 @@ def _print(folder: str, manifest: Manifest) -> None:
 
 
 @contextmanager
-def _progress(*, quiet: bool) -> Iterator[OnProgress]:
+def steps_bar(*, quiet: bool) -> Iterator[OnProgress]:
     """Show progress on standard error, if that is a terminal."""
     from headwater.cli.graph_admin import progress_bar
 

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 import pyarrow as pa
@@ -170,8 +170,15 @@ def _write_parts(
 _WRITTEN_TYPES = (pa.string(), pa.int64(), pa.int64())
 
 
+class EventReader(Protocol):
+    """A source of stored events."""
+
+    def events(self, first: int, last: int) -> Iterator[StoredEvent]:
+        """Yield the events between two sequence numbers, both included, in order."""
+
+
 def write_part(
-    reader: SpoolReader, lake: Lake, spool: str, first: int, last: int
+    reader: EventReader, lake: Lake, spool: str, first: int, last: int
 ) -> list[DataFile]:
     """Write the events first to last, one file for each day and namespace.
 

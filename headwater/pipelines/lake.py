@@ -106,6 +106,10 @@ class Lake:
                 found.append(msgspec.json.decode(stream.read(), type=ArchivedRange))
         return found
 
+    def remove(self, name: str) -> None:
+        """Remove a file below the root."""
+        self._fs.delete_file(f"{self._path}/{name}")
+
     def spools(self) -> list[str]:
         """Return the ids of the spools with events in the lake."""
         return sorted({name.split("/")[1] for name in self._names(MANIFEST)})

@@ -87,7 +87,7 @@ def test_a_backup_has_everything_and_can_be_restored(settings: Settings, tmp_pat
         assert spool.skipped_between(1, 60) == {9}
         assert spool.append([b"next"], received=6_000) == 61
     with closing(AccessStore(home.access_path)) as store:
-        assert AccessLog(store).verify() == (1, None)
+        assert AccessLog(store).verify() == (1, 1, 1, None)
         assert Keys(store).list() == []
 
 

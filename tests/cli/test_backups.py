@@ -34,7 +34,7 @@ def test_a_backup_is_written_verified_and_restored(home: Path, tmp_path: Path) -
         app, ["backup", "create", target, "--home", str(home), "--overwrite", "--json"]
     )
     facts = json.loads(done.stdout)
-    assert (facts["position"], facts["cut"], facts["missing"], facts["files"]) == (3, 0, [], 2)
+    assert (facts["position"], facts["cut"], facts["missing"], facts["files"]) == (3, 0, [], 3)
     done = CliRunner().invoke(app, ["backup", "verify", target, "--json"])
     assert (done.exit_code, json.loads(done.stdout)["whole"]) == (0, True)
     new = tmp_path / "new"

@@ -29,13 +29,20 @@ def forget_checkpoints(database: Database, *, holder: str) -> None:
     _end(database, holder)
 
 
-def erase(database: Database, *, holder: str, on_piece: Callable[[int], object] = id) -> None:
-    """Delete everything except the records of migrations.
+def erase(
+    database: Database,
+    *,
+    holder: str,
+    on_piece: Callable[[int], object] = id,
+    derived: bool = False,
+) -> None:
+    """Delete what was folded from events; with `derived` also findings, deliveries and snapshots.
 
     `on_piece` receives the number of nodes and edges in each piece. Raises UnavailableError.
     """
     _begin(database, holder)
-    for statement in ("write/maintenance/erase_edges", "write/maintenance/erase_nodes"):
+    statements = ["write/maintenance/erase_edges", "write/maintenance/erase_nodes"]
+    for statement in [*statements, *(["write/maintenance/erase_derived"] if derived else [])]:
         while True:
             with database.write() as transaction:
                 piece = int(transaction.run(statement, limit=PIECE)[0]["erased"])

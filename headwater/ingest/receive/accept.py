@@ -15,6 +15,7 @@ import msgspec
 
 from headwater.access.events import authorize_event, own_facets_only
 from headwater.access.principal import Principal
+from headwater.ingest.receive.forgotten import Forgotten
 from headwater.ingest.receive.redact import Redactor
 from headwater.ingest.receive.trace_headers import RequestTrace, with_trace
 from headwater.ingest.spool.group_commit import GroupCommitter
@@ -32,8 +33,10 @@ class EventAcceptor:
         committer: GroupCommitter,
         *,
         allow_missing_event_time: bool = False,
+        forgotten: Forgotten | None = None,
     ) -> None:
         self._redactor = redactor
+        self._forgotten = forgotten
         self._naming = naming
         self._committer = committer
         self._allow_missing_event_time = allow_missing_event_time
@@ -49,6 +52,8 @@ class EventAcceptor:
         event = parse(body, received=received)
         require_event_time(event, allow_missing=self._allow_missing_event_time)
         redacted = self._redactor.redact(body)
+        if self._forgotten is not None:
+            redacted = self._forgotten.rewrite(redacted)
         # The parsed event stands for the redacted bytes only if redaction changed nothing.
         parsed = event if redacted is body else None
         authorize_event(principal, redacted, self._naming, parsed)

@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 import msgspec
 
-from headwater.errors import NewerVersionError, SpoolFullError
+from headwater.errors import HomeInUseError, NewerVersionError, SpoolFullError
 from headwater.ingest.spool.damage import last_seq, read_record
 from headwater.ingest.spool.spool import VERSION
 
@@ -112,6 +112,15 @@ def is_in_use(path: Path) -> bool:
     except apsw.Error as error:
         raise SpoolFullError(f"the spool {path} cannot be read: {error}") from error
     return mode != "delete"
+
+
+def refuse_used(path: Path) -> None:
+    """Raise HomeInUseError if another process has this spool open."""
+    if is_in_use(path):
+        raise HomeInUseError(
+            f"another process uses the spool {path}",
+            hint="End `headwater up`, or the API and the worker, and try again.",
+        )
 
 
 def _position(connection: apsw.Connection, path: Path) -> SpoolPosition:

@@ -1,0 +1,12 @@
+// Delete $limit nodes that were derived from the graph: findings, deliveries, snapshots.
+// access: write
+// params: $limit INTEGER
+// returns: erased
+// example: run by `headwater forget`
+CALL () {
+  MATCH (n:Delivery|Detector|FigureSnapshot|Finding)
+  WITH n LIMIT $limit
+  DETACH DELETE n
+  RETURN count(n) AS erased
+}
+RETURN erased

@@ -1,0 +1,1 @@
+"""Removal of a value from every store of a home, with a record."""

@@ -1,0 +1,192 @@
+"""Rewrite the events of a spool and of its lake without a value."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import apsw
+import msgspec
+
+from headwater.errors import EventError, QueryError, SpoolFullError
+from headwater.ingest.receive.forgotten import Forgotten
+from headwater.ingest.spool.reader import StoredEvent
+from headwater.schema.events import parse
+
+_PART = re.compile(r"-(\d{16})-(\d{16})\.parquet$")
+_BUSY_MS = 10_000
+
+# Called with the name of a step, and how much of how much is done.
+OnProgress = Callable[[str, int, int], object]
+
+
+def rewrite_spool(
+    path: Path, forgotten: Forgotten, on_progress: OnProgress, *, dry_run: bool
+) -> Counter[str]:
+    """Rewrite events and the reasons of dead letters in one transaction; return their numbers.
+
+    Sequence numbers, receipts and the identity stay, and each changed event gets a new checksum.
+    The old bytes are overwritten in the file. Raises SpoolFullError if the file cannot be read or
+    written, and QueryError if an event would no longer be one.
+    """
+    found: Counter[str] = Counter()
+    try:
+        with closing(apsw.Connection(str(path))) as connection:
+            connection.set_busy_timeout(_BUSY_MS)
+            connection.pragma("secure_delete", True)
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                events = list(_changed_events(connection, forgotten, on_progress))
+                reasons = list(_changed_reasons(connection, forgotten))
+                found.update({"events": len(events), "dead letters": len(reasons)})
+                if not dry_run:
+                    connection.executemany(
+                        "UPDATE event SET body = ?, checksum = ? WHERE seq = ?", events
+                    )
+                    connection.executemany("UPDATE dead SET reason = ? WHERE seq = ?", reasons)
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+            if not dry_run:
+                on_progress("compacting", 0, 0)
+                connection.execute("VACUUM")
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.Error as error:
+        raise SpoolFullError(
+            f"the spool {path} cannot be rewritten: {error}",
+            hint="Run `headwater spool check`.",
+        ) from error
+    return +found
+
+
+def _changed_events(
+    connection: apsw.Connection, forgotten: Forgotten, on_progress: OnProgress
+) -> Iterator[tuple[bytes, int, int]]:
+    """Yield the new body, its checksum and the seq of each event that has the value."""
+    total = int(connection.execute("SELECT count(*) FROM event").get)
+    rows = connection.execute("SELECT seq, received, body FROM event ORDER BY seq")
+    for number, (seq, received, body) in enumerate(rows, start=1):
+        on_progress("events", number, total)
+        new = rewrite_event(forgotten, seq, received, bytes(body))
+        if new is not None:
+            yield new, zlib.crc32(new), seq
+
+
+def _changed_reasons(
+    connection: apsw.Connection, forgotten: Forgotten
+) -> Iterator[tuple[str, int]]:
+    for seq, reason in connection.execute("SELECT seq, reason FROM dead"):
+        new = forgotten.rewrite_text(reason)
+        if new is not reason:
+            yield new, seq
+
+
+def rewrite_event(forgotten: Forgotten, seq: int, received: int, body: bytes) -> bytes | None:
+    """Return the event without the value, or None if it has none.
+
+    Raises QueryError if it would no longer be an event: for example if the value is its time.
+    """
+    new = forgotten.rewrite(body)
+    if new is body:
+        return None
+    if _is_event(body, received) and not _is_event(new, received):
+        raise QueryError(
+            f"event {seq} would no longer be an event without this value",
+            hint="The value is a time or a type in it. Name a longer value.",
+        )
+    return new
+
+
+def _is_event(body: bytes, received: int) -> bool:
+    try:
+        parse(body, received=received)
+    except EventError:
+        return False
+    return True
+
+
+class _RewrittenEvents:
+    """The events of a part of a lake without the value, read as from a spool."""
+
+    def __init__(self, rows: list[StoredEvent]) -> None:
+        self._rows = rows
+
+    def events(self, first: int, last: int) -> Iterator[StoredEvent]:
+        return (row for row in self._rows if first <= row.seq <= last)
+
+
+def rewrite_lake(
+    root: str, spool: str, forgotten: Forgotten, on_progress: OnProgress, *, dry_run: bool
+) -> Counter[str]:
+    """Rewrite the files of a lake that have a value in an event; return the numbers of both.
+
+    A killed rewriting can be repeated: the manifest names the new files before the old ones go.
+    Raises QueryError for a lake that is not a folder of this machine.
+    """
+    from headwater.pipelines.lake import Lake, local_folder
+
+    if local_folder(root) is None:
+        raise QueryError(
+            f"the lake {root} is in another store, and cannot be rewritten there",
+            hint="Rewrite it by other means, and add --without-lake.",
+        )
+    lake = Lake(root)
+    ranges = lake.ranges(spool)
+    found: Counter[str] = Counter()
+    for number, one in enumerate(ranges, start=1):
+        on_progress("lake", number, len(ranges))
+        parts: dict[tuple[int, int], list[Any]] = {}
+        for file in one.files:
+            match = _PART.search(file.name)
+            bounds = (int(match[1]), int(match[2])) if match else (one.first, one.last)
+            parts.setdefault(bounds, []).append(file)
+        kept, removed = [], []
+        for bounds, files in sorted(parts.items()):
+            new = _rewrite_part(lake, spool, bounds, files, forgotten, found, dry_run)
+            kept += new
+            removed += [file.name for file in files if file.name not in {n.name for n in new}]
+        if sorted(kept) != sorted(one.files) and not dry_run:
+            lake.add(spool, msgspec.structs.replace(one, files=sorted(kept)))
+            for name in removed:
+                lake.remove(name)
+    return +found
+
+
+def _rewrite_part(
+    lake: Any,
+    spool: str,
+    bounds: tuple[int, int],
+    files: list[Any],
+    forgotten: Forgotten,
+    found: Counter[str],
+    dry_run: bool,
+) -> list[Any]:
+    """Write the files of a part again if an event in it has the value; return its files."""
+    import pyarrow.parquet as pq
+
+    from headwater.pipelines.archive import write_part
+
+    rows: list[StoredEvent] = []
+    changed = 0
+    for file in files:
+        columns = ["seq", "received", "checksum", "body"]
+        table = pq.read_table(Path(lake.root) / file.name, columns=columns, partitioning=None)
+        received = table.column("received").cast("int64").to_pylist()
+        for row, at in zip(table.to_pylist(), received, strict=True):
+            new = rewrite_event(forgotten, row["seq"], at, row["body"])
+            changed += new is not None
+            checksum = row["checksum"] if new is None else zlib.crc32(new)
+            rows.append(StoredEvent(row["seq"], at, checksum, new or row["body"]))
+    if not changed:
+        return files
+    found.update({"events of the lake": changed, "files of the lake": len(files)})
+    if dry_run:
+        return files
+    ordered = sorted(rows, key=lambda row: row.seq)
+    return write_part(_RewrittenEvents(ordered), lake, spool, *bounds)
