@@ -85,8 +85,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     spool_bytes_max: int = 20 * 2**30
     # Key of the hashes of e-mail addresses and card numbers; empty: a key created beside the spool.
     redaction_key: str = ""
-    # Further classes of personal data to hash: iban, ssn, phone, phone:DE, separated by commas.
-    redaction_classes: str = ""
+    # Further classes of personal data to hash: iban, ssn, phone, phone:DE, name; empty: none.
+    redaction_classes: str = "iban,ssn,phone"
     # How long a session of the page lasts.
     session_seconds: int = 43_200
     # The issuer of an OpenID provider whose tokens callers may send, and the audience that these
