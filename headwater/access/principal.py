@@ -9,7 +9,8 @@
 | admin | everything, and read the keys and the access log |
 
 The namespaces of a key (`headwater.schema.visibility`) limit both sides: its events describe only
-jobs and datasets there, and its queries return only nodes there.
+jobs and datasets there, and its queries return only nodes there. Numbers that count everything,
+such as /metrics, need a key for all namespaces.
 """
 
 from __future__ import annotations
@@ -98,6 +99,18 @@ class Principal:
             raise ForbiddenError(
                 "Cypher cannot be limited to namespaces, so it needs a key for all of them",
                 hint="Use GraphQL, or a key for all namespaces.",
+            )
+
+    def require_every_namespace(self, what: str) -> None:
+        """Check that no namespace is hidden from the principal; `what` counts all of them.
+
+        Raises ForbiddenError.
+        """
+        if not self.visibility.is_unrestricted:
+            raise ForbiddenError(
+                f"{what} counts the events and findings of all namespaces, but this key is "
+                "restricted to some",
+                hint="Use a key for all namespaces.",
             )
 
 

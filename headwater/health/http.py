@@ -5,7 +5,7 @@ GET /readyz    200 if Neo4j answers, its migrations are applied, the spool is wr
                makes progress; otherwise 503, with the result of each check and the reasons. Events
                are accepted even while Neo4j is away.
                A broken file of policies is a failed check, and the server stays ready.
-GET /metrics   for Prometheus
+GET /metrics   for Prometheus, with a key for all namespaces
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from headwater.access.guard import principal_of
 from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import check_not_newer, migrations, pending
 from headwater.errors import HeadwaterError
@@ -34,6 +35,7 @@ from headwater.ingest.spool.spool import Spool
 from headwater.lineage.view import GraphView
 
 CHECK_SECONDS_MAX = 5.0
+_CHECKS = ("neo4j", "migrations", "spool", "folding")
 _UNKNOWN = {"ok": False, "reason": "unknown while Neo4j does not answer"}
 
 
@@ -61,7 +63,8 @@ def routes(
         return Response("ok\n", media_type="text/plain")
 
     async def readyz(_: Request) -> Response:
-        checks: dict[str, dict[str, Any]] = {}
+        # In this order, whichever check ends first.
+        checks: dict[str, dict[str, Any]] = dict.fromkeys(_CHECKS, _UNKNOWN)
 
         async def graph() -> None:
             checks["neo4j"] = await _checked(lambda: _neo4j(database), explanation=neo4j_problem)
@@ -91,7 +94,8 @@ def routes(
         body = msgspec.json.encode({"ready": not reasons, "reasons": reasons, "checks": checks})
         return Response(body, 503 if reasons else 200, media_type="application/json")
 
-    async def metrics(_: Request) -> Response:
+    async def metrics(request: Request) -> Response:
+        principal_of(request).require_every_namespace("/metrics")
         async with turn:
             with anyio.move_on_after(SCRAPE_SECONDS_MAX):
                 await anyio.to_thread.run_sync(counts.refresh, abandon_on_cancel=True)

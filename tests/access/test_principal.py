@@ -6,6 +6,7 @@ import pytest
 
 from headwater.access.principal import ANONYMOUS, UNAUTHENTICATED, Principal, Scope
 from headwater.errors import ForbiddenError
+from headwater.schema.visibility import Visibility
 
 
 def test_admin_includes_every_scope() -> None:
@@ -20,3 +21,10 @@ def test_a_missing_scope_is_refused_by_name() -> None:
         reader.require(Scope.INGEST)
     with pytest.raises(ForbiddenError, match="has none"):
         UNAUTHENTICATED.require(Scope.READ)
+
+
+def test_what_counts_everything_needs_every_namespace() -> None:
+    Principal("all", frozenset({Scope.READ})).require_every_namespace("/metrics")
+    some = Principal("some", frozenset({Scope.READ}), Visibility(("db",)))
+    with pytest.raises(ForbiddenError, match="/metrics counts the events"):
+        some.require_every_namespace("/metrics")

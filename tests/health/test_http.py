@@ -8,11 +8,13 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
 from headwater.governance.policies.store import PolicyStore
 from headwater.health import http
 from headwater.ingest.spool.spool import Spool
 from headwater.lineage.view import GraphView
+from tests.guards import guard_of
 from tests.ingest.conftest import Api, api  # noqa: F401
 
 
@@ -47,9 +49,11 @@ def test_a_broken_policy_is_a_failed_check_and_a_gauge(tmp_path: Path) -> None:
     with (
         closing(Database("bolt://127.0.0.1:1", "neo4j", "none")) as database,
         closing(Spool(tmp_path / "spool.db")) as spool,
+        closing(AccessStore(tmp_path / "access.db")) as access,
     ):
         routes = http.routes(GraphView(database), spool, policies=PolicyStore(tmp_path))
-        with TestClient(Starlette(routes=routes)) as client:
+        guarded = guard_of(access).routes(routes)
+        with TestClient(Starlette(routes=guarded)) as client:
             checks = client.get("/readyz").json()["checks"]
             metrics = client.get("/metrics").text
     assert checks["policies"]["ok"] is False

@@ -31,7 +31,7 @@ class Latency:
 
 @strawberry.type(
     description="How the platform itself does: received = folded + dead + waiting. The same numbers"
-    " are in /metrics."
+    " are in /metrics. It counts all namespaces, so it needs a key for all of them."
 )
 class Platform:
     as_of: datetime = strawberry.field(description="The instant of the reading.")
@@ -82,6 +82,7 @@ class Platform:
 class PlatformQueries:
     @resolver("How the platform itself does: events received and waiting, lag and latencies.")
     async def platform(self, info: Info) -> Platform | None:
+        info.context.principal.require_every_namespace("platform")
         read = info.context.read_platform
         if read is None:
             raise UnavailableError(

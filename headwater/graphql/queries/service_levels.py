@@ -31,7 +31,8 @@ class ServiceLevelPoint:
 
 @strawberry.type(
     description="A service level: what the platform promises, and how well it keeps it. Nodes "
-    "hidden from the key do not count; counters of the processes and samples count for all."
+    "hidden from the key do not count. Counters of the processes cover all "
+    "namespaces, so only a key for all of them sees these levels."
 )
 class ServiceLevel:
     definition: strawberry.Private[Definition]

@@ -177,7 +177,10 @@ def _of_graph(view: GraphView, level: ServiceLevel, now: datetime) -> LevelState
 
 
 def _of_counters(view: GraphView, level: ServiceLevel, now: datetime) -> LevelState:
-    found = sampled.read_samples(view, level.id, now - timedelta(days=level.window_days))
+    """Return the state of a level of samples; a caller who does not see everything sees none."""
+    since = now - timedelta(days=level.window_days)
+    is_shown = view.visibility.is_unrestricted
+    found = sampled.read_samples(view, level.id, since) if is_shown else []
     if level.budget is Budget.DAYS:
         values = _values_of_days(level, found)
         last = values[-1].value if values else None
