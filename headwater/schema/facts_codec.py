@@ -51,7 +51,8 @@ def pack(facts: msgspec.Struct) -> bytes:
 
 def pack_json(text: bytes) -> bytes:
     """Pack facts that are JSON already."""
-    return _packing.packer.compress(text)
+    # A copy: the bytes from the packer keep the room of the whole text as long as they live.
+    return bytes(memoryview(_packing.packer.compress(text)))
 
 
 def unpack_json(packed: bytes) -> str:

@@ -8,7 +8,8 @@ graph never depends on it: only the number of reads and writes does.
 
 The cache also holds the deferred last-seen updates (`headwater.ingest.write.last_seen`).
 
-Each part is bounded; the oldest entries leave first.
+Each part is bounded; the oldest entries leave first. Facts and views hold what events report, such
+as plans and schemas, so their parts are bounded by bytes too.
 """
 
 from __future__ import annotations
@@ -45,7 +46,12 @@ EdgeKey = tuple[str, str, str, str]
 JOBS_MAX = DATASETS_MAX = 50_000
 RUNS_MAX = 20_000
 EDGES_MAX = DERIVATIONS_MAX = 300_000
+# Of each part of facts and of views, encoded. In memory they take two to three times as much.
+FACTS_BYTES_MAX = 64 * 2**20
+RUNS_BYTES_MAX = 32 * 2**20
+_ENTRY_BYTES = 200
 _OVERFLOW = 1.25
+_encoder = msgspec.msgpack.Encoder()
 _MISSING = object()
 
 
@@ -60,6 +66,56 @@ class Bounded(dict[K, V], Generic[K, V]):
         """Remove the oldest entries beyond `size_max`."""
         for key in list(islice(self, max(len(self) - self.size_max, 0))):
             del self[key]
+
+    @property
+    def is_overfull(self) -> bool:
+        """Return True if it has far more entries than `trim` would leave."""
+        return len(self) > _OVERFLOW * self.size_max
+
+
+class BoundedByBytes(Bounded[K, V]):
+    """A bounded dict whose values have at most `bytes_max` bytes, encoded, after a `trim`."""
+
+    def __init__(self, size_max: int, bytes_max: int) -> None:
+        super().__init__(size_max)
+        self.bytes_max = bytes_max
+        self.bytes = 0
+        self._sizes: dict[K, int] = {}
+
+    def __setitem__(self, key: K, value: V) -> None:
+        size = _ENTRY_BYTES + len(_encoder.encode(value))
+        self.bytes += size - self._sizes.get(key, 0)
+        self._sizes[key] = size
+        super().__setitem__(key, value)
+
+    def __delitem__(self, key: K) -> None:
+        super().__delitem__(key)
+        self.bytes -= self._sizes.pop(key)
+
+    def update(  # type: ignore[override]
+        self, entries: Mapping[K, V] | Iterable[tuple[K, V]]
+    ) -> None:
+        """Store entries."""
+        for key, value in dict(entries).items():
+            self[key] = value
+
+    def take(self, key: K) -> V | None:
+        """Remove a value and return it; None if there is none."""
+        value = self.get(key)
+        if key in self:
+            del self[key]
+        return value
+
+    def trim(self) -> None:
+        """Remove the oldest entries beyond `size_max`, and until `bytes_max` holds."""
+        super().trim()
+        while self.bytes > self.bytes_max:
+            del self[next(iter(self))]
+
+    @property
+    def is_overfull(self) -> bool:
+        """Return True if it is far larger than `trim` would leave it."""
+        return super().is_overfull or self.bytes > _OVERFLOW * self.bytes_max
 
 
 class DeferredUpdates(NamedTuple):
@@ -121,15 +177,17 @@ class WriteCache:
         self.deferred = DeferredUpdates({}, {}, {})
         # The spool position before the delta that is being written.
         self.position = 0
-        self.jobs: Bounded[str, JobFacts] = Bounded(JOBS_MAX)
+        self.jobs: BoundedByBytes[str, JobFacts] = BoundedByBytes(JOBS_MAX, FACTS_BYTES_MAX)
         # None: the graph does not have the run.
-        self.runs: Bounded[str, RunFacts | None] = Bounded(RUNS_MAX)
+        self.runs: BoundedByBytes[str, RunFacts | None] = BoundedByBytes(RUNS_MAX, RUNS_BYTES_MAX)
         # The horizons at which the graph was rolled up; None: not read yet.
         self.horizons: list[Horizon] | None = None
         # Projections of runs whose datasets have no aliases.
-        self.run_views: Bounded[str, RunView] = Bounded(RUNS_MAX)
+        self.run_views: BoundedByBytes[str, RunView] = BoundedByBytes(RUNS_MAX, RUNS_BYTES_MAX)
         # By canonical urn: the facts reported under each name of the dataset.
-        self.datasets: Bounded[str, dict[str, DatasetFacts]] = Bounded(DATASETS_MAX)
+        self.datasets: BoundedByBytes[str, dict[str, DatasetFacts]] = BoundedByBytes(
+            DATASETS_MAX, FACTS_BYTES_MAX
+        )
         self._canonical_urns: Bounded[str, str] = Bounded(2 * DATASETS_MAX)
         self.edges: Bounded[EdgeKey, CachedEdge] = Bounded(EDGES_MAX)
         # The jobs that contain a job.
@@ -180,8 +238,7 @@ class WriteCache:
     @property
     def is_overfull(self) -> bool:
         """Return True if deferred updates must be written, because their parts are too large."""
-        parts = (self.jobs, self.datasets, self.edges)
-        return any(len(part) > _OVERFLOW * part.size_max for part in parts)
+        return self.jobs.is_overfull or self.datasets.is_overfull or self.edges.is_overfull
 
     def trim(self) -> None:
         """Remove the oldest entries of each part that is too large.

@@ -198,7 +198,7 @@ def _project_run(
     context: WriteContext, urn: str, old: RunFacts | None, new: RunFacts
 ) -> tuple[RunView | None, RunView]:
     names, cached = context.datasets.names, context.cache.run_views
-    cached_view = cached.pop(urn, None)
+    cached_view = cached.take(urn)
     view = run_view(new, names)
     if not names:
         cached[urn] = view

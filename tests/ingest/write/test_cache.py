@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from typing import Any
@@ -13,10 +15,16 @@ from headwater.cypher.driver.database import Database, Transaction
 from headwater.cypher.driver.write_lock import acquire_write_lock
 from headwater.ingest.fold import fold
 from headwater.ingest.write import cache as cache_module
-from headwater.ingest.write.cache import Bounded, CachedEdge, WriteCache
+from headwater.ingest.write.cache import (
+    RUNS_BYTES_MAX,
+    Bounded,
+    BoundedByBytes,
+    CachedEdge,
+    WriteCache,
+)
 from headwater.ingest.write.transaction import Checkpoint, CheckpointMovedError, WriteRequest, write
 from headwater.schema.events import parse
-from headwater.schema.facts import DatasetFacts, JobFacts, Name, Span
+from headwater.schema.facts import DatasetFacts, JobFacts, LwwRegister, Name, RunFacts, Span
 from tests.canonical import canonical, empty
 from tests.event_builders import edge, run_event, write_batch
 from tests.run_builders import SPOOL
@@ -188,3 +196,76 @@ def test_every_transaction_under_the_lock_is_one_revision(database: Database) ->
         with database.write() as transaction:
             found.append(acquire_write_lock(transaction, "test"))
     assert found == [found[0], found[0] + 1, found[0] + 2]
+
+
+def test_facts_are_bounded_by_their_bytes() -> None:
+    runs: BoundedByBytes[str, RunFacts | None] = BoundedByBytes(1_000, 20_000)
+    runs.update({"missing": None})
+    empty_bytes = runs.bytes
+    for number in range(10):
+        runs[f"run:{number}"] = RunFacts(f"{number}", facets={"plan": facet("x" * 5_000)})
+    assert runs.is_overfull
+    runs.trim()
+    assert list(runs) == ["run:7", "run:8", "run:9"], "three of 5.2 kB fit, a fourth does not"
+    assert 15_000 < runs.bytes <= 20_000
+    runs["run:8"] = RunFacts("8")
+    assert 10_000 < runs.bytes < 11_500, "a smaller value replaces the larger one"
+    assert runs.take("run:9") == RunFacts("9", facets={"plan": facet("x" * 5_000)})
+    assert runs.take("run:9") is None
+    del runs["run:7"]
+    runs["run:8"] = None
+    assert runs.bytes == empty_bytes
+
+
+def test_a_value_beyond_the_bound_leaves_with_the_next_trim() -> None:
+    runs: BoundedByBytes[str, RunFacts] = BoundedByBytes(1_000, 20_000)
+    runs["run:large"] = RunFacts("large", facets={"plan": facet("x" * 30_000)})
+    assert runs["run:large"].run_id == "large"
+    runs.trim()
+    assert (len(runs), runs.bytes) == (0, 0)
+
+
+def facet(text: str) -> LwwRegister:
+    return LwwRegister(1, 0, text)
+
+
+def test_unique_facets_do_not_make_the_memory_grow() -> None:
+    """1,200 runs with 160 kB of facets each are parsed, folded, projected and cached."""
+    done = subprocess.run(
+        [sys.executable, "-c", _UNIQUE_FACETS], check=True, capture_output=True, text=True
+    )
+    half, whole, cached = map(int, done.stdout.split())
+    print(f"{half >> 10} MB after 96 MB of facets, {whole >> 10} MB after 192 MB")
+    assert cached <= 2 * RUNS_BYTES_MAX
+    assert whole - half < 40 * 1024, "packed facts keep no more room than they need"
+
+
+_UNIQUE_FACETS = """
+import json
+from pathlib import Path
+from headwater.ingest.fold import fold
+from headwater.ingest.project import run_view
+from headwater.ingest.write.cache import WriteCache
+from headwater.schema.events import parse
+
+cache = WriteCache()
+
+def feed(first):
+    for number in range(first, first + 600):
+        facet = {"_producer": "p", "_schemaURL": "s", "text": f"{number:06} " * 570}
+        event = {
+            "eventTime": "2026-01-01T00:00:00Z", "eventType": "COMPLETE", "producer": "p",
+            "run": {"runId": f"r{number}", "facets": {f"my_{i}": facet for i in range(40)}},
+            "job": {"namespace": "n", "name": "j"},
+        }
+        for urn, facts in fold([parse(json.dumps(event).encode(), received=1)]).runs.items():
+            cache.runs[urn] = facts
+            cache.run_views[urn] = run_view(facts, {})
+        if number % 20 == 0:
+            cache.trim()
+    cache.trim()
+    status = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+
+print(feed(0), feed(600), cache.runs.bytes + cache.run_views.bytes)
+"""
