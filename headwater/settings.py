@@ -79,6 +79,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     neo4j_database: str = "neo4j"
     # A file with the authority of Neo4j's certificate, for bolt+s and neo4j+s; empty: the system's.
     neo4j_ca: str = ""
+    # Memory of the Neo4j that `headwater up` runs, in MiB. A transaction may use half of it.
+    neo4j_heap_mb: int = 512
     # The spool file; empty: `spool.db` in the home.
     spool: str = ""
     # The API answers 503 if the spool exceeds this size.
@@ -270,7 +272,6 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def neo4j_problem_path(self) -> Path:
-        """Return the file in which `headwater up` writes why its Neo4j does not work."""
         return self.home_path / "neo4j.problem"
 
     @property
@@ -360,6 +361,7 @@ def _validate(settings: Settings) -> None:
         "session_seconds",
         "heartbeat_timeout_seconds",
         "slow_event_seconds",
+        "neo4j_heap_mb",
         "connections_max",
         "body_memory_max",
         "log_bytes_max",

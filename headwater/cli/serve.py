@@ -182,12 +182,11 @@ def neo4j(
     from rich.console import Console
 
     from headwater.cli.stack import local_neo4j
-    from headwater.local.neo4j_settings import Sizes
 
     settings = settings_of(home)
     ended = threading.Event()
     set_on_signal(ended)
-    with local_neo4j(settings, bolt_port, sizes=Sizes(read_only=read_only)) as (_, running):
+    with local_neo4j(settings, bolt_port, read_only=read_only) as (_, running):
         if read_only and running.reused:
             raise HomeInUseError(
                 f"another program runs the Neo4j in {settings.home_path}, and may write",

@@ -38,7 +38,7 @@ from headwater.errors import HomeInUseError, ServerError
 from headwater.ingest.spool.spool import Spool
 from headwater.local.home import write_private
 from headwater.local.neo4j import LocalNeo4j, Running
-from headwater.local.neo4j_settings import Sizes
+from headwater.local.neo4j_settings import sizes_of_heap
 from headwater.local.ports import free_port, require_free_port
 from headwater.local.progress import show_jars
 from headwater.local.startup import StartupWatch
@@ -58,20 +58,19 @@ _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def local_neo4j(
-    settings: Settings, bolt_port: int, *, owner: str = "", sizes: Sizes | None = None
+    settings: Settings, bolt_port: int, *, read_only: bool = False
 ) -> Iterator[tuple[LocalNeo4j, Running]]:
     """Run the home's local Neo4j, fetching its jars first if needed; end it on exit if it was
-    started here, or by an owner of that name.
+    started here.
     """
     with show_jars() as progress:
         cache = settings.cache_path if settings.cache else None
         server = LocalNeo4j(
             settings.home_path,
             bolt_port,
-            sizes=sizes,
+            sizes=sizes_of_heap(settings.neo4j_heap_mb, read_only=read_only),
             cache=cache,
             progress=progress,
-            owner=owner,
         )
         running = server.start()
     try:
@@ -217,6 +216,7 @@ class Stack:
             self._neo4j = LocalNeo4j(
                 settings.home_path,
                 self._bolt_port,
+                sizes=sizes_of_heap(settings.neo4j_heap_mb),
                 cache=settings.cache_path if settings.cache else None,
                 progress=progress,
                 owner="up",

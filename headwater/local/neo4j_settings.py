@@ -36,6 +36,11 @@ class Sizes:
     read_only: bool = False
 
 
+def sizes_of_heap(heap_mb: int, *, read_only: bool = False) -> Sizes:
+    """Return the limits for a heap of that many MiB; a transaction may use half of it."""
+    return Sizes(heap_mb=heap_mb, transaction_mb=heap_mb // 2, read_only=read_only)
+
+
 def neo4j_settings(bolt_address: str, sizes: Sizes) -> dict[str, str]:
     """Return the settings of a managed Neo4j.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headwater.local.neo4j_settings import Sizes, neo4j_conf, neo4j_settings
+from headwater.local.neo4j_settings import Sizes, neo4j_conf, neo4j_settings, sizes_of_heap
 
 
 def test_the_limits_are_in_the_settings() -> None:
@@ -23,3 +23,10 @@ def test_a_read_only_server_names_its_database() -> None:
     writing = neo4j_settings("127.0.0.1:0", Sizes())
     reading = neo4j_settings("127.0.0.1:0", Sizes(read_only=True))
     assert reading == {**writing, "server.databases.read_only": "neo4j"}
+
+
+def test_a_transaction_may_use_half_of_the_heap() -> None:
+    assert sizes_of_heap(512) == Sizes(), "the default"
+    assert sizes_of_heap(2_048, read_only=True) == Sizes(
+        heap_mb=2_048, transaction_mb=1_024, read_only=True
+    )

@@ -65,7 +65,7 @@ def translated(error: DriverError | Neo4jError) -> UnavailableError | QueryError
         )
     if "OutOfMemory" in (error.code or ""):
         # Neo4j calls this transient, but a retry would fail in the same way.
-        return QueryError(f"Neo4j stopped the query, it needs too much memory ({error.code})")
+        return QueryError(f"the query needs too much memory ({error.code}): {error.message}")
     if "TransactionTimedOut" in (error.code or ""):
         return TimedOutError(f"the time was up ({error.code}): {error.message}")
     if isinstance(error, TransientError | DatabaseError) or "Transaction" in (error.code or ""):
