@@ -97,7 +97,7 @@ class Program:
         """Send SIGTERM, as an orchestrator does; return the exit code."""
         assert self._process is not None
         self._process.terminate()
-        return self._process.wait(END_SECONDS_MAX)
+        return self._process.wait(END_SECONDS_MAX * slack())
 
     def output(self) -> str:
         return self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""

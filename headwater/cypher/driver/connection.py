@@ -63,6 +63,11 @@ def translated(error: DriverError | Neo4jError) -> UnavailableError | QueryError
             f"Neo4j does not answer: {error}",
             hint="Start it with `headwater up`, or name a running one with HEADWATER_NEO4J_URI.",
         )
+    if "DatabaseNotFound" in (error.code or ""):
+        return UnavailableError(
+            f"Neo4j has no such database: {error.message}",
+            hint="Set HEADWATER_NEO4J_DATABASE to one that `SHOW DATABASES` lists.",
+        )
     if "OutOfMemory" in (error.code or ""):
         # Neo4j calls this transient, but a retry would fail in the same way.
         return QueryError(f"the query needs too much memory ({error.code}): {error.message}")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.errors import QueryError
+from headwater.errors import QueryError, UnavailableError
+from tests.conftest import Neo4jServer
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -79,3 +82,11 @@ def test_an_exception_between_statements_commits_nothing(database: Database) -> 
     with pytest.raises(ZeroDivisionError):
         written()
     assert names(database) == []
+
+
+def test_a_missing_database_is_no_fault_of_the_query(neo4j_server: Neo4jServer) -> None:
+    server = neo4j_server
+    missing = Database(server.uri, server.user, server.password, database="nowhere")
+    with closing(missing), pytest.raises(UnavailableError, match="nowhere") as refusal:
+        missing.ask("RETURN 1", {})
+    assert "HEADWATER_NEO4J_DATABASE" in refusal.value.hint
