@@ -106,7 +106,7 @@ HARMLESS: list[dict[str, Any]] = [
         }
     },
     {
-        "type": "struct<password:string,token:int>",
+        "type": "struct<password:string,token:int,cookie:string>",
         "plan": "root |-- password: string (nullable = true)",
     },
     {"inputFields": [{"namespace": "s3://lake", "name": "users", "field": "api_key"}]},
