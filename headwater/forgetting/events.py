@@ -150,7 +150,8 @@ def rewrite_lake(
         for bounds, files in sorted(parts.items()):
             new = _rewrite_part(lake, spool, bounds, files, forgotten, found, dry_run)
             kept += new
-            removed += [file.name for file in files if file.name not in {n.name for n in new}]
+            names = {file.name for file in new}
+            removed += [file.name for file in files if file.name not in names]
         if sorted(kept) != sorted(one.files) and not dry_run:
             lake.add(spool, msgspec.structs.replace(one, files=sorted(kept)))
             for name in removed:

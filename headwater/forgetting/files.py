@@ -14,7 +14,7 @@ from pathlib import Path
 
 import apsw
 
-from headwater.ingest.receive.forgotten import Forgotten
+from headwater.ingest.receive.forgotten import Forgotten, is_json
 
 # The data of a local Neo4j, which is removed as a whole.
 NEO4J_DATA = "data"
@@ -108,9 +108,8 @@ def _rewrite_gzip(path: Path, data: bytes, forgotten: Forgotten, dry_run: bool) 
 
 def _rewrite_text(data: bytes, forgotten: Forgotten) -> bytes:
     """Return a text without the value: one document of JSON, or lines of JSON or text."""
-    new = forgotten.rewrite(data) if data[:1] in b"{[" else data
-    if new is not data:
-        return new
+    if is_json(data):
+        return forgotten.rewrite(data)
     return b"".join(forgotten.rewrite(line) for line in data.splitlines(keepends=True))
 
 

@@ -68,7 +68,7 @@ class Forgotten:
 
         In JSON only the strings and numbers that have a value change. A number becomes a string.
         """
-        if not _is_json(body):
+        if not is_json(body):
             text = body.decode("utf-8", "surrogateescape")
             clean = self.rewrite_text(text)
             return body if clean is text else clean.encode("utf-8", "surrogateescape")
@@ -175,7 +175,8 @@ def _hash(key: bytes, words: Iterable[_Word]) -> str:
     return hashlib.blake2b(data, key=key, digest_size=32).hexdigest()
 
 
-def _is_json(body: bytes) -> bool:
+def is_json(body: bytes) -> bool:
+    """Return True if a body is a document of JSON, also with lone surrogates."""
     try:
         msgspec.json.decode(body)
         return True

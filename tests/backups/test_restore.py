@@ -1,0 +1,48 @@
+"""Restored backups: which homes are refused, and what is kept."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from headwater.backups.backup import back_up
+from headwater.backups.manifest import BackupError
+from headwater.backups.restore import restore
+from headwater.errors import HomeInUseError
+from headwater.ingest.spool.reader import SpoolReader
+from headwater.ingest.spool.spool import Spool
+from headwater.settings import Settings
+from tests.backups.test_backup import settings  # noqa: F401
+
+
+def test_a_used_or_filled_home_is_refused(settings: Settings, tmp_path: Path) -> None:  # noqa: F811
+    target = tmp_path / "one"
+    back_up(settings, target)
+    with pytest.raises(BackupError, match=r"holds spool\.db already"):
+        restore(settings, target)
+    program = (
+        "import sys; from pathlib import Path; from headwater.ingest.spool.spool import Spool; "
+        "spool = Spool(Path(sys.argv[1])); print('open', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(settings.spool_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(HomeInUseError, match="another process uses the spool"):
+            restore(settings, target, replace=True)
+        other.communicate(b"")
+    with closing(Spool(settings.spool_path)) as spool:
+        assert spool.append([b"lost with the replacement"], received=9_000) == 61
+    done = restore(settings, target, replace=True)
+    assert done.replaced is not None
+    assert SpoolReader(done.replaced / "spool.db").count() == 61
+    assert SpoolReader(settings.spool_path).count() == 60
+    assert (done.replaced / "policies" / "team" / "owners.yaml").is_file()
+    assert done.replaced.stat().st_mode & 0o777 == 0o700

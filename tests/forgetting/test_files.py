@@ -1,0 +1,57 @@
+"""The other files of a home: rewritten as text or JSON, or removed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from headwater.forgetting.files import other_files, rewrite_file
+from headwater.ingest.receive.forgotten import Forgotten, hash_value, mask_of
+
+SEARCH = Forgotten(b"key", [hash_value(b"key", "ann smith")])
+MASK = mask_of(hash_value(b"key", "ann smith")[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("a.log", b'one\n{"by": "Ann Smith"}\nann smith\n', f'one\n{{"by": "{MASK}"}}\n{MASK}\n'),
+        ("a.json", b'{\n "x": ["ann", "smith", "ann_smith"]\n}', None),
+        ("a.log.gz", gzip.compress(b"ann smith"), MASK),
+    ],
+)
+def test_text_is_rewritten(tmp_path: Path, name: str, before: bytes, after: str | None) -> None:
+    path = tmp_path / name
+    path.write_bytes(before)
+    path.chmod(0o640)
+    assert rewrite_file(path, SEARCH, dry_run=True) == "files rewritten"
+    assert path.read_bytes() == before
+    assert rewrite_file(path, SEARCH, dry_run=False) == "files rewritten"
+    data = path.read_bytes()
+    data = gzip.decompress(data) if name.endswith(".gz") else data
+    if after is None:
+        assert json.loads(data) == {"x": ["ann", "smith", MASK]}
+    else:
+        assert data.decode() == after
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert rewrite_file(path, SEARCH, dry_run=False) == ""
+
+
+def test_a_binary_file_with_the_value_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "with.db").write_bytes(b"\0\1ann smith\0")
+    (tmp_path / "without.db").write_bytes(b"\0\1ann\0")
+    assert rewrite_file(tmp_path / "with.db", SEARCH, dry_run=False) == "files removed"
+    assert rewrite_file(tmp_path / "without.db", SEARCH, dry_run=False) == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["without.db"]
+
+
+def test_secrets_and_the_data_of_neo4j_are_left_out(tmp_path: Path) -> None:
+    for name in ("data/store", "logs/data/x.log", "redaction.key", "spool.db", "lake/x.parquet"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    excluded = {tmp_path / "spool.db", tmp_path / "lake"}
+    found = [str(path.relative_to(tmp_path)) for path in other_files(tmp_path, excluded)]
+    assert found == ["logs/data/x.log"]
