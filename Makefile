@@ -1,7 +1,7 @@
 # Start with `make demo`. Every target works on a fresh clone with Python >= 3.11 and Java 17 or 21.
 # Paths are relative, so the folder's own path may contain spaces.
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo demo test test-fast fuzz torture check fix docs pictures scenario-pictures site lock clean
+.PHONY: help setup setup-demo demo test test-fast fuzz torture check fix docs pictures scenario-pictures site sbom advisories lock clean
 MAKEFLAGS += --no-print-directory
 
 # The first Python that is new enough. PYTHON=... names another one.
@@ -88,6 +88,14 @@ scenario-pictures: setup ## Take pictures of scenarios during their fault into d
 
 site: setup ## Build docs/ as a site in docs/_build; a broken link fails.
 	@$(bin) sphinx -W --keep-going -q -b html docs docs/_build
+
+sbom: setup ## Write the list of all parts of the server with their hashes (CycloneDX) to build/sbom.json.
+	@mkdir -p build
+	@$(bin) cyclonedx_py requirements requirements-server.lock --pyproject pyproject.toml --output-reproducible \
+	  --output-format JSON --output-file build/sbom.json
+
+advisories: setup ## Check the server's packages for known weaknesses, if the advisory service answers.
+	@$(bin) scripts.advisories
 
 lock: setup ## Write the lock files from pyproject.toml; versions that still fit stay.
 	@$(compile) pyproject.toml --all-extras --group dev -o requirements.lock

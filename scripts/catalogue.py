@@ -9,6 +9,7 @@
 | policy-variables.md | every variable and ready-made rule of policies, from `headwater/governance/policies/*.toml` |
 | service-levels.md | every service level, from `headwater/health/service_levels/definitions.py` |
 | graph.md, graph.svg | every label, property and edge, from `headwater/schema/*.toml` |
+| licences.md | the licences of the server's packages, from their metadata |
 | schema.graphql | the GraphQL schema |
 | ../how-to/runbooks | every runbook, from `headwater/health/findings/runbook_pages/` |
 """
@@ -40,6 +41,7 @@ from headwater.graphql.schema import sdl
 from headwater.health.figures.definitions import FIGURES, Direction, FigureDefinition, Unit
 from headwater.health.service_levels.definitions import SERVICE_LEVELS, Budget, ServiceLevel
 from scripts.graph_page import graph_page, graph_picture
+from scripts.licences import licences_page
 from scripts.policy_page import policy_variables_page
 from scripts.runbook_pages import runbook_pages
 
@@ -377,6 +379,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "schema.graphql": sdl,
     **{f"../how-to/{name}": page for name, page in runbook_pages().items()},
     "service-levels.md": service_levels_page,
+    "licences.md": licences_page,
 }
 
 

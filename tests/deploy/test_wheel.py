@@ -4,6 +4,7 @@ it.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import zipfile
@@ -52,9 +53,8 @@ print(headwater.__file__)
 """
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
+def built(folder: Path) -> Path:
+    """Return a wheel that was built into a folder."""
     command = [
         sys.executable,
         "-m",
@@ -65,9 +65,19 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--directory",
         str(folder),
     ]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    (built,) = folder.glob("headwater-*.whl")
-    return built
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": "1764000000"}
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
+    (wheel,) = folder.glob("headwater-*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(tmp_path_factory.mktemp("wheel"))
+
+
+def test_a_second_build_has_the_same_bytes(wheel: Path, tmp_path: Path) -> None:
+    assert built(tmp_path).read_bytes() == wheel.read_bytes()
 
 
 def test_it_holds_every_file_read_at_run_time(wheel: Path) -> None:
