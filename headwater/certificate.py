@@ -109,7 +109,7 @@ def context_of_own_server(certificate: Path) -> ssl.SSLContext:
 
 
 def _state_of(files: list[Path]) -> list[tuple[int, int, int] | None]:
-    """Return what changes when a file changes: its time, size and inode; None if it is missing."""
+    """Return the time, size and inode of each file; None for a missing one."""
     states: list[tuple[int, int, int] | None] = []
     for file in files:
         try:

@@ -26,6 +26,8 @@ from headwater.access import http as access
 from headwater.access import session_http
 from headwater.access.guard import Guard, principal_of
 from headwater.access.keys import Keys
+from headwater.access.limit_store import Limits, LimitStore
+from headwater.access.limits import FailedSignIns, Limiter
 from headwater.access.log import AccessLog
 from headwater.access.oidc.sign_on import provider_name, sign_on_of
 from headwater.access.oidc_http import code_flow_of, oidc_routes
@@ -48,8 +50,8 @@ from headwater.governance.policies.store import policy_store
 from headwater.graphql.context import Installation
 from headwater.graphql.persisted_queries import PersistedQueries, read_trusted_queries
 from headwater.graphql.transport.http import graphql_routes
+from headwater.health import callers, metrics
 from headwater.health import http as health
-from headwater.health import metrics
 from headwater.health.alerts.delivery_metrics import DeliveryMetrics
 from headwater.health.figures.daily import run_daily_snapshots
 from headwater.health.own_spans import start_own_spans
@@ -119,7 +121,8 @@ class Components:
         self.settings = settings
         self.certificate = certificate
         self.access_store = AccessStore(settings.access_path)
-        self.guard = _guard(self.access_store, settings)
+        self.limiter = _limiter(self.access_store, settings)
+        self.guard = _guard(self.access_store, settings, self.limiter)
         self.tile_tokens = TileTokens(
             self.guard.keys, settings.tile_key_path, required=settings.keys_required
         )
@@ -139,6 +142,7 @@ class Components:
             self.committer,
             allow_missing_event_time=settings.allow_missing_event_time,
             forgotten=load_forgotten(settings.forgotten_path, key),
+            on_accepted=self.limiter.charge,
         )
         self.database = connect(settings)
         cache = CacheRefresher(self.database) if settings.lineage_cache else None
@@ -287,7 +291,20 @@ def _repository_root(settings: Settings) -> Path | None:
     return root
 
 
-def _guard(store: AccessStore, settings: Settings) -> Guard:
+def _limiter(store: AccessStore, settings: Settings) -> Limiter:
+    defaults = Limits(
+        settings.requests_per_second, settings.events_per_second, settings.requests_at_once
+    )
+    return Limiter(
+        LimitStore(store),
+        defaults,
+        shared=settings.shared_requests,
+        on_request=callers.observe_request,
+        on_events=callers.observe_events,
+    )
+
+
+def _guard(store: AccessStore, settings: Settings, limiter: Limiter) -> Guard:
     keys, sign_on = Keys(store), sign_on_of(settings)
     sessions = Sessions(
         keys,
@@ -304,6 +321,8 @@ def _guard(store: AccessStore, settings: Settings) -> Guard:
         wants_certificates=bool(settings.tls_client_ca),
         sign_on=sign_on,
     )
+    guard.limiter = limiter
+    guard.failed_sign_ins = FailedSignIns(settings.failed_sign_ins_per_minute)
     if guard.required and sign_on is None and not guard.keys.has_valid_key():
         store.close()
         raise SettingsError(

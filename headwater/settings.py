@@ -43,6 +43,15 @@ _DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
 # Schemes of Neo4j with TLS and a checked certificate.
 ENCRYPTED_SCHEMES = ("bolt+s", "neo4j+s")
 LOG_FORMATS = ("console", "json")
+_ABOVE_ZERO = (  # noqa: SIM905
+    "event_bytes_max batch_bytes_max spool_bytes_max fold_events_max "
+    "query_cost_max session_seconds heartbeat_timeout_seconds slow_event_seconds "
+    "neo4j_heap_mb connections_max body_memory_max log_bytes_max log_files_max"
+).split()
+_FROM_ZERO = (  # noqa: SIM905
+    "storage_price storage_cost_target requests_per_second events_per_second "
+    "requests_at_once shared_requests failed_sign_ins_per_minute"
+).split()
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -60,14 +69,12 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     require_keys: bool = False
     # Let every caller use the API: in a private network, or behind a proxy that authenticates.
     allow_anonymous: bool = False
-    # Files of the certificate and its key, in PEM: the API then speaks TLS. New files count from
-    # the next connection on.
+    # Files of the certificate and its key, in PEM: the API then speaks TLS.
     tls_cert: str = ""
     tls_key: str = ""
     # A file with the authority of client certificates: sending events then needs one.
     tls_client_ca: str = ""
-    # IP addresses and networks of reverse proxies, separated by commas. `X-Forwarded-For` and
-    # `X-Forwarded-Proto` count from them only.
+    # IP addresses and networks of reverse proxies: `X-Forwarded-*` counts from them only.
     proxy_addresses: str = ""
     neo4j_uri: str = "bolt://127.0.0.1:7687"
     neo4j_user: str = "neo4j"
@@ -122,6 +129,14 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     # Open connections of the API, and the bytes of all bodies that it holds at one time.
     connections_max: int = 1_000
     body_memory_max: int = 256 * 2**20
+    # Limits of each caller (docs/how-to/limits.md), for one without limits of its own; 0: none.
+    requests_per_second: float = 0.0
+    events_per_second: float = 0.0
+    requests_at_once: int = 0
+    # The requests in work that active callers with keys share at one time; 0: no shares.
+    shared_requests: int = 32
+    # Failed sign-ins of one address within a minute; further ones get 429. 0: no bound.
+    failed_sign_ins_per_minute: int = 10
     # Names by which clients without keys may call this server, separated by commas.
     allowed_hosts: str = ""
     # An event whose transaction timed out is tried a last time, alone, with this time limit; then
@@ -352,21 +367,7 @@ def _validate(settings: Settings) -> None:
         raise SettingsError(
             "HEADWATER_REQUIRE_KEYS and HEADWATER_ALLOW_ANONYMOUS exclude each other"
         )
-    for name in (
-        "event_bytes_max",
-        "batch_bytes_max",
-        "spool_bytes_max",
-        "fold_events_max",
-        "query_cost_max",
-        "session_seconds",
-        "heartbeat_timeout_seconds",
-        "slow_event_seconds",
-        "neo4j_heap_mb",
-        "connections_max",
-        "body_memory_max",
-        "log_bytes_max",
-        "log_files_max",
-    ):
+    for name in _ABOVE_ZERO:
         if getattr(settings, name) <= 0:
             raise SettingsError(f"{PREFIX}{name.upper()} must be above 0")
     if 0 < len(settings.redaction_key) < REDACTION_KEY_CHARACTERS_MIN:
@@ -378,7 +379,7 @@ def _validate(settings: Settings) -> None:
         ("TILE_ORIGINS", settings.tile_origin_set),
     ):
         _validate_origins(name, origins)
-    for name in ("storage_price", "storage_cost_target"):
+    for name in _FROM_ZERO:
         if not 0 <= getattr(settings, name) < float("inf"):
             raise SettingsError(f"{PREFIX}{name.upper()} must be a number from 0")
     _validate_neo4j_uri(settings.neo4j_uri)
@@ -405,10 +406,7 @@ def _validate_tls(settings: Settings) -> None:
             hint="Name the file of the certificate and the file of its key.",
         )
     if settings.tls_client_ca and not settings.tls_cert:
-        raise SettingsError(
-            "HEADWATER_TLS_CLIENT_CA needs HEADWATER_TLS_CERT and HEADWATER_TLS_KEY: without TLS "
-            "no client sends a certificate"
-        )
+        raise SettingsError("HEADWATER_TLS_CLIENT_CA needs HEADWATER_TLS_CERT and its key")
     for proxy in settings.proxies:
         try:
             ip_network(proxy)

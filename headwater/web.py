@@ -74,8 +74,14 @@ def error_response(error: HeadwaterError) -> Response:
         content["field"] = error.field
     if error.hint:
         content["hint"] = error.hint
-    headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if error.status == 503 else {}
-    return json_response({"error": content}, error.status, headers)
+    return json_response({"error": content}, error.status, _retry_headers(error))
+
+
+def _retry_headers(error: HeadwaterError) -> dict[str, str]:
+    """Return when to send again after an error that passes."""
+    if error.status not in (429, 503):
+        return {}
+    return {"Retry-After": str(getattr(error, "retry_after_seconds", RETRY_AFTER_SECONDS))}
 
 
 class MarquezError(msgspec.Struct, omit_defaults=True):
@@ -99,9 +105,8 @@ def error_response_at(error: HeadwaterError, method: str, path: str) -> Response
     """Convert an error to the response of its path: in Marquez' form or in Headwater's own."""
     if not is_marquez(method, path):
         return error_response(error)
-    headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if error.status == 503 else {}
     body = MarquezError(error.status, error.message, error.hint)
-    return json_response(body, error.status, headers)
+    return json_response(body, error.status, _retry_headers(error))
 
 
 def json_response(

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
+from contextlib import AsyncExitStack
 from dataclasses import replace
 
 import anyio.to_thread
@@ -26,6 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from headwater.access.keys import Keys, is_key
+from headwater.access.limits import FailedSignIns, Limiter, OverLimitError
 from headwater.access.log import AccessLog
 from headwater.access.oidc.sign_on import SignOn, is_token
 from headwater.access.principal import (
@@ -33,6 +35,7 @@ from headwater.access.principal import (
     CLIENT_CERTIFICATE,
     UNAUTHENTICATED,
     Principal,
+    Scope,
 )
 from headwater.access.rules import OPEN, Rule, rule_of_route
 from headwater.access.session_cookie import may_count, token_of
@@ -41,6 +44,8 @@ from headwater.errors import ForbiddenError, HeadwaterError, UnauthorizedError
 from headwater.logs.request_id import bind_principal
 from headwater.web import error_response_at
 
+# A monitor of the server must see a caller at its limits, also its own.
+_UNLIMITED = frozenset({"/metrics"})
 _HINT = (
     "Send `Authorization: Bearer hw_...`; `headwater keys create NAME --scope read` creates a key."
 )
@@ -71,6 +76,9 @@ class Guard:
         self.sign_on = sign_on
         # While the provider is slow, further tokens with unknown keys wait for this one thread.
         self._asking = anyio.CapacityLimiter(1)
+        # Without them nothing is limited.
+        self.limiter: Limiter | None = None
+        self.failed_sign_ins = FailedSignIns(0)
 
     def authenticate(self, authorization: str) -> Principal:
         """Return the principal of an `Authorization` header: a bearer token, or the password of a
@@ -192,7 +200,27 @@ class _Guarded:
                     MutableHeaders(scope=message).setdefault("cache-control", "no-store")
             await send(message)
 
-        await self._app(scope, receive, send_checked)
+        async with AsyncExitStack() as places:
+            try:
+                await self._enter(places, principal, scope, rule)
+            except OverLimitError as error:
+                await _answer(error, scope["method"], self._path)(scope, receive, send)
+                return
+            await self._app(scope, receive, send_checked)
+
+    async def _enter(
+        self, places: AsyncExitStack, principal: Principal, scope: Connection, rule: Rule
+    ) -> None:
+        """Wait for a place for a request within the limits of its caller. Raises OverLimitError."""
+        is_limited = rule != OPEN or self._path.startswith("/graphql")
+        if self._guard.limiter is None or not is_limited or self._path in _UNLIMITED:
+            return
+        has_key = principal not in (ANONYMOUS, UNAUTHENTICATED)
+        address = "" if has_key else (scope.get("client") or ("", 0))[0] or "unknown"
+        is_ingest = rule is Scope.INGEST
+        await places.enter_async_context(
+            self._guard.limiter.admit(principal.name, address=address, is_ingest=is_ingest)
+        )
 
     async def _refuse(self, principal: Principal, scope: Connection, error: HeadwaterError) -> None:
         if error.status not in (401, 403):

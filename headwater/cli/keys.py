@@ -1,4 +1,4 @@
-"""Commands about access: `keys create`, `list`, `revoke`, `end-sessions` and `log`."""
+"""Commands about access: `keys create`, `list`, `revoke`, `limit`, `end-sessions` and `log`."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = ["id", "name", "scopes", "namespaces", "created", "expires", "state"]
 _NEVER = "never"
+_LIMITS = ["name", "requests", "events", "concurrency"]
 
 
 def create(
@@ -97,6 +98,65 @@ def revoke(
         print(f"revoked: {key.name} ({key.id})")
 
 
+def limit(
+    name: Annotated[
+        str | None, typer.Argument(help="Name of a key, or of a person who signs in.")
+    ] = None,
+    requests: Annotated[
+        float | None, typer.Option(help="Requests a second.", show_default="no limit")
+    ] = None,
+    events: Annotated[
+        float | None,
+        typer.Option(help="Events a second; a batch counts its events.", show_default="no limit"),
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(help="Requests at one time.", show_default="no limit")
+    ] = None,
+    clear: Annotated[
+        bool,
+        typer.Option("--clear", help="Remove the limits of NAME; those of the settings count."),
+    ] = False,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Limit a caller by its name, or list all limits. Running APIs follow within two seconds.
+
+    The given limits replace all earlier ones of NAME, and 0 is no limit. For example:
+    headwater keys limit nightly-ci --events 200 --concurrency 4"""
+    from headwater.access.keys import Keys
+    from headwater.access.limit_store import Limits, LimitStore
+    from headwater.cli import render
+
+    given = [value is not None for value in (requests, events, concurrency)]
+    if clear == any(given) and (clear or name is not None):
+        raise typer.BadParameter("give --clear, or one of --requests, --events and --concurrency")
+    if name is None and (clear or any(given)):
+        raise typer.BadParameter("a limit needs the NAME of a caller")
+    settings = settings_of(home)
+    with access_store(settings) as store:
+        limits = LimitStore(store)
+        if name is not None and clear:
+            limits.remove(name)
+        elif name is not None:
+            limits.set(name, Limits(requests or 0.0, events or 0.0, concurrency or 0))
+            if all(key.name != name for key in Keys(store).list()):
+                render.warn(
+                    f"no key has the name {name!r}; the limits are for a person of that name"
+                )
+        found = [{"name": one, **asdict(own)} for one, own in limits.list().items()]
+    if name is not None:
+        record(
+            settings,
+            "keys limit",
+            name=name,
+            clear=clear,
+            requests=requests,
+            events=events,
+            concurrency=concurrency,
+        )
+    render.print_rows(_LIMITS, found, as_json=as_json)
+
+
 def end_sessions(home: Home = None) -> None:
     """End every session of the page; their keys stay valid."""
     from headwater.access.secret_file import replace_secret
@@ -154,6 +214,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "create": create,
     "list": list_keys,
     "revoke": revoke,
+    "limit": limit,
     "end-sessions": end_sessions,
     "log": log,
 }

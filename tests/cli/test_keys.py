@@ -84,3 +84,27 @@ def test_all_sessions_of_the_page_end(tmp_path: Path) -> None:
         sessions.session(token)
     assert Keys(store).principal(key).name == "ann"
     store.close()
+
+
+def test_limits_of_a_caller(tmp_path: Path) -> None:
+    run(tmp_path, "create", "ci", "--scope", "ingest")
+    made = run(tmp_path, "limit", "ci", "--events", "200", "--concurrency", "4", "--json")
+    limits = {"name": "ci", "requests": 0.0, "events": 200.0, "concurrency": 4}
+    assert json.loads(made.stdout) == [limits]
+    assert made.stderr == ""
+    # A person who signs in has no key, and neither has a misspelt name.
+    assert "no key has the name 'c1'" in run(tmp_path, "limit", "c1", "--requests", "5").stderr
+    assert [one["name"] for one in json.loads(run(tmp_path, "limit", "--json").stdout)] == [
+        "c1",
+        "ci",
+    ]
+    run(tmp_path, "limit", "c1", "--clear")
+    assert json.loads(run(tmp_path, "limit", "--json").stdout) == [limits]
+    with pytest.raises(NotFoundError, match="'c1' has no limits"):
+        run(tmp_path, "limit", "c1", "--clear")
+    for words in (["ci"], ["ci", "--clear", "--events", "1"], ["--events", "1"], ["--clear"]):
+        assert run(tmp_path, "limit", *words).exit_code == 2, words
+    with pytest.raises(QueryError, match="must be a number from 0"):
+        run(tmp_path, "limit", "ci", "--events", "-1")
+    log = json.loads(run(tmp_path, "log", "--json").stdout)
+    assert log[0]["action"] == "keys limit"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -34,12 +34,14 @@ class EventAcceptor:
         *,
         allow_missing_event_time: bool = False,
         forgotten: Forgotten | None = None,
+        on_accepted: Callable[[], object] = lambda: None,
     ) -> None:
         self._redactor = redactor
         self._forgotten = forgotten
         self._naming = naming
         self._committer = committer
         self._allow_missing_event_time = allow_missing_event_time
+        self._on_accepted = on_accepted
 
     def accept(
         self, principal: Principal, body: bytes, received: int, trace: RequestTrace | None = None
@@ -58,6 +60,7 @@ class EventAcceptor:
         parsed = event if redacted is body else None
         authorize_event(principal, redacted, self._naming, parsed)
         stored = own_facets_only(principal, redacted, self._naming, parsed)
+        self._on_accepted()
         return stored if trace is None else with_trace(stored, event, trace)
 
     def append(self, bodies: list[bytes]) -> asyncio.Future[int]:
