@@ -98,6 +98,30 @@ def test_a_password_is_never_shown() -> None:
     assert "hunter2" not in repr(load({"HEADWATER_REDACTION_KEY": "hunter2" * 3}))
 
 
+# Settings without which another one is refused.
+TLS = {"HEADWATER_TLS_CERT": "cert.pem", "HEADWATER_TLS_KEY": "key.pem"}
+OIDC = {
+    "HEADWATER_OIDC_ISSUER": "https://idp.example.com",
+    "HEADWATER_OIDC_AUDIENCE": "headwater",
+    "HEADWATER_OIDC_CLIENT_ID": "page",
+    "HEADWATER_PUBLIC_URL": "https://headwater.example.com",
+}
+COMPANIONS: dict[str, dict[str, str]] = {
+    **dict.fromkeys(("tls_cert", "tls_key", "tls_client_ca"), TLS),
+    "neo4j_ca": {"HEADWATER_NEO4J_URI": "bolt+s://graph.example.com:7687"},
+    **dict.fromkeys(
+        (
+            "oidc_issuer",
+            "oidc_audience",
+            "oidc_client_id",
+            "oidc_client_secret_file",
+            "oidc_roles_file",
+        ),
+        OIDC,
+    ),
+}
+
+
 @pytest.mark.parametrize("field", msgspec.structs.fields(Settings), ids=lambda field: field.name)
 def test_every_setting_can_be_set_by_its_variable(field: Any) -> None:
     texts: dict[Any, str] = {int: "7", float: "7", bool: "true"}
@@ -106,10 +130,13 @@ def test_every_setting_can_be_set_by_its_variable(field: Any) -> None:
     texts_by_name = {"host": "localhost", "log_format": "json"}
     texts_by_name |= dict.fromkeys(("cors_origins", "tile_origins", "public_url"), origin)
     texts_by_name["neo4j_uri"] = "bolt+s://graph.example.com:7687"
+    texts_by_name["proxy_addresses"] = "10.0.0.0/24"
+    texts_by_name["oidc_issuer"] = "https://idp.example.com/realms/data"
     texts_by_name["trace_url"] = f"{origin}/{{traceId}}"
     text = texts_by_name.get(field.name, text)
     value: Any = {"7": 7, "true": True}.get(text, text)
-    assert getattr(load({PREFIX + field.name.upper(): text}), field.name) == value
+    environment = COMPANIONS.get(field.name, {}) | {PREFIX + field.name.upper(): text}
+    assert getattr(load(environment), field.name) == value
 
 
 def test_keys_are_required_on_public_hosts() -> None:

@@ -28,7 +28,7 @@ def event(job: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def acceptor(path: Path, **options: bool) -> tuple[EventAcceptor, GroupCommitter]:
+def acceptor(path: Path, **options: Any) -> tuple[EventAcceptor, GroupCommitter]:
     committer = GroupCommitter(Spool(path))
     return EventAcceptor(Redactor(b"key"), load_naming(), committer, **options), committer
 
