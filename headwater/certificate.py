@@ -36,11 +36,6 @@ class ServerCertificate:
         self.context = self._current
         self.context.sni_callback = self._choose
 
-    @property
-    def checks_clients(self) -> bool:
-        """Return True if clients may send certificates."""
-        return self._client_ca is not None
-
     def reload(self) -> None:
         """Take the content of the files if they changed and can be used."""
         with self._turn:

@@ -25,7 +25,7 @@ from starlette.routing import BaseRoute
 from headwater.access import http as access
 from headwater.access import session_http
 from headwater.access.guard import Guard, principal_of
-from headwater.access.keys import Keys
+from headwater.access.keys import Keys, create_first_key
 from headwater.access.limit_store import Limits, LimitStore
 from headwater.access.limits import FailedSignIns, Limiter
 from headwater.access.log import AccessLog
@@ -323,6 +323,8 @@ def _guard(store: AccessStore, settings: Settings, limiter: Limiter) -> Guard:
     )
     guard.limiter = limiter
     guard.failed_sign_ins = FailedSignIns(settings.failed_sign_ins_per_minute)
+    if guard.required and settings.first_key_file and not keys.list():
+        create_first_key(keys, Path(settings.first_key_file).expanduser())
     if guard.required and sign_on is None and not guard.keys.has_valid_key():
         store.close()
         raise SettingsError(

@@ -67,6 +67,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     port: int = 8000
     # Require keys on loopback too.
     require_keys: bool = False
+    # A file for the first key, with scopes ingest and read, if keys are required and none exists.
+    first_key_file: str = ""
     # Let every caller use the API: in a private network, or behind a proxy that authenticates.
     allow_anonymous: bool = False
     # Files of the certificate and its key, in PEM: the API then speaks TLS.

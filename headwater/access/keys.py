@@ -10,18 +10,22 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import logging
 import re
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from headwater.access.principal import Principal, Scope
+from headwater.access.secret_file import create_private
 from headwater.access.store import AccessStore
-from headwater.errors import NotFoundError, QueryError, UnauthorizedError
+from headwater.errors import NotFoundError, QueryError, SettingsError, UnauthorizedError
 from headwater.schema.visibility import ALL, Visibility
 
+_log = logging.getLogger(__name__)
 DAYS_DEFAULT = 365
 NAME_CHARACTERS_MAX = 100
 _KEY = re.compile(r"hw_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
@@ -163,6 +167,22 @@ class Keys:
         with self._store.read() as connection:
             rows = list(connection.execute(f"SELECT {_COLUMNS} FROM key WHERE id = ?", (id,)))
         return _key(rows[0])
+
+
+def create_first_key(keys: Keys, path: Path) -> None:
+    """Create a key with scopes ingest and read, and write its text into a private file.
+
+    An existing file stays, and no key is created. Raises SettingsError if it cannot be written.
+    """
+    if path.exists():
+        return
+    token, key = keys.create("first", (Scope.INGEST, Scope.READ))
+    try:
+        create_private(path, f"{token}\n".encode())
+    except OSError as error:
+        keys.revoke(key.id)
+        raise SettingsError(f"HEADWATER_FIRST_KEY_FILE: {error}") from error
+    _log.info("first_key_created path=%s", path)
 
 
 def is_key(text: str) -> bool:

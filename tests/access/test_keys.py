@@ -8,10 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from headwater.access.keys import Keys
+from headwater.access.keys import Keys, create_first_key
 from headwater.access.principal import Principal, Scope, scopes_of
 from headwater.access.store import AccessStore
-from headwater.errors import ForbiddenError, NotFoundError, QueryError, UnauthorizedError
+from headwater.errors import (
+    ForbiddenError,
+    NotFoundError,
+    QueryError,
+    SettingsError,
+    UnauthorizedError,
+)
 from headwater.schema.visibility import UNRESTRICTED, Visibility
 
 
@@ -127,6 +133,24 @@ def test_two_processes_create_the_same_name_at_once(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert (len(created), len(refused)) == (1, 3)
+
+
+def test_the_first_key_is_written_to_a_private_file_once(keys: Keys, tmp_path: Path) -> None:
+    path = tmp_path / "first.key"
+    create_first_key(keys, path)
+    token = path.read_text().strip()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert keys.principal(token) == Principal("first", frozenset({Scope.INGEST, Scope.READ}))
+    create_first_key(keys, path)
+    assert [key.name for key in keys.list()] == ["first"]
+    assert path.read_text().strip() == token
+
+
+def test_a_first_key_that_cannot_be_written_is_revoked(keys: Keys, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SettingsError, match="HEADWATER_FIRST_KEY_FILE"):
+        create_first_key(keys, tmp_path / "file" / "first.key")
+    assert [key.state for key in keys.list()] == ["revoked"]
 
 
 def test_scopes() -> None:
