@@ -21,7 +21,6 @@ from headwater.access.store import AccessStore
 from tests.access.oidc.issuer import Issuer, serving_issuer
 from tests.access.test_session_http import client_of
 
-NOW = int(time.time())
 EC = jwk.ECKey.generate_key("P-256", {"kid": "ec"})
 OKP = jwk.OKPKey.generate_key("Ed25519", {"kid": "okp"})
 # Keys that the issuer does not have.
@@ -43,6 +42,11 @@ def client(tmp_path_factory: pytest.TempPathFactory, issuer: Issuer) -> Iterator
     folder = tmp_path_factory.mktemp("home")
     with client_of(folder, oidc_issuer=issuer.url, oidc_audience="headwater") as client:
         yield client
+
+
+def now() -> int:
+    """Return the time of the test, which may run minutes after its module is read."""
+    return int(time.time())
 
 
 def part(content: object) -> str:
@@ -177,17 +181,17 @@ FORGERIES: dict[str, Forge] = {
     "no audience": with_claims(aud=None),
     "no audience in the list": with_claims(aud=[]),
     "an audience that is an object": with_claims(aud={"headwater": True}),
-    "expired": with_claims(exp=NOW - 120),
+    "expired": with_claims(exp=now() - 120),
     "expired long ago": with_claims(exp=1),
     "no end": with_claims(exp=None),
-    "an end that is text": with_claims(exp=str(NOW + 300)),
+    "an end that is text": with_claims(exp=str(now() + 86_400)),
     "an end that is true": with_claims(exp=True),
     "an end that is no number": lambda i: resigned(
         i, json.dumps(i.claims(exp=float("nan"))).encode()
     ),
-    "not yet valid": with_claims(nbf=NOW + 600),
+    "not yet valid": with_claims(nbf=now() + 86_400),
     "a beginning that is text": with_claims(nbf="0"),
-    "issued in the future": with_claims(iat=NOW + 600),
+    "issued in the future": with_claims(iat=now() + 86_400),
     "no beginning": with_claims(iat=None),
     "no subject": with_claims(sub=None),
     "an empty subject": with_claims(sub=""),
@@ -210,8 +214,8 @@ def test_valid_tokens_of_each_kind_pass(client: TestClient, issuer: Issuer) -> N
         issuer.token(header={"typ": "at+jwt"}),
         issuer.token(header={"typ": None}),
         issuer.token(aud=["grafana", "headwater"]),
-        issuer.token(exp=NOW - 30),
-        issuer.token(iat=None, nbf=NOW + 30),
+        issuer.token(exp=now() - 30),
+        issuer.token(iat=None, nbf=now() + 30),
     ):
         answer = client.get("/session", headers={"authorization": f"Bearer {token}"})
         assert answer.status_code == 200, answer.text
