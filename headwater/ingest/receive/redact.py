@@ -47,6 +47,7 @@ from headwater.ingest.receive.redaction_rules import (
 from headwater.schema.memo import Memo
 
 _HASH_CHARACTERS = 12
+_ROUNDS_MAX = 8
 
 # An escape of an ordinary character: \u0040 for @, \/ for a slash.
 _ESCAPE = re.compile(rb"\\(?:u00([2-7][0-9a-fA-F])|.)", re.DOTALL)
@@ -227,7 +228,7 @@ class Redactor:
             return
         if kind is Kind.TRACE or self._may_change(named):
             text = _text(inner)
-            clean = self._clean(text, kind, name)
+            clean = self._stable(text, kind, name)
             if clean != text:
                 changes[_quoted(token, group)] = _json(clean)
                 return
@@ -239,6 +240,18 @@ class Redactor:
         if is_suspicious(b'"' + text + b'"'):
             return True
         return self._values is not None and self._values.may_be_in(text)
+
+    def _stable(self, text: str, kind: Kind, name: bytes) -> str:
+        """Return a text redacted until another redaction changes nothing.
+
+        A mask or a hash can form a new match with the text beside it.
+        """
+        for _ in range(_ROUNDS_MAX):
+            clean = self._clean(text, kind, name)
+            if clean == text:
+                break
+            text = clean
+        return text
 
     def _clean(self, text: str, kind: Kind, name: bytes = b"") -> str:
         if kind is Kind.TEXT and text.startswith(("{", "[")) and text.endswith(("}", "]")):
