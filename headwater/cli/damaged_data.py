@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import ExitStack, closing
+from contextlib import closing
 
 import typer
 
@@ -15,14 +15,12 @@ from headwater.local.neo4j import LocalNeo4j
 from headwater.settings import Settings
 
 
-def remove_damaged_data(settings: Settings, server: ExitStack, *, yes: bool, as_json: bool) -> bool:
+def remove_damaged_data(settings: Settings, *, yes: bool, as_json: bool) -> bool:
     """Move the data of the home's Neo4j away.
 
-    Return False if a running `up` builds the graph again. Otherwise start Neo4j, which ends with
-    `server`, and return True: the caller must build the graph. Raises ServerError if Neo4j runs.
+    Return False if a running `up` builds the graph again, and True if the caller must build it.
+    Raises ServerError if Neo4j runs.
     """
-    from headwater.cli.stack import local_neo4j
-
     home, runs_up = settings.home_path, is_up(settings.home_path)
     with closing(Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)) as spool:
         events, (cut, lake) = spool.last(), spool.cut_events()
@@ -41,7 +39,6 @@ def remove_damaged_data(settings: Settings, server: ExitStack, *, yes: bool, as_
     text = f"the damaged data is in {moved}; remove that folder when the graph is complete"
     print(text, file=sys.stderr if as_json else sys.stdout)
     if not runs_up:
-        server.enter_context(local_neo4j(settings, 0))
         return True
     if as_json:
         print(json.dumps({"moved": str(moved), "events": events}))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headwater.cli.administration import record
+from headwater.cli.backend.home import names_neo4j
 from headwater.cli.options import Home, Json, connect, settings_of, with_local_neo4j
 from headwater.cli.serve import set_on_signal
 from headwater.errors import NotFoundError, QueryError
@@ -54,8 +55,8 @@ def rebuild(
     arrive meanwhile. After Ctrl-C, `headwater worker` continues from the checkpoint; an interrupted
     erase must be repeated.
 
-    With --remove-data, a running `headwater up` starts Neo4j again and builds the graph. Without
-    one, this command does both.
+    The Neo4j of the home is started for this command if it does not run and the settings name no
+    other. With --remove-data, a running `headwater up` starts Neo4j again and builds the graph.
     """
     settings = settings_of(home, neo4j_uri=neo4j_uri)
     if not settings.spool_path.is_file():
@@ -71,8 +72,12 @@ def rebuild(
                 )
             from headwater.cli.damaged_data import remove_damaged_data
 
-            if not remove_damaged_data(settings, server, yes=yes, as_json=as_json):
+            if not remove_damaged_data(settings, yes=yes, as_json=as_json):
                 return
+        if not neo4j_uri and (remove_data or not names_neo4j(settings)):
+            from headwater.cli.stack import local_neo4j
+
+            server.enter_context(local_neo4j(settings, 0))
         settings = settings if neo4j_uri else with_local_neo4j(settings)
         _rebuild(settings, erase=erase, yes=yes, as_json=as_json)
 

@@ -24,9 +24,19 @@ def settings_of(home: str | None = None, **overrides: object) -> Settings:
     return load(os.environ, home=home, **overrides)
 
 
+def has_neo4j_password(settings: Settings) -> bool:
+    """Return True if the settings have the password of a Neo4j."""
+    return bool(settings.neo4j_password or settings.neo4j_password_file)
+
+
+def names_neo4j(settings: Settings) -> bool:
+    """Return True if the settings name a Neo4j other than that of the home."""
+    return has_neo4j_password(settings) or settings.neo4j_uri != Settings().neo4j_uri
+
+
 def with_local_neo4j(settings: Settings) -> Settings:
     """Return the settings; without a set password, use the Neo4j that runs in the home, if any."""
-    if settings.neo4j_password or settings.neo4j_password_file:
+    if has_neo4j_password(settings):
         return settings
     return _of_running_neo4j(settings) or settings
 
@@ -45,8 +55,7 @@ def graph_settings(home: str | None) -> Settings:
     Raises UnavailableError if none runs in the home.
     """
     settings = settings_of(home)
-    is_set = settings.neo4j_password or settings.neo4j_password_file
-    if home is None and (is_set or settings.neo4j_uri != Settings().neo4j_uri):
+    if home is None and names_neo4j(settings):
         return settings
     running = _of_running_neo4j(settings)
     if running is None:
