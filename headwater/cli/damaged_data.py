@@ -8,6 +8,7 @@ from contextlib import closing
 
 import typer
 
+from headwater.cli.render import with_noun
 from headwater.client.address import is_up
 from headwater.errors import HomeInUseError
 from headwater.ingest.spool.spool import Spool
@@ -24,6 +25,7 @@ def remove_damaged_data(settings: Settings, *, yes: bool, as_json: bool) -> bool
     home, runs_up = settings.home_path, is_up(settings.home_path)
     with closing(Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)) as spool:
         events, (cut, lake) = spool.last(), spool.cut_events()
+    counted = with_noun(events, "event")
     if cut and runs_up:
         raise HomeInUseError(
             f"events 1 to {cut} are in the lake {lake}, and `headwater up` does not read it",
@@ -31,7 +33,7 @@ def remove_damaged_data(settings: Settings, *, yes: bool, as_json: bool) -> bool
         )
     if sys.stdin.isatty() and not yes:
         typer.confirm(
-            f"Move the graph's data in {home} away, and build the graph from {events:,} events?",
+            f"Move the graph's data in {home} away, and build the graph from {counted}?",
             abort=True,
             err=True,
         )
@@ -43,5 +45,5 @@ def remove_damaged_data(settings: Settings, *, yes: bool, as_json: bool) -> bool
     if as_json:
         print(json.dumps({"moved": str(moved), "events": events}))
     else:
-        print(f"`headwater up` builds the graph from {events:,} events now")
+        print(f"`headwater up` builds the graph from {counted} now")
     return False
