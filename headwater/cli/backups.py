@@ -175,9 +175,8 @@ def _print(folder: str, manifest: Manifest) -> None:
     print(f"events     up to {spool.position:,} of the spool {spool.id}")
     if spool.cut:
         print(f"           of them 1 to {spool.cut:,} in a lake")
-    print(
-        f"files      {render.with_noun(len(manifest.files), 'file')}, {render.with_noun(size, 'byte')}"
-    )
+    files = render.with_noun(len(manifest.files), "file")
+    print(f"files      {files}, {render.with_noun(size, 'byte')}")
     print(f"graph      {manifest.graph}")
     for missing in manifest.missing:
         print(f"missing    {missing}")
