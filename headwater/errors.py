@@ -6,6 +6,7 @@
     ├── JarError              Neo4j's jars are missing, or differ from the lock file
     ├── HomeInUseError        another process holds this home directory
     ├── ServerError           a local server did not start or stop
+    │   └── DamagedDataError  a local server cannot read its own data
     ├── EventError            a body is no OpenLineage event; `field` is the path
     ├── SpoolFullError        the spool cannot store events now (disk full, sync failed, queue full)
     ├── QueryError            an unknown query, a wrong parameter, or refused Cypher

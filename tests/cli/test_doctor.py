@@ -27,6 +27,7 @@ def test_without_neo4j_its_checks_fail_with_a_hint(tmp_path: Path) -> None:
         "spool",
         "api port",
         "tls",
+        "openid provider",
         "neo4j",
         "neo4j settings",
         "migrations",

@@ -44,6 +44,8 @@ ELSEWHERE = (
     "/access/keys",
     "/access/log",
     "/session",
+    "/session/oidc",
+    "/session/oidc/callback",
     "/v1/traces",
     "/tiles/{figure}",
     "/runbooks",

@@ -222,8 +222,7 @@ class Redactor:
             changes[_quoted(token, group)] = _QUOTED_MASK
             return
         inner = token[group]
-        # The name may make a secret of the value: "datadog": "3f9a..."
-        named = name + b'":"' + inner
+        named = _named(name, inner)
         if self._harmless.get(named):
             return
         if kind is Kind.TRACE or self._may_change(named):
@@ -251,6 +250,9 @@ class Redactor:
             if clean == text:
                 break
             text = clean
+            # Quotes in a stack trace are no sign that the quick checks know.
+            if kind is not Kind.TRACE and not self._may_change(_named(name, _encoded(text))):
+                break
         return text
 
     def _clean(self, text: str, kind: Kind, name: bytes = b"") -> str:
@@ -272,7 +274,7 @@ class Redactor:
 
     def _json_text(self, text: str) -> str:
         """Return JSON that is itself a string, redacted like an event."""
-        body = _unescaped(text.encode("utf-8", "surrogatepass"))
+        body = _unescaped(_encoded(text))
         changes = self._changes(body)
         return _with_changes(body, changes).decode("utf-8", "surrogatepass") if changes else text
 
@@ -302,6 +304,15 @@ def find_personal_data(text: str, *, is_name: bool = False) -> frozenset[str]:
 
 
 _QUOTED_MASK = b'"***"'
+
+
+def _named(name: bytes, value: bytes) -> bytes:
+    """Return a value with the name that may make a secret of it: "datadog": "3f9a..."."""
+    return name + b'":"' + value
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _with_changes(body: bytes, changes: dict[Span, bytes]) -> bytes:

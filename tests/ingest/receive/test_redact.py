@@ -335,8 +335,11 @@ def test_a_hostile_text_is_redacted_in_less_than_quadratic_time(piece: str) -> N
 @pytest.mark.parametrize(
     "piece", ['{"name":"a","value":"token=b"},', '"a@b.co",', '{"x_key":"y z"},']
 )
-def test_ten_megabytes_of_possible_secrets_take_seconds(piece: str) -> None:
-    body = f"[{piece * (10_000_000 // len(piece))}1]".encode()
-    began = time.process_time()
-    redact(body)
-    assert time.process_time() - began < 40
+def test_many_possible_secrets_take_time_in_proportion_to_their_number(piece: str) -> None:
+    seconds = []
+    for size in (500_000, 4_000_000):
+        body = f"[{piece * (size // len(piece))}1]".encode()
+        began = time.process_time()
+        redact(body)
+        seconds.append(time.process_time() - began)
+    assert seconds[1] < 16 * seconds[0]

@@ -1,5 +1,5 @@
-// Delete $limit nodes that were derived from the graph: findings, deliveries, snapshots. In the order of
-// a scan of their labels.
+// Delete $limit nodes that were derived from the graph: findings, deliveries, snapshots.
+// They come in the order of a scan of their labels.
 // access: write
 // params: $limit INTEGER
 // returns: erased
