@@ -40,7 +40,7 @@ def start_logs(level: str, form: str = CONSOLE) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
-    for name in ("headwater", "uvicorn"):
+    for name in ("headwater", "uvicorn", "uvicorn.error"):
         logging.getLogger(name).setLevel(level.upper())
 
 
