@@ -59,7 +59,7 @@ test-fast: setup ## Run the tests that need no server, in about a minute.
 	@$(bin) pytest --numprocesses $(WORKERS) --dist loadfile --durations 10 --hypothesis-profile fast -m "$(serverless)" $(addprefix --ignore=,$(alone))
 
 fuzz: setup ## Send random inputs to every reader of text from outside (FUZZ_EXAMPLES=100000 each; FUZZ_SEED=).
-	@FUZZ_EXAMPLES="$(or $(FUZZ_EXAMPLES),100000)" $(bin) pytest tests/fuzz
+	@FUZZ_EXAMPLES="$(or $(FUZZ_EXAMPLES),100000)" FUZZ_SEED="$(or $(FUZZ_SEED),$$(date +%s))" $(bin) pytest tests/fuzz
 
 # FAULT_SCALE multiplies the faults of CI, FAULT_SEED repeats a run with the seed that it printed.
 torture: setup ## Run the fault matrix with ten times the faults of CI (FAULT_SCALE=10 FAULT_SEED=).

@@ -16,10 +16,12 @@ import re
 import time
 from collections.abc import Callable, Sequence
 
-from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.database import READ_SECONDS_MAX, Database
 from headwater.cypher.query_catalog import Query, load_queries
 from headwater.errors import HeadwaterError, NewerVersionError, QueryError, UnavailableError
 
+# A server that was just started on a busy machine takes its time for the first statements.
+STEP_SECONDS_MAX = 120.0
 _ATTEMPTS_MAX, _PAUSE_SECONDS = 20, 0.2
 _BATCHED = "IN TRANSACTIONS"
 _SCHEMA_CHANGE = re.compile(
@@ -34,20 +36,19 @@ def migrations() -> list[Query]:
     ]
 
 
-def pending(database: Database) -> list[Query]:
-    """Return the migrations that are not applied to this database."""
-    applied = {row["name"] for row in database.read("read/state/applied_migrations")}
+def pending(database: Database, *, seconds: float = READ_SECONDS_MAX) -> list[Query]:
+    """Return the migrations that are not applied to this database, read within that time."""
+    applied = _applied(database, seconds)
     return [query for query in migrations() if query.name not in applied]
 
 
-def check_not_newer(database: Database) -> None:
-    """Check that this version knows every migration of the graph.
+def check_not_newer(database: Database, *, seconds: float = READ_SECONDS_MAX) -> None:
+    """Check that this version knows every migration of the graph, read within that time.
 
     Raises NewerVersionError if a newer Headwater migrated it: its facts may have other forms.
     """
     newest = _number(migrations()[-1].name)
-    applied = [row["name"] for row in database.read("read/state/applied_migrations")]
-    newer = [name for name in applied if _number(name) > newest]
+    newer = [name for name in _applied(database, seconds) if _number(name) > newest]
     if newer:
         raise NewerVersionError(
             f"a newer Headwater has migrated this graph to {max(newer)}; this one knows the "
@@ -61,9 +62,9 @@ def migrate(database: Database) -> list[str]:
 
     Several processes may call it at once. Raises NewerVersionError, and what queries raise.
     """
-    check_not_newer(database)
-    missing = pending(database)
-    if database.read("read/state/is_empty")[0]["empty"]:
+    check_not_newer(database, seconds=STEP_SECONDS_MAX)
+    missing = pending(database, seconds=STEP_SECONDS_MAX)
+    if database.read("read/state/is_empty", seconds=STEP_SECONDS_MAX)[0]["empty"]:
         _run(database, net_schema(missing))
         _record(database, missing)
     else:
@@ -90,6 +91,10 @@ def net_schema(queries: Sequence[Query]) -> list[str]:
     return list(kept.values())
 
 
+def _applied(database: Database, seconds: float) -> set[str]:
+    return {row["name"] for row in database.read("read/state/applied_migrations", seconds=seconds)}
+
+
 def _number(name: str) -> int:
     """Return the number of a migration, for example 27 of `migrations/0027_alerts`; else 0."""
     digits = name.removeprefix("migrations/")[:4]
@@ -98,7 +103,7 @@ def _number(name: str) -> int:
 
 def _record(database: Database, queries: Sequence[Query]) -> None:
     def record() -> None:
-        with database.write() as transaction:
+        with database.write(seconds=STEP_SECONDS_MAX) as transaction:
             for query in queries:
                 transaction.run("write/maintenance/record_migration", name=query.name)
 
@@ -113,7 +118,7 @@ def _run(database: Database, statements: Sequence[str]) -> None:
             (statement,) = statements
             database.run_batches(statement)
         else:
-            database.run_schema(statements)
+            database.run_schema(statements, seconds=STEP_SECONDS_MAX)
 
     _repeat_on_conflict(run)
 

@@ -351,17 +351,18 @@ class Database:
             raise
         transaction.commit().result()
 
-    def run_schema(self, statements: Sequence[str]) -> None:
+    def run_schema(self, statements: Sequence[str], *, seconds: float = WRITE_SECONDS_MAX) -> None:
         """Run statements about constraints or indexes, in one transaction of their own.
 
         Args:
             statements: The statements.
+            seconds: The time after which Neo4j ends the transaction.
 
         Raises:
             UnavailableError: Neo4j is away.
             QueryError: A statement is wrong.
         """
-        with self._transaction(neo4j.WRITE_ACCESS, WRITE_SECONDS_MAX) as transaction:
+        with self._transaction(neo4j.WRITE_ACCESS, seconds) as transaction:
             for statement in statements:
                 transaction.run(statement.removesuffix(";")).consume()
 
