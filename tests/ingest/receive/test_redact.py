@@ -328,7 +328,6 @@ def test_a_hostile_text_is_redacted_in_less_than_quadratic_time(piece: str) -> N
         redact(body)
         seconds.append(time.process_time() - began)
     assert seconds[1] < max(10 * seconds[0], 0.5)
-    assert seconds[1] < 6
 
 
 @pytest.mark.slow
@@ -337,7 +336,7 @@ def test_a_hostile_text_is_redacted_in_less_than_quadratic_time(piece: str) -> N
 )
 def test_many_possible_secrets_take_time_in_proportion_to_their_number(piece: str) -> None:
     seconds = []
-    for size in (500_000, 4_000_000):
+    for size in (125_000, 1_000_000):
         body = f"[{piece * (size // len(piece))}1]".encode()
         began = time.process_time()
         redact(body)
