@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import uvicorn
 from playwright.sync_api import Browser, Page, expect
 
 from headwater.local.ports import free_port
-from headwater.server import create_app
-from headwater.settings import load
 from tests.access.oidc.mock_provider import serving_provider
-from tests.access.oidc.test_code_flow import settings_of
+from tests.access.oidc.signed_on_api import serving_api
 from tests.ui.conftest import MILLISECONDS_MAX
 
 pytestmark = pytest.mark.slow
@@ -22,20 +18,11 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
-    with serving_provider(tmp_path) as issuer:
-        port = free_port()
-        url = f"http://127.0.0.1:{port}"
-        environment = {"HEADWATER_HOME": str(tmp_path), "HEADWATER_NEO4J_URI": "bolt://127.0.0.1:1"}
-        settings = load(environment, require_keys=True, **settings_of(issuer, public_url=url))
-        config = uvicorn.Config(
-            create_app(settings), port=port, log_level="error", lifespan="on", ws="none"
-        )
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run)
-        thread.start()
+    with (
+        serving_provider(tmp_path) as issuer,
+        serving_api(tmp_path, issuer, free_port()) as url,
+    ):
         yield url
-        server.should_exit = True
-        thread.join()
 
 
 def sign_in(tab: Page, address: str, sub: str) -> None:
