@@ -9,12 +9,14 @@ would shut everyone out.
   which the server itself does not read does not count.
 - At the cap, the connection that has waited longest for its headers makes room for a new one. If
   all of them have a request, only the health checks are answered; others get 503 with Retry-After.
+- A request for which the process has no memory gets 503 as well.
 """
 
 from __future__ import annotations
 
 import asyncio
 import resource
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -39,6 +41,10 @@ SPARE_CONNECTIONS = 16
 _SWEEP_SECONDS = 1.0
 _HEALTH_PATHS = frozenset({b"/healthz", b"/readyz", b"/metrics"})
 _LATE = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+_NO_MEMORY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\n"
+    b"content-length: 0\r\n\r\n"
+)
 _HEADERS_TOO_LARGE = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\n"
     b"content-length: 0\r\n\r\n"
@@ -183,6 +189,14 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         self._waits_since = None
         super().on_message_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse a malformed request. A lack of memory passes, and a client must send again."""
+        error = sys.exception()
+        if error is not None and isinstance(error.__context__, MemoryError):
+            self.end(_NO_MEMORY)
+        else:
+            super().send_400_response(msg)
 
     def handle_websocket_upgrade(self) -> None:
         self._pool.remove(self)

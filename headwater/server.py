@@ -44,7 +44,7 @@ from headwater.cypher.driver.warmup import (
     is_read_query,
     warm_up,
 )
-from headwater.errors import EventError, HeadwaterError, SettingsError
+from headwater.errors import EventError, HeadwaterError, SettingsError, UnavailableError
 from headwater.evidence import http as evidence
 from headwater.governance.policies.store import policy_store
 from headwater.graphql.context import Installation
@@ -219,6 +219,7 @@ def create_app(settings: Settings, certificate: ServerCertificate | None = None)
         exception_handlers={
             HTTPException: _http_error,
             HeadwaterError: _headwater_error,
+            MemoryError: _no_memory,
             Exception: _unexpected_error,
         },
     )
@@ -407,6 +408,11 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 async def _headwater_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HeadwaterError)
+    return error_response_at(error, request.method, request.url.path)
+
+
+async def _no_memory(request: Request, _: Exception) -> Response:
+    error = UnavailableError("the server has no memory for this request", hint="Send again later.")
     return error_response_at(error, request.method, request.url.path)
 
 
