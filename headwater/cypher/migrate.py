@@ -5,12 +5,16 @@ statement ends with `;` at the end of a line and can run twice. A statement with
 commits in batches and continues where an interrupted run stopped. The graph records each applied
 migration as (:Migration); `readyz` reports the missing ones.
 
+A constraint or an index that someone dropped since is created again at the next start: without
+constraints, concurrent writers could make one node twice.
+
 An empty graph gets the constraints and indexes that all migrations together leave, in one
 transaction: a quarter of the processor time of running them one by one.
 """
 
 from __future__ import annotations
 
+import logging
 import random
 import re
 import time
@@ -28,6 +32,8 @@ _SCHEMA_CHANGE = re.compile(
     r"(CREATE|DROP)\s+(?:(?:RANGE|TEXT|POINT|FULLTEXT)\s+)?((?:INDEX|CONSTRAINT)\s+\w+)"
 )
 
+log = logging.getLogger("headwater.migrate")
+
 
 def migrations() -> list[Query]:
     """Return every migration, in order."""
@@ -40,6 +46,18 @@ def pending(database: Database, *, seconds: float = READ_SECONDS_MAX) -> list[Qu
     """Return the migrations that are not applied to this database, read within that time."""
     applied = _applied(database, seconds)
     return [query for query in migrations() if query.name not in applied]
+
+
+def lost_schema(database: Database, *, seconds: float = READ_SECONDS_MAX) -> dict[str, str]:
+    """Return the statements of the constraints and indexes that the graph has lost, by name.
+
+    The migrations that it records as applied have created them.
+    """
+    missing = {query.name for query in pending(database, seconds=seconds)}
+    statements = net_schema([query for query in migrations() if query.name not in missing])
+    names = {row["name"] for row in database.read("read/state/index_names", seconds=seconds)}
+    by_name = {_schema_name(statement): statement for statement in statements}
+    return {name: statement for name, statement in by_name.items() if name not in names}
 
 
 def check_not_newer(database: Database, *, seconds: float = READ_SECONDS_MAX) -> None:
@@ -58,7 +76,7 @@ def check_not_newer(database: Database, *, seconds: float = READ_SECONDS_MAX) ->
 
 
 def migrate(database: Database) -> list[str]:
-    """Apply the pending migrations and return their names.
+    """Apply the pending migrations, restore a lost schema, and return the names of the migrations.
 
     Several processes may call it at once. Raises NewerVersionError, and what queries raise.
     """
@@ -72,6 +90,9 @@ def migrate(database: Database) -> list[str]:
             for statement in _statements(query.text):
                 _run(database, [statement])
             _record(database, [query])
+    for name, statement in lost_schema(database, seconds=STEP_SECONDS_MAX).items():
+        _run(database, [statement])
+        log.warning("schema_restored name=%s", name)
     return [query.name for query in missing]
 
 
@@ -93,6 +114,13 @@ def net_schema(queries: Sequence[Query]) -> list[str]:
 
 def _applied(database: Database, seconds: float) -> set[str]:
     return {row["name"] for row in database.read("read/state/applied_migrations", seconds=seconds)}
+
+
+def _schema_name(statement: str) -> str:
+    """Return the name of the index or constraint that a statement creates."""
+    change = _SCHEMA_CHANGE.match(statement)
+    assert change
+    return change[2].split()[1]
 
 
 def _number(name: str) -> int:

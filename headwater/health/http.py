@@ -25,7 +25,7 @@ from starlette.routing import Route
 
 from headwater.access.guard import principal_of
 from headwater.cypher.driver.database import Database
-from headwater.cypher.migrate import check_not_newer, migrations, pending
+from headwater.cypher.migrate import check_not_newer, lost_schema, migrations, pending
 from headwater.errors import HeadwaterError
 from headwater.governance.policies.store import PolicyStore
 from headwater.health.folding import FoldingState
@@ -145,4 +145,9 @@ def _migrations(database: Database) -> None:
         raise HeadwaterError(
             f"{total - len(missing)} of {total} are applied; the next is {missing[0].name}",
             hint="Start a worker; it applies them.",
+        )
+    if lost := sorted(lost_schema(database)):
+        raise HeadwaterError(
+            f"the graph lacks {len(lost)} of its constraints and indexes; the first is {lost[0]}",
+            hint="Restart the worker; it creates them.",
         )

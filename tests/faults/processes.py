@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from typing import Any
 import msgspec
 
 from headwater.cypher.driver.database import Database
+from headwater.errors import UnavailableError
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.write.transaction import Checkpoint, read_checkpoint
 from headwater.local.ports import free_port
@@ -200,13 +201,17 @@ class Installation:
     def wait_folded(self, database: Database, seconds_max: float) -> Checkpoint:
         """Wait until every accepted event is in the graph or dead-lettered."""
         spool = Spool(self.spool_path)
+        found = Checkpoint()
+
+        def is_folded() -> bool:
+            nonlocal found
+            with suppress(UnavailableError):  # a Neo4j that has just started, on a busy machine
+                found = read_checkpoint(database, spool.id)
+            return found.position == spool.last()
+
         try:
-            wait_for(
-                "everything folded",
-                lambda: read_checkpoint(database, spool.id).position == spool.last(),
-                seconds_max,
-            )
-            return read_checkpoint(database, spool.id)
+            wait_for("everything folded", is_folded, seconds_max)
+            return found
         finally:
             spool.close()
 

@@ -1,4 +1,4 @@
-"""Neo4j is absent at start, killed under load, or paused.
+"""F04, F05, F07 and F08: Neo4j is absent at start or for an hour, killed under load, or paused.
 
 The API continues to accept events, and the worker folds all of them later. These tests end and
 pause a Neo4j that no other test uses.
@@ -6,25 +6,21 @@ pause a Neo4j that no other test uses.
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from headwater.cypher.driver.database import Database
+from headwater.chunks import chunks
 from headwater.cypher.migrate import migrate
 from headwater.errors import UnavailableError
-from headwater.local.neo4j import LocalNeo4j
-from headwater.local.ports import free_port
 from tests.canonical import canonical, empty
-from tests.conftest import Neo4jServer, jar_cache
+from tests.faults.checker import scaled
 from tests.faults.history import counted, endless, expected, history
 from tests.faults.load import Load, figures
-from tests.faults.oracle import folded_at_once
+from tests.faults.oracle import folded_at_once, replayed
+from tests.faults.own_neo4j import OwnNeo4j
 from tests.faults.processes import Installation, installation, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
@@ -36,59 +32,13 @@ BACK_SECONDS_MAX = 15.0
 CAUGHT_UP_SECONDS_MAX = 40.0
 # The load continues until the API has accepted this many further events without Neo4j.
 ACCEPTED_AWAY = 200
+# An hour of ten events a second is ten times these runs, of two events each.
+HOUR_RUNS = 1_800
+POSTED_AT_ONCE = 100
+ARRIVING_PER_SECOND, DRAIN_FACTOR = 10, 5
+DRAINED_SECONDS_MAX = 120.0
 ACCEPTED_SECONDS_MAX = 60.0
 QUERY = '{ search(text: "mart") { __typename } }'
-
-
-class OwnNeo4j:
-    """A Neo4j that is killed, paused and restarted, always at the same address."""
-
-    def __init__(self, home: Path) -> None:
-        self._local = LocalNeo4j(home, free_port(), cache=jar_cache())
-        self._local.home.create()
-        self._pid = 0
-        # The API and the worker need the password before the first start.
-        self.server = Neo4jServer(
-            f"bolt://127.0.0.1:{self._local.bolt_port}", "neo4j", self._local.home.new_password()
-        )
-
-    @property
-    def runs(self) -> bool:
-        return self._local.status().running
-
-    def start(self) -> float:
-        began = time.monotonic()
-        self._pid = self._local.start().pid
-        return time.monotonic() - began
-
-    def kill(self) -> None:
-        self.signal(signal.SIGKILL)
-        wait_for("Neo4j is gone", lambda: not self.runs, 10)
-
-    def signal(self, number: signal.Signals) -> None:
-        assert self.runs
-        os.kill(self._pid, number)
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        self.signal(signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            self.signal(signal.SIGCONT)
-
-    @contextmanager
-    def database(self) -> Iterator[Database]:
-        database = Database(self.server.uri, self.server.user, self.server.password)
-        try:
-            yield database
-        finally:
-            database.close()
-
-    def close(self) -> None:
-        if self.runs:
-            self.kill()
-            self._local.stop()
 
 
 @pytest.fixture(scope="module")
@@ -178,6 +128,33 @@ def test_absent_at_start(own: OwnNeo4j, here: Installation) -> None:
         assert counted(database) == expected(300)
     assert here.ask("/readyz").status == 200
     assert_graph_of_spool(here, own)
+
+
+def test_down_for_an_hour(running: OwnNeo4j, tmp_path: Path) -> None:
+    """The events of the hour come at once; the worker folds them faster than they would arrive."""
+    running.kill()
+    runs = HOUR_RUNS * scaled(1)
+    bodies = history(runs)
+    with installation(tmp_path / "home", running.server) as here:
+        here.start_api()
+        here.worker.start()
+        with Load(here.port, chunks(bodies, POSTED_AT_ONCE), clients=2) as load:
+            pass
+        print("down:", figures(load.slowest()))
+        assert {attempt.status for attempt in load.attempts} == {200}
+        wait_for("it waits", lambda: "waiting_to_retry" in here.worker.output(), BACK_SECONDS_MAX)
+        running.start()
+        with running.database() as database:
+            wait_for("folding", lambda: folded(here) > 0, BACK_SECONDS_MAX)
+            began, before = time.monotonic(), folded(here)
+            checkpoint = here.wait_folded(database, DRAINED_SECONDS_MAX * scaled(1))
+            rate = (checkpoint.folded - before) / (time.monotonic() - began)
+            print(f"{checkpoint.folded} events folded, {rate:.0f} a second")
+            assert rate > DRAIN_FACTOR * ARRIVING_PER_SECOND
+            assert (checkpoint.folded, checkpoint.dead) == (len(bodies), 0)
+            assert counted(database) == expected(runs)
+            assert canonical(database) == replayed(database, here)
+        assert here.programs_with_tracebacks() == []
 
 
 def test_killed_under_load(running: OwnNeo4j, here: Installation) -> None:

@@ -16,8 +16,8 @@ from headwater.cypher.migrate import migrate
 from headwater.cypher.query_catalog import load_queries
 from headwater.errors import UnavailableError
 from headwater.server import run_warm_up
+from tests.faults.own_neo4j import OwnNeo4j
 from tests.faults.processes import wait_for
-from tests.faults.test_neo4j_away import OwnNeo4j
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j, pytest.mark.timeout(900)]
 

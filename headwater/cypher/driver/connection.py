@@ -47,7 +47,10 @@ def certificate_problem(error: BaseException | None) -> str | None:
 
 def translated(error: DriverError | Neo4jError) -> UnavailableError | QueryError:
     """Return an error of the driver as one of Headwater's."""
-    if isinstance(error, AuthError):
+    # After three wrong passwords Neo4j refuses the right one as well, for five seconds.
+    if isinstance(error, AuthError) or (
+        isinstance(error, Neo4jError) and "AuthenticationRateLimit" in (error.code or "")
+    ):
         return UnavailableError(
             "Neo4j refused the user name or password",
             hint="Set HEADWATER_NEO4J_USER and HEADWATER_NEO4J_PASSWORD.",
@@ -67,6 +70,11 @@ def translated(error: DriverError | Neo4jError) -> UnavailableError | QueryError
         return UnavailableError(
             f"Neo4j has no such database: {error.message}",
             hint="Set HEADWATER_NEO4J_DATABASE to one that `SHOW DATABASES` lists.",
+        )
+    if "ReadOnlyAccessDatabase" in (error.code or ""):
+        return UnavailableError(
+            f"Neo4j is read-only: {error.message}",
+            hint="Start Neo4j without `--read-only` or its setting `server.databases.read_only`.",
         )
     if "OutOfMemory" in (error.code or ""):
         # Neo4j calls this transient, but a retry would fail in the same way.
