@@ -51,7 +51,7 @@ def _node(namespace: str, name: str, urn_of: Any) -> dict[str, str]:
     return {"urn": urn_of(name), "namespace": namespace, "name": name}
 
 
-def _write(database: Database, text: str, rows: list[Any], **parameters: str) -> None:
+def _write(database: Database, text: str, rows: list[Any], **parameters: Any) -> None:
     for piece in chunks(rows, ROWS):
         with database._transaction("WRITE", 120.0) as transaction:
             transaction.run(text, rows=piece, **parameters).consume()
