@@ -98,6 +98,8 @@ class Spool:
         self._vfs = vfs
         self._connection: apsw.Connection | None = None
         self._needs_recovery = False
+        # The device and the number of the file that was opened first.
+        self._file: tuple[int, int] | None = None
         self.id = self._read_or_create_id()
 
     def close(self) -> None:
@@ -300,6 +302,7 @@ class Spool:
 
     @contextmanager
     def _writing(self) -> Iterator[apsw.Connection]:
+        self._refuse_other_file()
         try:
             if self._needs_recovery:
                 self._recover()
@@ -316,9 +319,23 @@ class Spool:
                 hint="Check that its disk has room. Events are accepted again once it is writable.",
             ) from error
 
+    def _refuse_other_file(self) -> None:
+        """Raise SpoolFullError if the file was removed or replaced since it was opened.
+
+        The open file has no name then, and an event in it would be lost with this process. It is
+        still read, so that the worker folds what was accepted.
+        """
+        if self._file is not None and self._file != _identity(self.path):
+            raise SpoolFullError(
+                f"the spool {self.path} was removed or replaced while it was in use",
+                hint="Put it back from a backup, and start Headwater again.",
+            )
+
     def _connected(self) -> apsw.Connection:
         if self._connection is None:
+            self._refuse_other_file()
             self._connection = self._connect()
+            self._file = self._file or _identity(self.path)
         return self._connection
 
     def _connect(self) -> apsw.Connection:
@@ -382,6 +399,15 @@ class Spool:
             raise
         connection.set_busy_timeout(_BUSY_MS)
         self._needs_recovery = False
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return the device and the number of a file, or None without one."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _insert(connection: apsw.Connection, rows: Sequence[tuple[int, int, bytes]]) -> None:

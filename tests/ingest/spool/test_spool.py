@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import stat
 import zlib
 from collections.abc import Iterator
@@ -141,3 +142,22 @@ def test_the_log_is_written_into_the_database_before_it_grows_large(spool: Spool
     log = spool.path.with_name(spool.path.name + "-wal")
     assert 0 < log.stat().st_size < 12 * 2**20
     assert spool.path.stat().st_size > 25 * 2**20
+
+
+@pytest.mark.parametrize("replacement", [None, "copy"])
+def test_a_file_that_was_removed_or_replaced_takes_no_event(
+    spool: Spool, replacement: str | None
+) -> None:
+    spool.append([b"one"], received=1)
+    moved = spool.path.with_name("moved.db")
+    spool.path.rename(moved)
+    if replacement:
+        shutil.copyfile(moved, spool.path)
+    with pytest.raises(SpoolFullError, match="was removed or replaced while it was in use"):
+        spool.append([b"two"], received=2)
+    with pytest.raises(SpoolFullError, match="was removed or replaced"):
+        spool.check_writable()
+    assert read(spool) == [b"one"], "what was accepted is still folded"
+    spool.path.unlink(missing_ok=True)
+    moved.rename(spool.path)
+    assert spool.append([b"two"], received=2) == 2
