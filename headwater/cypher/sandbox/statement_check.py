@@ -30,6 +30,11 @@ PATTERN_CHARACTERS_MAX = 200
 PATTERN_UNBOUNDED_MAX = 1
 PATTERN_CHOICES_MAX = 8
 PATTERN_COUNT_MAX = 20
+# The number of ways to match, over all optional parts, alternatives and counts: `a{1,20}` has 20.
+PATTERN_WAYS_MAX = 512
+# The planner of Neo4j writes `a XOR b` with both sides twice, does not look at the time meanwhile,
+# and fills the memory of the server.
+XORS_MAX = 4
 REPLACEMENT_CHARACTERS_MAX = 20
 _SPLIT_GROWTH = 50
 _NORMALIZE_GROWTH = 18
@@ -47,6 +52,7 @@ _ODD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029](?<!\r)|\r(?!\n)")
 # An escaped sign counts too: whether it is escaped depends on every backslash before it.
 _UNBOUNDED = re.compile(r"[*+]|\{\d*,\}")
 _CHOICE = re.compile(r"[?|]|\{")
+_ALTERNATIVE = re.compile(r"[?|]")
 _COUNTS = re.compile(r"\{([^}]*)\}?")
 _REPEATED_GROUP = re.compile(r"\)[*+?{]|\\+[1-9k]|\(\?(?![ims]{1,3}\))")
 _OPEN, _CLOSE = "([{", ")]}"
@@ -103,6 +109,7 @@ class Statement:
             raise _refused(
                 f"{self._word(0).upper()} returns a plan and no rows", "Send the statement itself."
             )
+        self._check_xors()
         growth = factor = 1
         squared = False
         for position, token in enumerate(self.tokens):
@@ -120,6 +127,12 @@ class Statement:
                 "texts or lists are put together in too many steps",
                 "Return the parts on their own.",
             )
+
+    def _check_xors(self) -> None:
+        positions = range(len(self.tokens))
+        xors = [at for at in positions if self._word(at) == "xor" and self._text(at - 1) != "."]
+        if len(xors) > XORS_MAX:
+            raise _refused(f"there are more than {XORS_MAX} XOR", "Write `<>` between conditions.")
 
     def _word(self, position: int) -> str:
         return self.tokens[position].word if 0 <= position < len(self.tokens) else ""
@@ -287,8 +300,19 @@ def _is_quick(pattern: str) -> bool:
         and len(_UNBOUNDED.findall(pattern)) <= PATTERN_UNBOUNDED_MAX
         and len(_CHOICE.findall(pattern)) <= PATTERN_CHOICES_MAX
         and all(one.isdecimal() and int(one) <= PATTERN_COUNT_MAX for one in counts)
+        and _ways(pattern) <= PATTERN_WAYS_MAX
         and not _REPEATED_GROUP.search(pattern)
     )
+
+
+def _ways(pattern: str) -> int:
+    """Return the number of ways in which a pattern with valid counts may match a text."""
+    ways = 2 ** len(_ALTERNATIVE.findall(pattern))
+    for found in _COUNTS.findall(pattern):
+        bounds = [int(number) for number in found.split(",") if number.strip()]
+        if "," in found:
+            ways *= max(bounds, default=0) - (bounds[0] if len(bounds) > 1 else 0) + 1
+    return ways
 
 
 def _literal_text(token: Token) -> str | None:

@@ -94,6 +94,13 @@ def test_too_long_or_too_deep_statements_are_refused() -> None:
         check("RETURN 1 //" + "x" * TEXT_CHARACTERS_MAX)
 
 
+def test_the_planner_is_not_given_an_expression_that_it_doubles() -> None:
+    conditions = [f"(n.a{number} = 1 OR n.b{number} = 2)" for number in range(6)]
+    with pytest.raises(QueryError, match="more than 4 XOR"):
+        check(f"MATCH (n) WHERE {' XOR '.join(conditions)} RETURN n")
+    check(f"MATCH (n) WHERE {' xor '.join(conditions[:5])} RETURN n.xor")
+
+
 @pytest.mark.parametrize(
     "pattern",
     [
@@ -108,6 +115,9 @@ def test_too_long_or_too_deep_statements_are_refused() -> None:
         "a?" * 9 + "a" * 9,
         "a{0,100}a{0,100}a{0,100}c",
         "a{2,1000}",
+        "a{1,20}" * 8 + "c",
+        "a{0,9}" * 3 + "c",
+        "a?" * 5 + "a{1,20}c",
         "a{x}",
         "(?=a*)b",
         r"(a)\1",
@@ -123,7 +133,7 @@ def test_a_pattern_that_could_take_for_ever_is_refused(pattern: object) -> None:
 
 @pytest.mark.parametrize(
     "pattern",
-    ["", "raw.*", r".*\.csv", "(?i)raw_(a|b|c)", "[a-z]{2,5}_v[0-9]+", "(?is)a?b?c?", "a{3}"],
+    ["", "raw.*", r".*\.csv", "(?i)raw_(a|b|c)", "[a-z]{2,5}_v[0-9]+", "(?is)a?b?c?", "a{3}", "a{3}" * 8, "[a-z]{2,20}-[0-9]{1,20}"],
 )
 def test_a_pattern_with_one_unbounded_repeat_is_allowed(pattern: str) -> None:
     check("MATCH (n) WHERE n.name =~ $pattern RETURN n", pattern=pattern)
