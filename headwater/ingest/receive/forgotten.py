@@ -1,7 +1,8 @@
 """Values that an operator had forgotten: each is replaced by a keyed hash, wherever it stands.
 
 A value is found by its words: runs of letters and digits, whatever stands between them, in upper or
-lower case, also percent-encoded. So `ann@example.com` is found in `ANN%40example.com` and not in
+lower case, in any normal form of Unicode, also percent-encoded, as entities of HTML, or with the
+escapes of JSON within a text. So `ann@example.com` is found in `ANN%40example.com` and not in
 `joann@example.com`. Only keyed hashes of the words are stored, so the list holds no value. Equal
 values have equal hashes: names that differ still differ, and no lineage is lost.
 """
@@ -9,6 +10,7 @@ values have equal hashes: names that differ still differ, and no lineage is lost
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 import re
 import unicodedata
@@ -21,8 +23,18 @@ import msgspec
 
 from headwater.errors import QueryError, SettingsError
 
-# A percent-encoded separator, or (the group) a word.
-_WORD = re.compile(r"%(?:2[0-9A-Fa-f]|3[A-Fa-f]|40|5[B-Fb-f]|60|7[B-Fb-f])|([^\W_]+)")
+# Accents behind their letters, and characters that nobody sees: a soft hyphen, a space of no width.
+_ACCENTS, _INVISIBLE = "\u0300-\u036f", "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+_LETTERS = rf"[^\W_](?:[^\W_]|[{_ACCENTS}{_INVISIBLE}])*"
+_SEPARATOR = "%(?:2[0-9A-Fa-f]|3[A-Fa-f]|40|5[B-Fb-f]|60|7[B-Fb-f])"
+# A percent-encoded separator, or a word.
+_WORD = re.compile(rf"{_SEPARATOR}|(?P<word>{_LETTERS})")
+# The same in a text with escapes: those of control characters stand between words.
+_ESCAPED_WORD = re.compile(
+    rf"{_SEPARATOR}|\\+[nrtbf]|\\+u(?P<code>[0-9A-Fa-f]{{4}})|(?P<word>{_LETTERS})"
+)
+_REMOVE_INVISIBLE = dict.fromkeys(map(ord, _INVISIBLE))
+_DECODINGS_MAX = 3
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*', re.DOTALL)
 _HASH_CHARACTERS = 12
 WORDS_MAX = 16
@@ -86,15 +98,22 @@ class Forgotten:
     def rewrite_text(self, text: str) -> str:
         """Return a text without the values; the same object if it has none."""
         clean = self._replaced(text)
-        if "%" in clean:
-            decoded = unquote(clean)
-            if self._replaced(decoded) is not decoded:
-                # Percent-encoded letters: the whole text is replaced, as no part of it can be cut.
-                return self._replaced(decoded)
+        decoded = clean
+        for _ in range(_DECODINGS_MAX):
+            decoded, before = html.unescape(unquote(decoded)), decoded
+            if decoded == before:
+                break
+            if (replaced := self._replaced(decoded)) is not decoded:
+                # Encoded letters: the whole text is replaced, as no part of it can be cut.
+                return replaced
         return clean
 
     def _replaced(self, text: str) -> str:
-        words = _words(text)
+        clean = self._without_matches(text, _WORD)
+        return self._without_matches(clean, _ESCAPED_WORD) if "\\" in clean else clean
+
+    def _without_matches(self, text: str, pieces: re.Pattern[str]) -> str:
+        words = _words(text, pieces)
         parts: list[str] = []
         done = index = 0
         while index < len(words):
@@ -156,13 +175,27 @@ def load_forgotten(path: Path, key: bytes) -> Forgotten | None:
     return Forgotten(key, values) if values else None
 
 
-def _words(text: str) -> list[_Word]:
-    found = []
-    for match in _WORD.finditer(text):
-        if match[1] is not None:
-            word = match[1] if match[1].isascii() else unicodedata.normalize("NFKC", match[1])
-            found.append(_Word(match.start(), match.end(), word.casefold()))
-    return found
+def _words(text: str, pieces: re.Pattern[str] = _WORD) -> list[_Word]:
+    """Return the words of a text; pieces without a gap between them are one word."""
+    found: list[_Word] = []
+    is_open = False
+    for match in pieces.finditer(text):
+        groups = match.groupdict()
+        letters = groups["word"] or (chr(int(groups["code"], 16)) if groups.get("code") else "")
+        if not letters or not (groups["word"] or letters.isalnum()):
+            is_open = False
+        elif is_open and found[-1].end == match.start():
+            found[-1] = _Word(found[-1].start, match.end(), found[-1].text + letters)
+        else:
+            found.append(_Word(match.start(), match.end(), letters))
+            is_open = True
+    return [word._replace(text=_normalised(word.text)) for word in found]
+
+
+def _normalised(word: str) -> str:
+    if not word.isascii():
+        word = unicodedata.normalize("NFKC", word.translate(_REMOVE_INVISIBLE))
+    return word.casefold()
 
 
 def _hash_key(key: bytes) -> bytes:

@@ -45,6 +45,29 @@ def test_a_value_is_found_by_its_words(text: str, expected: str | None) -> None:
         assert found == expected.replace("{}", mask("ann@example.com"))
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"{\"mail\": \"ann.m\u00fcller@example.com\"}", r"{\"mail\": \"{}\"}"),
+        (r"{\\\"x\\\": \\\"ann.m\\u00FCller\\u0040example.com\\\"}", r"{\\\"x\\\": \\\"{}\\\"}"),
+        (r"first\nann.müller@example.com\nlast", r"first\n{}\nlast"),
+        (r"C:\new\ann.müller@example.com", r"C:\new\{}"),
+        ("by ann.mu\u0308ller@example.com", "by {}"),
+        ("ann.mül\u200bler@exam\u00adple.com.", "{}."),
+        ("ann.m%25C3%25BCller%2540example.com", "{}"),
+        ("ann.m&uuml;ller&#64;example.com", "{}"),
+        (r"joann.m\u00fcller@example.com", None),
+        (r"ann.m\u00fcllers@example.com", None),
+    ],
+)
+def test_a_value_is_found_in_every_encoding(text: str, expected: str | None) -> None:
+    found = forgotten("ann.müller@example.com").rewrite_text(text)
+    if expected is None:
+        assert found is text
+    else:
+        assert found == expected.replace("{}", mask("ann.müller@example.com"))
+
+
 def test_values_of_other_scripts_and_several_lengths() -> None:
     search = forgotten("José Núñez", "José Núñez López", "Иванов")
     assert search.rewrite_text("JOSÉ NÚÑEZ LÓPEZ") == mask("José Núñez López")
