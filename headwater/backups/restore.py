@@ -15,10 +15,13 @@ import msgspec
 from headwater.backups.backup import OnProgress
 from headwater.backups.manifest import BackupError, Manifest, write_synced
 from headwater.backups.verify import verify
+from headwater.errors import SpoolFullError
 from headwater.ingest.spool.copy import name_lake, refuse_used
 from headwater.settings import Settings
 
 _FOLDERS = ("policies", "lake")
+# The folder of the files until they are all written.
+_PARTIAL = ".restore"
 _PROBLEMS_SHOWN_MAX = 3
 
 
@@ -45,7 +48,12 @@ def restore(
     if problems:
         shown = "; ".join(problems[:_PROBLEMS_SHOWN_MAX])
         raise BackupError(f"the backup {source} is damaged: {shown}", hint="Use another backup.")
-    refuse_used(settings.spool_path)
+    try:
+        refuse_used(settings.spool_path)
+    except SpoolFullError:
+        # A damaged spool is what a backup replaces; it is kept with the other files.
+        if not replace:
+            raise
     old = _state_files(settings)
     if old and not replace:
         raise BackupError(
@@ -60,6 +68,7 @@ def restore(
     # The spool is last: a home that has it has everything.
     for temporary, place in sorted(new, key=lambda pair: pair[1] == settings.spool_path):
         temporary.rename(place)
+    shutil.rmtree(places / _PARTIAL, ignore_errors=True)
     return Restoration(manifest, replaced)
 
 
@@ -79,7 +88,7 @@ def _write_beside(
     source: Path, manifest: Manifest, places: Path, settings: Settings
 ) -> list[tuple[Path, Path]]:
     """Write the files under temporary names; return each with its place."""
-    temporary = places / ".restore"
+    temporary = places / _PARTIAL
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(mode=0o700)
     found = []

@@ -1,16 +1,23 @@
-"""Verify a backup: the sizes and checksums of its files, and each event of its spool."""
+"""Verify a backup: the sizes and checksums of its files, and each event of its spool.
+
+A restoration copies folders as a whole. So a file that is not in the manifest is a problem, and so
+is a link.
+"""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from headwater.backups.backup import OnProgress
-from headwater.backups.manifest import Manifest, describe, read_manifest
+from headwater.backups.manifest import NAME, Manifest, describe, read_manifest
 from headwater.errors import HeadwaterError
 from headwater.ingest.spool.copy import read_position
 from headwater.ingest.spool.salvage import check
 
 _RANGES_SHOWN_MAX = 5
+_SPOOL = "spool.db"
+_NAME_MAX = 255
 
 
 def verify(folder: Path, on_progress: OnProgress = lambda *_: None) -> tuple[Manifest, list[str]]:
@@ -19,21 +26,48 @@ def verify(folder: Path, on_progress: OnProgress = lambda *_: None) -> tuple[Man
     Raises BackupError if the folder is no backup, NewerVersionError if it is newer.
     """
     manifest = read_manifest(folder)
-    problems = []
+    problems = _stray_files(folder, manifest)
     for number, file in enumerate(manifest.files, start=1):
         on_progress("files", number, len(manifest.files))
         path = folder / file.path
-        if not path.is_file():
+        if not _is_inside(file.path):
+            problems.append(f"{file.path[:100]!r} in the manifest is no path of a backup")
+        elif path.is_symlink() or not path.is_file():
             problems.append(f"{file.path} is missing")
         elif (found := describe(folder, path)) != file:
             problems.append(
                 f"{file.path} has changed: {found.bytes} bytes with SHA-256 {found.sha256}, "
                 f"not {file.bytes} with {file.sha256}"
             )
-    spool = folder / "spool.db"
+    spool = folder / _SPOOL
     if spool.is_file():
         problems += _spool_problems(spool, manifest, on_progress)
     return manifest, problems
+
+
+def _is_inside(path: str) -> bool:
+    """Return True if a path of a manifest is a plain one below its folder."""
+    parts = path.split("/")
+    return (
+        "\0" not in path
+        and all(0 < len(part) <= _NAME_MAX for part in parts)
+        and (not {".", ".."}.intersection(parts))
+    )
+
+
+def _stray_files(folder: Path, manifest: Manifest) -> list[str]:
+    """Return what the folder has and the manifest has not, links, and a missing spool, in words."""
+    listed = {file.path for file in manifest.files}
+    problems = [] if _SPOOL in listed else [f"the manifest has no {_SPOOL}"]
+    for here, folders, files in os.walk(folder):
+        for name in sorted([*folders, *files]):
+            path = Path(here) / name
+            inside = path.relative_to(folder).as_posix()
+            if path.is_symlink():
+                problems.append(f"{inside} is a link")
+            elif name in files and inside not in listed and inside != NAME:
+                problems.append(f"{inside} is not in the manifest")
+    return problems
 
 
 def _spool_problems(path: Path, manifest: Manifest, on_progress: OnProgress) -> list[str]:

@@ -46,3 +46,17 @@ def test_a_used_or_filled_home_is_refused(settings: Settings, tmp_path: Path) ->
     assert SpoolReader(settings.spool_path).count() == 60
     assert (done.replaced / "policies" / "team" / "owners.yaml").is_file()
     assert done.replaced.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_spool_that_is_no_database_is_replaced_and_kept(
+    settings: Settings,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    target = tmp_path / "one"
+    back_up(settings, target)
+    settings.spool_path.write_bytes(b"no database" * 1_000)
+    done = restore(settings, target, replace=True)
+    assert done.replaced is not None
+    assert (done.replaced / "spool.db").read_bytes().startswith(b"no database")
+    assert SpoolReader(settings.spool_path).count() == 60
+    assert not settings.spool_path.with_name(".restore").exists()

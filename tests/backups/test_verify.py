@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from headwater.backups.backup import back_up
-from headwater.backups.manifest import BackupError
+from headwater.backups.manifest import NAME, BackupError, BackupFile
 from headwater.backups.restore import restore
 from headwater.backups.verify import verify
 from headwater.settings import Settings
@@ -41,3 +42,39 @@ def test_a_spool_of_another_position_is_found(settings: Settings, tmp_path: Path
     change(target / "spool.db", "DELETE FROM event WHERE seq = 60")
     change(target / "spool.db", "UPDATE sqlite_sequence SET seq = 59 WHERE name = 'event'")
     assert any("spool.db ends at event 59 of" in problem for problem in verify(target)[1])
+
+
+def test_an_added_file_and_a_link_are_found(settings: Settings, tmp_path: Path) -> None:  # noqa: F811
+    target = tmp_path / "one"
+    back_up(settings, target)
+    (target / "policies" / "added.yaml").write_text("policies: []")
+    (target / "lake").mkdir()
+    (target / "lake" / "added.parquet").write_text("x")
+    (target / "policies" / "secret.yaml").symlink_to("/etc/passwd")
+    (target / "policies" / "team").rename(tmp_path / "team")
+    (target / "policies" / "team").symlink_to(tmp_path / "team")
+    assert sorted(verify(target)[1]) == [
+        "lake/added.parquet is not in the manifest",
+        "policies/added.yaml is not in the manifest",
+        "policies/secret.yaml is a link",
+        "policies/team is a link",
+    ]
+    with pytest.raises(BackupError, match="is a link"):
+        restore(Settings(home=str(tmp_path / "new")), target)
+
+
+@pytest.mark.parametrize("path", ["../../x", "/etc/hostname", "a//b", "", "x" * 300, "\0"])
+def test_a_path_outside_of_the_backup_is_found(
+    settings: Settings,  # noqa: F811
+    tmp_path: Path,
+    path: str,
+) -> None:
+    target = tmp_path / "one"
+    manifest = back_up(settings, target)
+    added = BackupFile(path, 1, "0" * 64)
+    files = [file for file in manifest.files if file.path != "spool.db"]
+    changed = msgspec.structs.replace(manifest, files=[*files, added])
+    (target / NAME).write_bytes(msgspec.json.encode(changed))
+    problems = "\n".join(verify(target)[1])
+    assert "the manifest has no spool.db" in problems
+    assert "in the manifest is no path of a backup" in problems
