@@ -1,34 +1,43 @@
 """Rewrite the other files of a home without a value: logs, evidence packs, policies.
 
 Text and JSON are rewritten in place. A file that cannot be rewritten, such as the copy of a damaged
-spool, is removed if it has the value.
+spool, is removed if it has the value, or if it is a database that cannot be searched.
 """
 
 from __future__ import annotations
 
 import gzip
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import apsw
 
 from headwater.ingest.receive.forgotten import Forgotten, is_json
 
-# The data of a local Neo4j, which is removed as a whole.
-NEO4J_DATA = "data"
+_SQLITE = b"SQLite format 3\0"
+_NEO4J_DATA = re.compile(r"data(\.damaged-.*)?")
 _SECRET_SUFFIXES = {".key", ".lock"}
+
+
+def neo4j_data(home: Path) -> list[Path]:
+    """Return the folders with data of a local Neo4j, also damaged data that was moved away.
+
+    Its files hold texts in pieces, so a value in them cannot be found. They are removed as a whole.
+    """
+    return [path for path in home.glob("data*") if _NEO4J_DATA.fullmatch(path.name)]
 
 
 def other_files(home: Path, excluded: set[Path]) -> Iterator[Path]:
     """Yield the regular files of a home that no other module rewrites."""
+    data = set(neo4j_data(home))
     for folder, names, files in os.walk(home):
         here = Path(folder)
         names[:] = [
-            name
-            for name in names
-            if here / name not in excluded and not (here == home and name == NEO4J_DATA)
+            name for name in names if here / name not in excluded and here / name not in data
         ]
         for name in files:
             path = here / name
@@ -124,8 +133,34 @@ def _holds(path: Path, data: bytes, forgotten: Forgotten) -> bool:
             for value in row.values()
         )
         return any(forgotten.rewrite(text) is not text for text in texts)
+    if data.startswith(_SQLITE) and _database_holds(path, forgotten):
+        return True
     text = data.decode("utf-8", "surrogateescape")
     return forgotten.rewrite_text(text) is not text
+
+
+def _database_holds(path: Path, forgotten: Forgotten) -> bool:
+    """Return True if a database has the value in a row, or cannot be read.
+
+    A long value of SQLite stands on several pages, so a search of the file does not find all of it.
+    """
+    address = f"{path.absolute().as_uri()}?immutable=1"
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    try:
+        with closing(apsw.Connection(address, flags=flags)) as connection:
+            tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            for (table,) in tables.fetchall():
+                for row in connection.execute(f'SELECT * FROM "{table}"'):
+                    if any(_cell_holds(cell, forgotten) for cell in row):
+                        return True
+    except apsw.Error:
+        return True
+    return False
+
+
+def _cell_holds(cell: object, forgotten: Forgotten) -> bool:
+    data = cell if isinstance(cell, bytes) else str(cell).encode("utf-8", "surrogatepass")
+    return forgotten.rewrite(data) is not data
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -24,7 +24,7 @@ from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
 from headwater.cypher.maintenance.erase import erase
 from headwater.forgetting.events import OnProgress, rewrite_lake, rewrite_spool
-from headwater.forgetting.files import NEO4J_DATA, other_files, rewrite_access, rewrite_file
+from headwater.forgetting.files import neo4j_data, other_files, rewrite_access, rewrite_file
 from headwater.ingest.receive.forgotten import (
     Forgotten,
     ForgottenValue,
@@ -77,7 +77,8 @@ def forget(
     refuse_used(settings.spool_path)
     if holds_events(counts):
         on_progress("erasing the graph", 0, 0)
-        shutil.rmtree(settings.home_path / NEO4J_DATA, ignore_errors=True)
+        for folder in neo4j_data(settings.home_path):
+            shutil.rmtree(folder, ignore_errors=True)
         if database is not None:
             erase(database, holder=HOLDER, derived=True)
     hash, words = hash_value(_key(settings), request.value)

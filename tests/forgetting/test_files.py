@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from headwater.forgetting.files import other_files, rewrite_file
@@ -48,8 +50,37 @@ def test_a_binary_file_with_the_value_is_removed(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["without.db"]
 
 
+def write_database(path: Path, cell: bytes) -> str:
+    """Write a database with one value, and return the text of its file."""
+    path.unlink(missing_ok=True)
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.pragma("synchronous", "off")
+        connection.execute("CREATE TABLE t(a)")
+        connection.execute("INSERT INTO t VALUES(?)", (cell,))
+    return path.read_bytes().decode("latin-1")
+
+
+def test_a_database_with_the_value_on_two_pages_is_removed(tmp_path: Path) -> None:
+    path = tmp_path / "spool.db.damaged-1"
+    cells = (b"-" * length + b" ann smith " + b"-" * 8_000 for length in range(0, 4_100, 3))
+    cut = next(cell for cell in cells if "smith" not in write_database(path, cell))
+    assert rewrite_file(path, SEARCH, dry_run=False) == "files removed"
+    assert not path.exists()
+    write_database(path, cut.replace(b"smith", b"jones"))
+    assert rewrite_file(path, SEARCH, dry_run=False) == ""
+    path.write_bytes(path.read_bytes()[:700])
+    assert rewrite_file(path, SEARCH, dry_run=False) == "files removed", "it cannot be searched"
+
+
 def test_secrets_and_the_data_of_neo4j_are_left_out(tmp_path: Path) -> None:
-    for name in ("data/store", "logs/data/x.log", "redaction.key", "spool.db", "lake/x.parquet"):
+    for name in (
+        "data/store",
+        "data.damaged-1/store",
+        "logs/data/x.log",
+        "redaction.key",
+        "spool.db",
+        "lake/x.parquet",
+    ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
     excluded = {tmp_path / "spool.db", tmp_path / "lake"}
