@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import string
 
+import re2
+
 from headwater.ingest.receive import token_rules
 from headwater.ingest.receive.redaction_rules import DATA
 
@@ -36,6 +38,7 @@ class _Words:
 _LETTERS = "".join(DATA["traces"])
 _TRACES = _Words(DATA["traces"], _LETTERS + _LETTERS.upper(), _SMALL)
 _EXACT_TRACES = _Words(DATA["exact_traces"], DATA["exact_letters"])
+_TRACE_PATTERNS = re2.compile("(?i)" + "|".join(f"(?:{one})" for one in DATA["trace_patterns"]))
 _MARKED_TRACES = {
     mark.encode(): "\0".join(traces).encode().split(b"\0")
     for mark, traces in DATA["marked_traces"].items()
@@ -63,6 +66,8 @@ def is_suspicious(body: bytes) -> bool:
     if b"@" in body or (b"%" in body and b"%40" in body):
         return True
     if _TRACES.may_be_in(body) or _EXACT_TRACES.may_be_in(body):
+        return True
+    if _TRACE_PATTERNS.search(body):
         return True
     for mark, traces in _MARKED_TRACES.items():
         if mark in body:

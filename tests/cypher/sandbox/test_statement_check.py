@@ -133,7 +133,17 @@ def test_a_pattern_that_could_take_for_ever_is_refused(pattern: object) -> None:
 
 @pytest.mark.parametrize(
     "pattern",
-    ["", "raw.*", r".*\.csv", "(?i)raw_(a|b|c)", "[a-z]{2,5}_v[0-9]+", "(?is)a?b?c?", "a{3}", "a{3}" * 8, "[a-z]{2,20}-[0-9]{1,20}"],
+    [
+        "",
+        "raw.*",
+        r".*\.csv",
+        "(?i)raw_(a|b|c)",
+        "[a-z]{2,5}_v[0-9]+",
+        "(?is)a?b?c?",
+        "a{3}",
+        "a{3}" * 8,
+        "[a-z]{2,20}-[0-9]{1,20}",
+    ],
 )
 def test_a_pattern_with_one_unbounded_repeat_is_allowed(pattern: str) -> None:
     check("MATCH (n) WHERE n.name =~ $pattern RETURN n", pattern=pattern)
