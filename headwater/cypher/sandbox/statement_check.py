@@ -307,7 +307,7 @@ def _is_quick(pattern: str) -> bool:
 
 def _ways(pattern: str) -> int:
     """Return the number of ways in which a pattern with valid counts may match a text."""
-    ways = 2 ** len(_ALTERNATIVE.findall(pattern))
+    ways = 1 << len(_ALTERNATIVE.findall(pattern))
     for found in _COUNTS.findall(pattern):
         bounds = [int(number) for number in found.split(",") if number.strip()]
         if "," in found:

@@ -534,10 +534,11 @@ def places(text: str) -> list[dict[str, object]]:
         {"documentation": {"description": f"How to run: {text}"}},
         {"sourceCode": {"sourceCode": f"x = 1\n# {text}"}},
     ]
-    return [
-        *({"run": {"runId": "r", "facets": facet}} for facet in run_facets),
-        *({"job": {"namespace": "n", "name": "j", "facets": facet}} for facet in job_facets),
+    events: list[dict[str, object]] = [
+        {"run": {"runId": "r", "facets": facet}} for facet in run_facets
     ]
+    events += [{"job": {"namespace": "n", "name": "j", "facets": facet}} for facet in job_facets]
+    return events
 
 
 def innocent(seed: int, count: int = 500) -> list[Planted]:
