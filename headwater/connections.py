@@ -7,8 +7,12 @@ would shut everyone out.
 - Headers larger than 32 KiB get 431. Headers that are not complete after 10 s get 408.
 - A body may take 30 s, and a second more for each 4 KiB that came. Then it gets 408. The time in
   which the server itself does not read does not count.
-- At the cap, the connection that has waited longest for its headers makes room for a new one. If
-  all of them have a request, only the health checks are answered; others get 503 with Retry-After.
+- A client may take 30 s to read what is ready for it, and a second more for each 4 KiB that it
+  read. Then its connection is cut, because closing it would wait for the client again.
+- At the cap, the connection that has waited longest for its next headers makes room for a new one,
+  or else the one whose client has not read for the longest time. If all of them have a request,
+  only the health checks are answered; others get 503 with Retry-After.
+- A request that asks for a WebSocket and is no valid handshake gets 400.
 - A request for which the process has no memory gets 503 as well.
 """
 
@@ -23,7 +27,9 @@ from functools import partial
 from typing import Any, cast
 
 from starlette.types import Receive, Scope, Send
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn._types import ASGI3Application
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from headwater.access.principal import CLIENT_CERTIFICATE
 from headwater.errors import HeadwaterError, UnavailableError
@@ -33,6 +39,10 @@ HEADER_BYTES_MAX = 32 * 2**10
 HEADER_SECONDS_MAX = 10.0
 BODY_SECONDS_MAX = 30.0
 BODY_BYTES_PER_SECOND_MIN = 4 * 2**10
+READ_SECONDS_MAX = 30.0
+READ_BYTES_PER_SECOND_MIN = 4 * 2**10
+# A closed connection whose client does not take the last bytes is cut after this time.
+CLOSE_SECONDS_MAX = 5.0
 # Files that the process needs besides its connections.
 OTHER_FILES = 128
 CONNECTIONS_MIN = 32
@@ -49,6 +59,7 @@ _HEADERS_TOO_LARGE = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\n"
     b"content-length: 0\r\n\r\n"
 )
+_NO_HANDSHAKE = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
 def connections_max(wanted: int) -> int:
@@ -95,8 +106,10 @@ class ConnectionPool:
     def __init__(self, cap: int) -> None:
         self.cap = cap
         self.open: set[BoundedProtocol] = set()
-        # Those that wait for headers, in the order in which they began to wait.
+        # Those that wait for their next headers, in the order in which they began to wait.
         self.waiting: dict[BoundedProtocol, None] = {}
+        # Those that the server has closed, until the client has taken the last bytes.
+        self.closing: dict[BoundedProtocol, float] = {}
         self._sweeper: asyncio.TimerHandle | None = None
 
     def add(self, connection: BoundedProtocol) -> None:
@@ -108,6 +121,8 @@ class ConnectionPool:
             return
         if self.waiting:
             next(iter(self.waiting)).end(_LATE)
+        elif (stalled := self._longest_unread()) is not None:
+            stalled.cut()
         elif len(self.open) > self.cap + SPARE_CONNECTIONS:
             connection.end(b"")
 
@@ -115,6 +130,7 @@ class ConnectionPool:
         """Remove a connection that is lost, or that another protocol takes over."""
         self.open.discard(connection)
         self.waiting.pop(connection, None)
+        self.closing.pop(connection, None)
 
     @property
     def is_full(self) -> bool:
@@ -126,7 +142,16 @@ class ConnectionPool:
         now = loop.time()
         for connection in [one for one in self.open if one.is_late(now)]:
             connection.end(_LATE)
+        unread = [one for one in self.open if one.is_unread(now)]
+        stuck = [one for one, since in self.closing.items() if now - since > CLOSE_SECONDS_MAX]
+        for connection in [*unread, *stuck]:
+            connection.cut()
         self._sweeper = loop.call_later(_SWEEP_SECONDS, self._sweep, loop)
+
+    def _longest_unread(self) -> BoundedProtocol | None:
+        """Return the connection whose client has not read for the longest time, if there is one."""
+        times = {one: one.unread_since for one in self.open if one.unread_since is not None}
+        return min(times, key=times.__getitem__, default=None)
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -140,6 +165,12 @@ class BoundedProtocol(HttpToolsProtocol):
         self._has_headers = False
         self._head_bytes = 0
         self._body_bytes = 0
+        # Since when bytes are ready that the client has not read, as the sweeps find it.
+        self.unread_since: float | None = None
+        self._unread_bytes = 0
+        self._read_bytes = 0
+        # The request in work; `cycle` is the last one that was received.
+        self._running: RequestResponseCycle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -152,7 +183,25 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._pool.remove(self)
         self._waits_since = None
+        if self._running is not None and not self._running.response_complete:
+            self._running.disconnected = True
+            self._running.message_event.set()
         super().connection_lost(exc)
+
+    def resume_writing(self) -> None:
+        self.unread_since = None
+        super().resume_writing()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        is_open = self in self._pool.open and not self.transport.is_closing()
+        if is_open and self.cycle.response_complete:
+            # It waits for its next request, or for the rest of a body that nobody reads.
+            self._pool.waiting[self] = None
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
 
     def data_received(self, data: bytes) -> None:
         if self._waits_since is None and (self.cycle is None or self.cycle.response_complete):
@@ -214,20 +263,59 @@ class BoundedProtocol(HttpToolsProtocol):
         allowed = BODY_SECONDS_MAX + self._body_bytes / BODY_BYTES_PER_SECOND_MIN
         return now - self._waits_since > allowed
 
+    def is_unread(self, now: float) -> bool:
+        """Return True if the client has used up the time to read what is ready for it.
+
+        Each sweep asks, and counts what the client has read since the last one.
+        """
+        size = self.transport.get_write_buffer_size()
+        if not size:
+            self.unread_since = None
+            return False
+        if self.unread_since is None:
+            self.unread_since, self._read_bytes = now, 0
+        else:
+            self._read_bytes += max(0, self._unread_bytes - size)
+        self._unread_bytes = size
+        allowed = READ_SECONDS_MAX + self._read_bytes / READ_BYTES_PER_SECOND_MIN
+        return now - self.unread_since > allowed
+
     def end(self, answer: bytes) -> None:
-        """Close the connection, with an answer unless one has begun."""
+        """Close the connection, with an answer if the client waits for one."""
         self._pool.remove(self)
-        self._waits_since = None
         cycle = self.cycle
         has_begun = cycle is not None and cycle.response_started and not cycle.response_complete
-        if answer and not has_begun:
+        if answer and not has_begun and self._waits_since is not None:
             self.transport.write(answer)
+        self._waits_since = None
+        self._pool.closing[self] = self.loop.time()
         self.transport.close()
+
+    def cut(self) -> None:
+        """End the connection without waiting for its client."""
+        self._pool.remove(self)
+        self._waits_since = None
+        self.transport.abort()
 
     def _wait_for_headers(self) -> None:
         self._waits_since = self.loop.time()
         self._has_headers, self._head_bytes = False, 0
         self._pool.waiting[self] = None
+
+
+class BoundedWebSocket(WebSocketsSansIOProtocol):
+    """uvicorn's protocol for one WebSocket, which ends what is no handshake.
+
+    uvicorn's own waits without end after a handshake that cannot be read: with a body, with a
+    method other than GET, or with more headers than its library reads.
+    """
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        # The first data are the whole handshake.
+        if not self.handshake_initiated and not self.transport.is_closing():
+            self.transport.write(_NO_HANDSHAKE)
+            self.transport.close()
 
 
 def bounded_protocol(wanted: int) -> Callable[..., BoundedProtocol]:

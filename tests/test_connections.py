@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from functools import partial
 
 import pytest
 import uvicorn
@@ -18,20 +19,34 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from headwater import connections
-from headwater.connections import bounded_protocol, connections_max
+from headwater.connections import (
+    BoundedProtocol,
+    BoundedWebSocket,
+    ConnectionPool,
+    connections_max,
+)
 from headwater.web import BodyError, BodyMemory, error_response, read_body
 from tests.faults.processes import wait_for
 
 CAP = connections.CONNECTIONS_MIN
+# More than the buffers of a connection hold.
+LARGE_BYTES = 32_000_000
 MEMORY = 300_000
 
 
 @pytest.fixture
-def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+def pool() -> ConnectionPool:
+    return ConnectionPool(CAP)
+
+
+@pytest.fixture
+def port(monkeypatch: pytest.MonkeyPatch, pool: ConnectionPool) -> Iterator[int]:
     """Yield the port of a server with bounds of one second and 32 connections."""
     monkeypatch.setattr(connections, "HEADER_SECONDS_MAX", 1.0)
     monkeypatch.setattr(connections, "BODY_SECONDS_MAX", 1.0)
     monkeypatch.setattr(connections, "BODY_BYTES_PER_SECOND_MIN", 10**9)
+    monkeypatch.setattr(connections, "READ_SECONDS_MAX", 1.0)
+    monkeypatch.setattr(connections, "READ_BYTES_PER_SECOND_MIN", 10**9)
 
     async def echo(request: Request) -> Response:
         try:
@@ -39,11 +54,20 @@ def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
         except BodyError as error:
             return error_response(error)
 
+    async def large(_: Request) -> Response:
+        return Response(bytes(LARGE_BYTES))
+
     routes = [Route(path, echo, methods=["GET", "POST"]) for path in ("/", "/healthz")]
+    routes.append(Route("/large", large))
     app = Starlette(routes=routes, middleware=[Middleware(BodyMemory, bytes_max=MEMORY)])
-    server = uvicorn.Server(
-        uvicorn.Config(app, port=0, log_level="critical", http=bounded_protocol(CAP))  # type: ignore[arg-type]
+    config = uvicorn.Config(
+        app,
+        port=0,
+        log_level="critical",
+        http=partial(BoundedProtocol, pool=pool),  # type: ignore[arg-type]
+        ws=BoundedWebSocket,
     )
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
@@ -137,6 +161,64 @@ def test_idle_connections_make_room_for_new_ones(port: int) -> None:
         for _ in range(3 * CAP):
             idle.enter_context(closing(opened(port)))
         assert status(port, request()) == 200
+
+
+def test_idle_connections_that_had_an_answer_make_room_too(port: int) -> None:
+    with ExitStack() as idle:
+        for _ in range(CAP + connections.SPARE_CONNECTIONS):
+            client = idle.enter_context(closing(opened(port, request().replace(b"close", b"x"))))
+            client.settimeout(10)
+            if not client.recv(1_000).startswith(b"HTTP/1.1 200"):
+                break
+        assert status(port, request()) == 200
+
+
+def unread(port: int) -> socket.socket:
+    """Return a connection that asks for much and reads nothing."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    client.settimeout(60)
+    client.connect(("127.0.0.1", port))
+    client.sendall(request("/large") * 2)
+    return client
+
+
+def test_clients_that_read_nothing_make_room_for_others(
+    port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "READ_SECONDS_MAX", 600.0)
+    with ExitStack() as clients:
+        for _ in range(CAP):
+            clients.enter_context(closing(unread(port)))
+        wait_for("one of them makes room", lambda: status(port, request()) == 200, 30)
+
+
+def test_a_client_that_reads_nothing_is_cut_off(port: int, pool: ConnectionPool) -> None:
+    with closing(unread(port)):
+        wait_for("a request in work", lambda: bool(pool.open), 30)
+        wait_for("its end", lambda: not pool.open and not pool.closing, 30)
+
+
+def test_a_client_that_reads_gets_all(port: int) -> None:
+    with closing(opened(port, request("/large"))) as client:
+        assert len(answer(client)) > LARGE_BYTES
+
+
+HANDSHAKE = b"Host: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"POST / HTTP/1.1\r\n" + HANDSHAKE + b"Content-Length: 1\r\n\r\nx",
+        b"GET / HTTP/1.1\r\n" + HANDSHAKE + b"Content-Length: 1\r\n\r\nx",
+        b"GET / HTTP/1.1\r\n" + HANDSHAKE + b"X: y\r\n" * 200 + b"\r\n",
+        b"GET / HTTP/1.1\r\n" + HANDSHAKE + b"X: " + b"y" * 20_000 + b"\r\n\r\n",
+    ],
+    ids=["POST", "body", "headers", "header"],
+)
+def test_what_is_no_handshake_gets_400(port: int, sent: bytes) -> None:
+    assert status(port, sent) == 400
 
 
 def test_health_is_answered_when_every_connection_is_in_use(port: int) -> None:

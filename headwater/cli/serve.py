@@ -102,7 +102,7 @@ def _certificate(settings: Settings) -> ServerCertificate | None:
 
 def listening(settings: Settings, certificate: ServerCertificate | None = None) -> dict[str, Any]:
     """Return uvicorn's settings for the API."""
-    from headwater.connections import bounded_protocol
+    from headwater.connections import BoundedWebSocket, bounded_protocol
 
     tls = {"ssl_context_factory": lambda *_: certificate.context} if certificate else {}
     return {
@@ -117,7 +117,7 @@ def listening(settings: Settings, certificate: ServerCertificate | None = None) 
         "access_log": settings.log_level.lower() == "debug",
         "timeout_graceful_shutdown": 3,
         "server_header": False,
-        "ws": "websockets-sansio",
+        "ws": BoundedWebSocket,
         "ws_max_size": WEBSOCKET_BYTES_MAX,
         "ws_ping_interval": PING_SECONDS,
         "ws_ping_timeout": PING_SECONDS,
