@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
+import anyio
+import anyio.to_thread
 import msgspec
 
 from headwater.access.events import authorize_event, own_facets_only
@@ -21,6 +23,13 @@ from headwater.ingest.receive.trace_headers import RequestTrace, with_trace
 from headwater.ingest.spool.group_commit import GroupCommitter
 from headwater.schema.events import parse, require_event_time
 from headwater.schema.naming import Naming
+
+# Bodies larger than this are worked on in threads, and few of them at one time: each holds the
+# interpreter for a while, and takes many times its bytes of memory.
+LARGE_BYTES = 256 * 1024
+LARGE_BODIES_MAX = 2
+
+T = TypeVar("T")
 
 
 class EventAcceptor:
@@ -42,6 +51,12 @@ class EventAcceptor:
         self._committer = committer
         self._allow_missing_event_time = allow_missing_event_time
         self._on_accepted = on_accepted
+        self._large_bodies = anyio.CapacityLimiter(LARGE_BODIES_MAX)
+
+    async def run_in_thread(self, size: int, function: Callable[..., T], *arguments: Any) -> T:
+        """Return a result for a body of `size` bytes, computed in a thread once it has its turn."""
+        limiter = self._large_bodies if size > LARGE_BYTES else None
+        return await anyio.to_thread.run_sync(function, *arguments, limiter=limiter)
 
     def accept(
         self, principal: Principal, body: bytes, received: int, trace: RequestTrace | None = None

@@ -23,11 +23,11 @@ import asyncio
 import codecs
 import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
+from itertools import islice
 from typing import Any, TypeVar
 
-import anyio.to_thread
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -36,7 +36,7 @@ from starlette.routing import Route
 from headwater.access.guard import principal_of
 from headwater.access.principal import Principal
 from headwater.errors import EventError, HeadwaterError
-from headwater.ingest.receive.accept import EventAcceptor
+from headwater.ingest.receive.accept import LARGE_BYTES, EventAcceptor
 from headwater.ingest.receive.trace_headers import RequestTrace, request_trace
 from headwater.web import BodyError, error_response, json_response, read_body
 
@@ -46,9 +46,7 @@ TURN_SECONDS = 0.002
 # A string up to its end or the end of the body, or a mark between values. The quantifiers are
 # possessive, so that matching takes time proportional to the length of any text.
 _TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{},]', re.DOTALL)
-# A smaller body is processed on the event loop, a larger one in a thread. Python code in a thread
-# delays all requests more than the same code run in turn with them.
-_ON_LOOP_BYTES_MAX = 256 * 1024
+_LINE = re.compile(rb"\S[^\r\n]*")
 
 T = TypeVar("T")
 
@@ -79,15 +77,15 @@ def routes(
         body = await read_body(request, event_bytes_max)
         trace = request_trace(request.headers)
         accept = partial(_accept_one, acceptor, principal_of(request), trace=trace)
-        sequence = await acceptor.append([await _run(accept, body)])
+        sequence = await acceptor.append([await _run(acceptor, accept, body)])
         return json_response({"sequence": sequence}, 201)
 
     async def accept_batch(request: Request) -> Response:
         body = await read_body(request, batch_bytes_max)
-        elements = await _run(_split_batch, body)
+        elements = await _run(acceptor, _split_batch, body)
         trace = request_trace(request.headers)
         accept = partial(acceptor.accept, principal_of(request), trace=trace)
-        accepted, failed = await _accept_batch(elements, event_bytes_max, accept, turns)
+        accepted, failed = await _accept_batch(acceptor, elements, event_bytes_max, accept, turns)
         if accepted:
             await acceptor.append(accepted)
         if failed:
@@ -119,11 +117,14 @@ def routes(
     return paths
 
 
-async def _run(function: Callable[[bytes], T], body: bytes) -> T:
-    """Return `function(body)`, computed in a thread if the body is large."""
-    if len(body) <= _ON_LOOP_BYTES_MAX:
+async def _run(acceptor: EventAcceptor, function: Callable[[bytes], T], body: bytes) -> T:
+    """Return `function(body)`, computed in a thread if the body is large.
+
+    Python code in a thread delays all requests more than the same code run in turn with them.
+    """
+    if len(body) <= LARGE_BYTES:
         return function(body)
-    return await anyio.to_thread.run_sync(function, body)
+    return await acceptor.run_in_thread(len(body), function, body)
 
 
 def _accept_one(
@@ -139,21 +140,26 @@ def _accept_one(
 
 
 def _split_batch(body: bytes) -> list[bytes]:
-    """Return the events of a batch.
+    """Return the events of a batch. Memory use is bounded, however small its elements are.
 
-    Raises EventError (400) if the body is neither an array nor JSON lines.
+    Raises EventError (400) if the body is neither an array nor JSON lines, and BodyError (413) for
+    too many events.
     """
     body = body.removeprefix(codecs.BOM_UTF8)
     if body.lstrip()[:1] != b"[":
         if _is_one_value(body):
             return [body]
-        lines = [line for line in body.splitlines() if line.strip()]
+        lines = _bounded(match.group() for match in _LINE.finditer(body))
         if not lines:
             raise EventError(
                 "the body is empty", status=400, hint="Send a JSON array, or one event per line."
             )
         return lines
     try:
+        # Each element takes two bytes at least.
+        if len(body) > 2 * BATCH_EVENTS_MAX:
+            element: Any = _counted_element()
+            msgspec.json.decode(body, type=list[element])
         return [bytes(raw) for raw in msgspec.json.decode(body, type=list[msgspec.Raw])]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return _split_broken_array(body)
@@ -170,7 +176,11 @@ def _is_one_value(body: bytes) -> bool:
 
 def _split_broken_array(body: bytes) -> list[bytes]:
     """Split an array with a broken element, so that the other elements are accepted."""
-    elements: list[bytes] = []
+    return _bounded(_elements(body))
+
+
+def _elements(body: bytes) -> Iterator[bytes]:
+    """Yield the elements of an array. Raises EventError at the end of what is none."""
     depth, start = 0, 0
     for token in _TOKENS.finditer(body):
         mark = token.group()
@@ -178,7 +188,7 @@ def _split_broken_array(body: bytes) -> list[bytes]:
             depth += 1
             start = token.end() if depth == 1 else start
         elif (mark == b"," and depth == 1) or (mark in b"]}" and depth == 1):
-            elements.append(body[start : token.start()])
+            yield body[start : token.start()]
             start = token.end()
             depth -= mark != b","
         elif mark in b"]}":
@@ -187,10 +197,40 @@ def _split_broken_array(body: bytes) -> list[bytes]:
             break
     if depth != 0 or body[start:].strip():
         raise EventError("the body is not a JSON array", status=400)
-    return elements
+
+
+def _bounded(elements: Iterator[bytes]) -> list[bytes]:
+    """Return the elements of a batch as a list. Raises BodyError for too many."""
+    listed = list(islice(elements, BATCH_EVENTS_MAX + 1))
+    if len(listed) > BATCH_EVENTS_MAX:
+        raise _too_many()
+    return listed
+
+
+def _counted_element() -> type[msgspec.Struct]:
+    """Return a type whose objects raise BodyError when a decoder has built too many of them."""
+    count = 0
+
+    class Element(msgspec.Struct, gc=False):
+        def __post_init__(self) -> None:
+            nonlocal count
+            count += 1
+            if count > BATCH_EVENTS_MAX:
+                raise _too_many()
+
+    return Element
+
+
+def _too_many() -> BodyError:
+    return BodyError(
+        f"the batch has more than {BATCH_EVENTS_MAX} events",
+        status=413,
+        hint="Send smaller batches.",
+    )
 
 
 async def _accept_batch(
+    acceptor: EventAcceptor,
     elements: list[bytes],
     event_bytes_max: int,
     accept: Callable[[bytes, int], bytes],
@@ -200,12 +240,6 @@ async def _accept_batch(
 
     A batch is some hundred times the work of one event; other requests must not wait for all of it.
     """
-    if len(elements) > BATCH_EVENTS_MAX:
-        raise BodyError(
-            f"a batch of {len(elements)} events exceeds the limit of {BATCH_EVENTS_MAX}",
-            status=413,
-            hint="Send smaller batches.",
-        )
     accepted: list[bytes] = []
     failed: list[FailedEvent] = []
     received = time.time_ns() // 1_000
@@ -217,7 +251,8 @@ async def _accept_batch(
                 try:
                     if len(element) > event_bytes_max:
                         raise EventError(f"the event is larger than {event_bytes_max} bytes")
-                    accepted.append(await _run(lambda event: accept(event, received), element))
+                    body = await _run(acceptor, lambda event: accept(event, received), element)
+                    accepted.append(body)
                 except EventError as error:
                     failed.append(FailedEvent(index, error.message, False, error.field or "body"))
                 if time.monotonic() >= turn_ends:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import pytest
 
 from headwater.access.principal import ANONYMOUS, UNAUTHENTICATED
 from headwater.errors import EventError
-from headwater.ingest.receive.accept import EventAcceptor
+from headwater.ingest.receive.accept import LARGE_BODIES_MAX, LARGE_BYTES, EventAcceptor
 from headwater.ingest.receive.redact import Redactor
 from headwater.ingest.spool.group_commit import GroupCommitter
 from headwater.ingest.spool.spool import Spool
@@ -63,6 +65,30 @@ def test_a_missing_time_is_accepted_only_by_the_setting(tmp_path: Path, allowed:
             refused.append((body, error.status, error.field))
     expected = [bodies[1]] if allowed else bodies
     assert refused == [(body, 422, "eventTime") for body in expected]
+    committer.close()
+
+
+def test_few_large_bodies_are_in_work_at_one_time(tmp_path: Path) -> None:
+    accepts, committer = acceptor(tmp_path / "spool.db")
+    lock, working, most = threading.Lock(), 0, 0
+
+    def count() -> None:
+        nonlocal working, most
+        with lock:
+            working += 1
+            most = max(most, working)
+        time.sleep(0.01)
+        with lock:
+            working -= 1
+
+    async def work() -> None:
+        await asyncio.gather(*(accepts.run_in_thread(LARGE_BYTES + 1, count) for _ in range(12)))
+        # Small ones do not wait for each other: each waits for all.
+        together = threading.Barrier(8)
+        await asyncio.gather(*(accepts.run_in_thread(LARGE_BYTES, together.wait) for _ in range(8)))
+
+    asyncio.run(work())
+    assert most == LARGE_BODIES_MAX
     committer.close()
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 
-import anyio.to_thread
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -42,9 +41,11 @@ def span_routes(acceptor: EventAcceptor) -> list[Route]:
         content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         try:
             body = await read_body(request, BYTES_MAX)
-            spans = await anyio.to_thread.run_sync(decode_spans, body, content_type)
+            size = len(body)
+            spans = await acceptor.run_in_thread(size, decode_spans, body, content_type)
             accepted = _Accepted(acceptor, principal_of(request), sent)
-            await anyio.to_thread.run_sync(accepted.accept, *group_spans(spans))
+            grouped = await acceptor.run_in_thread(size, group_spans, spans)
+            await acceptor.run_in_thread(size, accepted.accept, *grouped)
             if accepted.bodies:
                 await acceptor.append(accepted.bodies)
             for service, news in accepted.news:
