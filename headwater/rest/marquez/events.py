@@ -21,6 +21,8 @@ from headwater.schema.visibility import Visibility
 # A request for events reads at most so many stored events, for at most so many seconds.
 _SCANNED_MAX = 50_000
 _SCAN_SECONDS_MAX = 3.0
+# The most bytes of the events of one page; one event may have more.
+_PAGE_BYTES_MAX = 16 * 2**20
 # The plus sign of an offset, unless it is percent-encoded, arrives as a space.
 _LOST_PLUS = re.compile(r"(?P<time>\S+T\S+) (?P<offset>\d\d:?\d\d)")
 
@@ -96,8 +98,12 @@ def events_of(log: EventLog) -> Callable[[OperationRequest], models.Events]:
         listed = _matching(bodies, visibility, begin, end, params.run_id)
         entries = sorted(listed.entries, reverse=is_newest_first)
         events: list[dict[str, Any]] = []
+        size = 0
         for _, number in entries[params.offset : params.offset + params.limit]:
             body = log.body(number)
+            size += len(body or b"")
+            if size > _PAGE_BYTES_MAX and events:
+                raise _too_large(len(events))
             event = _visible(body, visibility) if body is not None else None
             if event is not None:
                 events.append(event)
@@ -108,6 +114,14 @@ def events_of(log: EventLog) -> Callable[[OperationRequest], models.Events]:
         return models.Events(events=events, total_count=total)
 
     return list_events
+
+
+def _too_large(fitting: int) -> ArgumentError:
+    return ArgumentError(
+        f"{fitting + 1} events of this page have more than {_PAGE_BYTES_MAX} bytes",
+        field="limit",
+        hint=f"Ask for {fitting} at most.",
+    )
 
 
 def _naming(run_id: str, bodies: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
