@@ -63,6 +63,10 @@ class ServerCertificate:
             if self._client_ca is not None:
                 context.load_verify_locations(self._client_ca)
                 context.verify_mode = ssl.CERT_OPTIONAL
+                # A resumed session would keep the certificate of an authority that was replaced.
+                # Python switches resumption off for TLS 1.3 only.
+                context.minimum_version = ssl.TLSVersion.TLSv1_3
+                context.num_tickets = 0
             return context, expiry_of(self._certificate)
         except (OSError, ValueError) as error:
             files = ", ".join(map(str, self._files))

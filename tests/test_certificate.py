@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import ssl
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
     load_pem_private_key,
 )
+from msgspec import structs
 
 from headwater.access.keys import Keys
 from headwater.access.principal import Scope
@@ -199,6 +201,50 @@ def test_events_need_a_certificate_of_the_client_and_a_key(
     foreign = Authority(tmp_path / "foreign").issue("client")
     with authority.client(foreign) as stranger, pytest.raises(httpx.HTTPError):
         stranger.post(f"{address}{EVENTS}", json=EVENT, headers=bearer(key))
+
+
+def visit(
+    address: str, context: ssl.SSLContext, session: ssl.SSLSession | None = None
+) -> tuple[bool, ssl.SSLSession | None]:
+    """Return True if the API answers, and the session of the connection."""
+    url = urlsplit(address)
+    try:
+        with (
+            socket.create_connection((url.hostname, url.port), timeout=60) as plain,
+            context.wrap_socket(plain, server_hostname="127.0.0.1", session=session) as connection,
+        ):
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            return connection.recv(1_000).startswith(b"HTTP/1.1 200 "), connection.session
+    except (ssl.SSLError, ConnectionError):
+        return False, None
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_new_authority_of_clients_counts_from_the_next_connection_on(
+    settings: Settings, authority: Authority, key: str, tmp_path: Path, version: ssl.TLSVersion
+) -> None:
+    assert key
+    old, new = Authority(tmp_path / "old"), Authority(tmp_path / "new")
+    file = tmp_path / "senders.pem"
+    shutil.copy(old.file, file)
+
+    def context_of(own: Authority) -> ssl.SSLContext:
+        context = ssl.create_default_context(cafile=authority.file)
+        context.maximum_version = version
+        context.load_cert_chain(*own.issue("client"))
+        return context
+
+    first, second = context_of(old), context_of(new)
+    is_accepted = version == ssl.TLSVersion.TLSv1_3
+    with tls_api(structs.replace(settings, tls_client_ca=str(file))) as (address, _):
+        answered, session = visit(address, first)
+        assert answered is is_accepted
+        assert visit(address, second)[0] is False
+        shutil.copy(new.file, tmp_path / "renewed.pem").replace(file)
+        assert visit(address, second)[0] is is_accepted
+        assert visit(address, first)[0] is False
+        # A session that goes on would need no certificate.
+        assert visit(address, first, session)[0] is False
 
 
 def test_the_cookie_of_a_session_is_secure(

@@ -6,7 +6,6 @@ import base64
 import json
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -107,9 +106,7 @@ def key_id(token: str) -> str:
 def send(url: str, token: str, namespace: str) -> int:
     event = run_event("nightly", job="load")
     event["job"]["namespace"] = namespace
-    answer = httpx.post(
-        f"{url}/api/v1/lineage", json=event, headers=bearer(token), timeout=None
-    )
+    answer = httpx.post(f"{url}/api/v1/lineage", json=event, headers=bearer(token), timeout=None)
     return answer.status_code
 
 
