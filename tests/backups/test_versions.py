@@ -182,7 +182,7 @@ def test_newer_stores_are_refused_and_stay_as_they_are(
         back_up(settings, tmp_path / "backup")
         _record_migration(database, LATER)
         try:
-            for refused in (lambda: fold(database, spool), lambda: migrate(database)):
+            for refused in (Worker(database, spool).step, lambda: migrate(database)):
                 with pytest.raises(NewerVersionError, match=f"migrated this graph to {LATER}"):
                     refused()
             assert database.ask("MATCH (n:PipelineRun) RETURN n", {}) == []
