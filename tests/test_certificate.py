@@ -240,7 +240,9 @@ def test_a_new_authority_of_clients_counts_from_the_next_connection_on(
         answered, session = visit(address, first)
         assert answered is is_accepted
         assert visit(address, second)[0] is False
-        shutil.copy(new.file, tmp_path / "renewed.pem").replace(file)
+        renewed = tmp_path / "renewed.pem"
+        shutil.copy(new.file, renewed)
+        renewed.replace(file)
         assert visit(address, second)[0] is is_accepted
         assert visit(address, first)[0] is False
         # A session that goes on would need no certificate.

@@ -4,7 +4,8 @@
 - The server answers that it needs a restart, for example after a full disk: restart it when its
   disk has room. A start on a full disk could damage the log of transactions.
 - The server neither answers nor works, for example because it was stopped: kill and start it. A
-  busy server is left alone, however slow its answers are.
+  busy server is left alone, however slow its answers are, but not for more than ten minutes without
+  any answer: the planner of Neo4j has no deadline.
 - Its data cannot be read: report the command that moves the data away. If the caller allows it,
   do that; the worker then builds the graph from the events.
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -29,6 +31,8 @@ PROBE_SECONDS = 3.0
 PROBE_SECONDS_MAX = 5.0
 # A server that does not answer is killed after this time without processor time or log output.
 SILENT_SECONDS_MAX = 30.0
+# A busy server is killed after this time without an answer to any probe.
+BUSY_SECONDS_MAX = 600.0
 RETRY_SECONDS_MIN = 2.0
 RETRY_SECONDS_MAX = 60.0
 ROOM_BYTES_MIN = 64 * 2**20
@@ -51,6 +55,7 @@ class Neo4jSupervisor:
         report: Callable[[str], object],
         on_damage: Callable[[], bool] = lambda: False,
         silent_seconds_max: float = SILENT_SECONDS_MAX,
+        busy_seconds_max: float = BUSY_SECONDS_MAX,
         room_bytes_min: int = ROOM_BYTES_MIN,
     ) -> None:
         """Prepare a supervisor; `start` starts its thread.
@@ -61,7 +66,8 @@ class Neo4jSupervisor:
             problem_file: The file for the problem; it exists only while there is one.
             report: Called with each line for the user.
             on_damage: Called when the data cannot be read; returns True if it moved the data away.
-            silent_seconds_max: The time after which a server that does not answer is killed.
+            silent_seconds_max: The time after which a server that does nothing is killed.
+            busy_seconds_max: The time without an answer after which a busy server is killed.
             room_bytes_min: The free bytes on the disk that a restart needs.
         """
         self._neo4j = neo4j
@@ -70,10 +76,12 @@ class Neo4jSupervisor:
         self._report = report
         self._on_damage = on_damage
         self._silent_seconds_max = silent_seconds_max
+        self._busy_seconds_max = busy_seconds_max
         self._room_bytes_min = room_bytes_min
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="neo4j-supervisor", daemon=True)
         self._silence: StartupWatch | None = None
+        self._silent_since = 0.0
         self._pause_seconds = RETRY_SECONDS_MIN
         self._was_up = False
         self.problem = self.hint = ""
@@ -151,7 +159,7 @@ class Neo4jSupervisor:
         return 0.0
 
     def _look_after(self, error: HeadwaterError) -> float:
-        """Restart a server that asks for it, kill a silent one, and leave a busy one alone."""
+        """Restart a server that asks for it, kill a silent one, and give a busy one its time."""
         failure = error.message
         if _NEEDS_RESTART in failure:
             reason = self._neo4j.failure() or failure
@@ -168,13 +176,22 @@ class Neo4jSupervisor:
         if self._silence is None:
             home, pid = self._neo4j.home, self._neo4j.status().pid
             self._silence = StartupWatch(pid, home.logs, self._silent_seconds_max)
+            self._silent_since = time.monotonic()
         elif self._silence.is_stalled():
-            self._note(f"Neo4j does not answer and does nothing; restarting it: {failure}")
-            self._silence = None
-            self._was_up = False
-            self._neo4j.kill()
-            return 0.0
+            return self._kill(f"Neo4j does not answer and does nothing; restarting it: {failure}")
+        elif time.monotonic() - self._silent_since > self._busy_seconds_max:
+            return self._kill(
+                f"Neo4j is busy and has not answered for {self._busy_seconds_max:.0f} s; "
+                f"restarting it: {failure}"
+            )
         return PROBE_SECONDS
+
+    def _kill(self, problem: str) -> float:
+        self._note(problem)
+        self._silence = None
+        self._was_up = False
+        self._neo4j.kill()
+        return 0.0
 
     def _has_room(self) -> bool:
         return shutil.disk_usage(self._neo4j.home.folder).free >= self._room_bytes_min

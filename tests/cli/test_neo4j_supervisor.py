@@ -9,9 +9,10 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -31,12 +32,13 @@ MEGABYTES = 48
 ROOM_BYTES = 16 * 2**20
 SILENT_SECONDS = 4.0
 BACK_SECONDS_MAX = 120.0
+RESTART_SECONDS_MAX = 300.0
 
 
 class Supervised:
     """A supervised Neo4j with what its supervisor reported."""
 
-    def __init__(self, folder: Path, problem_file: Path) -> None:
+    def __init__(self, folder: Path, problem_file: Path, **limits: float) -> None:
         self.neo4j = LocalNeo4j(folder, 0, sizes=Sizes(heap_mb=256), cache=jar_cache())
         address = self.neo4j.prepare()
         assert address.pid == 0
@@ -50,6 +52,7 @@ class Supervised:
             report=self.lines.append,
             silent_seconds_max=SILENT_SECONDS,
             room_bytes_min=ROOM_BYTES,
+            **limits,  # type: ignore[arg-type]
         )
 
     def answers(self) -> bool:
@@ -118,6 +121,36 @@ def test_a_stopped_and_a_full_neo4j_come_back(supervised: Supervised, tmp_path: 
     assert count % 200 == 0, "each transaction as a whole or not at all"
     wait_for("the report", lambda: one.lines[-1] == "Neo4j answers again", 30)
     assert not one.problem_file.exists()
+
+
+def test_a_server_whose_planner_does_not_end_comes_back(tmp_path: Path) -> None:
+    one = Supervised(tmp_path / "home", tmp_path / "problem", busy_seconds_max=15.0)
+    conditions = " XOR ".join(f"(n.x{i} = 1 OR n.y{i} = 2)" for i in range(30))
+    endless = f"MATCH (n) WHERE {conditions} RETURN count(n) AS n"
+
+    def ask() -> None:
+        with suppress(HeadwaterError):
+            one.database.ask(endless, {}, seconds=600)
+
+    with closing(one.database):
+        one.supervisor.start()
+        try:
+            wait_for("an answer", one.answers, BACK_SECONDS_MAX)
+            first = one.neo4j.status().pid
+            asking = [threading.Thread(target=ask, daemon=True) for _ in range(1)]
+            for thread in asking:
+                thread.start()
+            wait_for(
+                "another process",
+                lambda: one.neo4j.status().pid not in (0, first),
+                RESTART_SECONDS_MAX,
+            )
+            wait_for("an answer", one.answers, BACK_SECONDS_MAX)
+        finally:
+            one.supervisor.stop()
+            one.neo4j.stop()
+    print(one.lines)
+    assert any(line.startswith("Neo4j is busy and has not answered") for line in one.lines)
 
 
 def test_damaged_data_is_recognised_and_moved_on_demand(tmp_path: Path) -> None:
