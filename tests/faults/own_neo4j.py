@@ -10,11 +10,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from headwater.cypher.driver.database import Database
+from headwater.cypher.migrate import migrate
+from headwater.errors import UnavailableError
 from headwater.local.neo4j import LocalNeo4j
 from headwater.local.neo4j_settings import Sizes
 from headwater.local.ports import free_port
 from tests.conftest import Neo4jServer, jar_cache
 from tests.faults.processes import wait_for
+
+SCHEMA_SECONDS_MAX = 300.0
 
 
 class OwnNeo4j:
@@ -72,3 +76,16 @@ class OwnNeo4j:
         if self.runs:
             self.kill()
             self._local.stop()
+
+
+def wait_migrated(database: Database) -> None:
+    """Wait until the schema is there; a busy machine may need several attempts."""
+
+    def is_migrated() -> bool:
+        try:
+            migrate(database)
+        except UnavailableError:
+            return False
+        return True
+
+    wait_for("the schema", is_migrated, SCHEMA_SECONDS_MAX)

@@ -13,15 +13,14 @@ from pathlib import Path
 import pytest
 
 from headwater.chunks import chunks
-from headwater.cypher.migrate import migrate
 from headwater.errors import UnavailableError
 from tests.canonical import canonical, empty
 from tests.faults.checker import scaled
 from tests.faults.history import counted, endless, expected, history
 from tests.faults.load import Load, figures
 from tests.faults.oracle import folded_at_once, replayed
-from tests.faults.own_neo4j import OwnNeo4j
-from tests.faults.processes import Installation, installation, wait_for
+from tests.faults.own_neo4j import OwnNeo4j, wait_migrated
+from tests.faults.processes import Installation, installation, slack, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
 
@@ -60,7 +59,7 @@ def running(own: OwnNeo4j) -> OwnNeo4j:
     if not own.runs:
         own.start()
     with own.database() as database:
-        migrate(database)
+        wait_migrated(database)
         empty(database)
     return own
 
@@ -145,12 +144,12 @@ def test_down_for_an_hour(running: OwnNeo4j, tmp_path: Path) -> None:
         wait_for("it waits", lambda: "waiting_to_retry" in here.worker.output(), BACK_SECONDS_MAX)
         running.start()
         with running.database() as database:
-            wait_for("folding", lambda: folded(here) > 0, BACK_SECONDS_MAX)
+            wait_for("folding", lambda: folded(here) > 0, DRAINED_SECONDS_MAX)
             began, before = time.monotonic(), folded(here)
             checkpoint = here.wait_folded(database, DRAINED_SECONDS_MAX * scaled(1))
             rate = (checkpoint.folded - before) / (time.monotonic() - began)
             print(f"{checkpoint.folded} events folded, {rate:.0f} a second")
-            assert rate > DRAIN_FACTOR * ARRIVING_PER_SECOND
+            assert rate * slack() > DRAIN_FACTOR * ARRIVING_PER_SECOND
             assert (checkpoint.folded, checkpoint.dead) == (len(bodies), 0)
             assert counted(database) == expected(runs)
             assert canonical(database) == replayed(database, here)

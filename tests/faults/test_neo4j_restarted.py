@@ -12,11 +12,9 @@ import pytest
 
 from headwater.cypher.driver.database import WRITE_SECONDS_MAX, Database, Transaction
 from headwater.cypher.driver.warmup import PLANNING_SECONDS_MAX, is_first_query
-from headwater.cypher.migrate import migrate
 from headwater.cypher.query_catalog import load_queries
-from headwater.errors import UnavailableError
 from headwater.server import run_warm_up
-from tests.faults.own_neo4j import OwnNeo4j
+from tests.faults.own_neo4j import OwnNeo4j, wait_migrated
 from tests.faults.processes import wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j, pytest.mark.timeout(900)]
@@ -38,15 +36,6 @@ class PlannedDatabase(Database):
         self.transactions += 1
 
 
-def migrated(database: Database) -> bool:
-    """Return True if the schema is there; a busy machine may need several attempts."""
-    try:
-        migrate(database)
-    except UnavailableError:
-        return False
-    return True
-
-
 def test_first_queries_are_planned_again_after_a_restart_of_neo4j(tmp_path: Path) -> None:
     own, stop = OwnNeo4j(tmp_path), threading.Event()
     first = sum(map(is_first_query, load_queries().values()))
@@ -54,7 +43,7 @@ def test_first_queries_are_planned_again_after_a_restart_of_neo4j(tmp_path: Path
     try:
         server = own.server
         with closing(PlannedDatabase(server.uri, server.user, server.password)) as database:
-            wait_for("the schema", lambda: migrated(database), SECONDS_MAX)
+            wait_migrated(database)
             database.planning_seconds = PLANNING_SECONDS_MAX
             database.transactions = 0
             thread = threading.Thread(target=run_warm_up, args=(database, stop), daemon=True)

@@ -13,21 +13,18 @@ from pathlib import Path
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.migrate import migrate
-from headwater.errors import UnavailableError
 from tests.canonical import empty
 from tests.conftest import Neo4jServer
 from tests.cypher.test_migrate import drop_schema, schema_of
 from tests.faults.checker import assert_nothing_lost
 from tests.faults.history import history
 from tests.faults.load import Load
-from tests.faults.own_neo4j import OwnNeo4j
+from tests.faults.own_neo4j import OwnNeo4j, wait_migrated
 from tests.faults.processes import Installation, installation, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
 
 RUNS = 100
-SCHEMA_SECONDS_MAX = 120.0
 NOTICED_SECONDS_MAX = 60.0
 # Neo4j refuses even the right password for five seconds after three wrong ones.
 ATTEMPTS = 6
@@ -45,18 +42,9 @@ def graph_of_own(own: OwnNeo4j) -> Iterator[Database]:
     if not own.runs:
         own.start()
     with own.database() as database:
-        wait_for("the schema", lambda: is_migrated(database), SCHEMA_SECONDS_MAX)
+        wait_migrated(database)
         empty(database)
         yield database
-
-
-def is_migrated(database: Database) -> bool:
-    """Return True if the schema is there; a busy machine may need several attempts."""
-    try:
-        migrate(database)
-    except UnavailableError:
-        return False
-    return True
 
 
 def reasons(home: Installation) -> str:
