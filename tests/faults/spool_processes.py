@@ -1,4 +1,4 @@
-"""Processes of a fork server that accept or fold events until they are killed.
+"""Processes of a fork server that accept events, fold them or migrate a graph until they are killed.
 
 They run the code of the API and of the worker, but start in milliseconds: so a test can kill a
 hundred of them.
@@ -9,12 +9,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import multiprocessing
+import os
+import signal
+from collections.abc import Sequence
 from contextlib import closing
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+from headwater.cypher import migrate
 from headwater.cypher.driver.database import Database
 from headwater.ingest.spool.group_commit import GroupCommitter
 from headwater.ingest.spool.spool import Spool
@@ -63,6 +67,21 @@ def fold(server: Neo4jServer, path: Path, events_max: int, log: Path) -> None:
     database = Database(server.uri, server.user, server.password)
     with closing(database), closing(Spool(path)) as spool:
         Worker(database, spool, events_max=events_max).run()
+
+
+def migrate_until_killed(server: Neo4jServer, statements_max: int) -> None:
+    """Apply the pending migrations, and kill this process after some statements."""
+    run, count = migrate._run, 0
+
+    def run_and_count(database: Database, statements: Sequence[str]) -> None:
+        nonlocal count
+        run(database, statements)
+        count += 1
+        if count == statements_max:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    migrate._run = run_and_count
+    migrate.migrate(Database(server.uri, server.user, server.password))
 
 
 def started(target: Any, *arguments: Any) -> BaseProcess:
