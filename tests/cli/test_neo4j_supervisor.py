@@ -22,13 +22,18 @@ from headwater.cypher.driver.database import Database
 from headwater.errors import DamagedDataError, HeadwaterError, ServerError
 from headwater.local.neo4j import LocalNeo4j
 from headwater.local.neo4j_settings import Sizes
-from tests.conftest import jar_cache
+from headwater.settings import Settings
+from tests.conftest import Neo4jServer, jar_cache
+from tests.faults.checker import assert_nothing_lost
 from tests.faults.disks import small_disk
-from tests.faults.processes import wait_for
+from tests.faults.history import history
+from tests.faults.load import Load
+from tests.faults.processes import installation, wait_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.neo4j, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.neo4j, pytest.mark.timeout(1800)]
 
-MEGABYTES = 48
+MEGABYTES = 64
+RUNS = 50
 ROOM_BYTES = 16 * 2**20
 SILENT_SECONDS = 4.0
 BACK_SECONDS_MAX = 120.0
@@ -38,10 +43,12 @@ RESTART_SECONDS_MAX = 300.0
 class Supervised:
     """A supervised Neo4j with what its supervisor reported."""
 
-    def __init__(self, folder: Path, problem_file: Path, **limits: float) -> None:
-        self.neo4j = LocalNeo4j(folder, 0, sizes=Sizes(heap_mb=256), cache=jar_cache())
+    def __init__(self, disk: Path, problem_file: Path, **limits: float) -> None:
+        self.disk = disk
+        self.neo4j = LocalNeo4j(disk / "home", 0, sizes=Sizes(heap_mb=256), cache=jar_cache())
         address = self.neo4j.prepare()
         assert address.pid == 0
+        self.server = Neo4jServer(address.uri, address.user, address.password)
         self.database = Database(address.uri, address.user, address.password)
         self.lines: list[str] = []
         self.problem_file = problem_file
@@ -75,10 +82,13 @@ class Supervised:
             return error.message
 
 
-@pytest.fixture
-def supervised(tmp_path: Path) -> Iterator[Supervised]:
-    with small_disk(tmp_path / "disk", MEGABYTES) as disk:
-        one = Supervised(disk / "home", tmp_path / "problem")
+@pytest.fixture(scope="module")
+def supervised(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Supervised]:
+    folder = tmp_path_factory.mktemp("supervised")
+    settings = Settings(home=str(folder / "accepting"))
+    settings.home_path.mkdir()
+    with small_disk(folder / "disk", MEGABYTES) as disk:
+        one = Supervised(disk, settings.neo4j_problem_path)
         with closing(one.database):
             one.supervisor.start()
             try:
@@ -88,7 +98,7 @@ def supervised(tmp_path: Path) -> Iterator[Supervised]:
                 one.neo4j.stop()
 
 
-def test_a_stopped_and_a_full_neo4j_come_back(supervised: Supervised, tmp_path: Path) -> None:
+def test_a_stopped_neo4j_comes_back(supervised: Supervised) -> None:
     one = supervised
     wait_for("an answer", one.answers, BACK_SECONDS_MAX)
     assert one.lines == []
@@ -101,9 +111,32 @@ def test_a_stopped_and_a_full_neo4j_come_back(supervised: Supervised, tmp_path: 
     wait_for("the report", lambda: one.lines[-1] == "Neo4j answers again", 30)
     assert not one.problem_file.exists()
 
+
+def test_a_full_neo4j_comes_back(supervised: Supervised) -> None:
+    """F12: meanwhile events are accepted, and afterwards each is folded once."""
+    one = supervised
+    wait_for("an answer", one.answers, BACK_SECONDS_MAX)
     one.lines.clear()
-    refusal = one.fill()
-    print(refusal[:200])
+    with installation(one.problem_file.parent, one.server) as home:
+        home.start_api()
+        with Load(home.port, [[body] for body in history(RUNS)], clients=2) as before:
+            pass
+        home.worker.start()
+        wait_for("migrated", lambda: "migrations_applied" in home.worker.output(), 60)
+        refuse_all(one)
+        with Load(home.port, [[b] for b in history(RUNS, first=RUNS)], clients=2) as meanwhile:
+            pass
+        assert {attempt.status for attempt in meanwhile.attempts} == {201}
+        wait_for("the reason", lambda: "waiting_to_retry" in home.worker.output(), 60)
+        assert "out of disk space" in home.ask("/readyz").json["reasons"][0]
+        make_room(one)
+        attempts = [*before.attempts, *meanwhile.attempts]
+        assert_nothing_lost(home, one.database, attempts)
+
+
+def refuse_all(one: Supervised) -> None:
+    """Fill the disk, until Neo4j refuses every query and the supervisor says why."""
+    print(one.fill()[:200])
     full = one.neo4j.status().pid
     wait_for("the problem", one.problem_file.exists, 60)
     wait_for("the reason", lambda: "out of disk space" in one.problem_file.read_text(), 60)
@@ -112,8 +145,11 @@ def test_a_stopped_and_a_full_neo4j_come_back(supervised: Supervised, tmp_path: 
     assert not one.answers()
     assert one.neo4j.status().pid == full, "no restart on a full disk"
 
-    disk = tmp_path / "disk"
-    subprocess.run(["mount", "-o", "remount,size=200m", str(disk)], check=True)
+
+def make_room(one: Supervised) -> None:
+    """Enlarge the disk, and wait until Neo4j answers again."""
+    full = one.neo4j.status().pid
+    subprocess.run(["mount", "-o", "remount,size=400m", str(one.disk)], check=True)
     wait_for("an answer", one.answers, BACK_SECONDS_MAX)
     assert one.neo4j.status().pid != full
     count = one.count()
@@ -121,10 +157,11 @@ def test_a_stopped_and_a_full_neo4j_come_back(supervised: Supervised, tmp_path: 
     assert count % 200 == 0, "each transaction as a whole or not at all"
     wait_for("the report", lambda: one.lines[-1] == "Neo4j answers again", 30)
     assert not one.problem_file.exists()
+    one.database.run_batches("MATCH (n:Fill) CALL (n) { DELETE n } IN TRANSACTIONS OF 1000 ROWS")
 
 
 def test_a_server_whose_planner_does_not_end_comes_back(tmp_path: Path) -> None:
-    one = Supervised(tmp_path / "home", tmp_path / "problem", busy_seconds_max=15.0)
+    one = Supervised(tmp_path, tmp_path / "problem", busy_seconds_max=15.0)
     conditions = " XOR ".join(f"(n.x{i} = 1 OR n.y{i} = 2)" for i in range(30))
     endless = f"MATCH (n) WHERE {conditions} RETURN count(n) AS n"
 
@@ -137,9 +174,7 @@ def test_a_server_whose_planner_does_not_end_comes_back(tmp_path: Path) -> None:
         try:
             wait_for("an answer", one.answers, BACK_SECONDS_MAX)
             first = one.neo4j.status().pid
-            asking = [threading.Thread(target=ask, daemon=True) for _ in range(1)]
-            for thread in asking:
-                thread.start()
+            threading.Thread(target=ask, daemon=True).start()
             wait_for(
                 "another process",
                 lambda: one.neo4j.status().pid not in (0, first),
@@ -149,7 +184,6 @@ def test_a_server_whose_planner_does_not_end_comes_back(tmp_path: Path) -> None:
         finally:
             one.supervisor.stop()
             one.neo4j.stop()
-    print(one.lines)
     assert any(line.startswith("Neo4j is busy and has not answered") for line in one.lines)
 
 
