@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
 from headwater.ingest.project import Properties, RunView, answer_view, run_view
-from headwater.ingest.write import rows
 from headwater.ingest.write.cache import WriteCache
 from headwater.ingest.write.transaction import Checkpoint, CheckpointMovedError, WriteRequest, write
 from headwater.schema.dataset_aliases import canonical_urns
@@ -70,10 +69,7 @@ def test_any_order_any_batches_same_graph(
     batches = [shuffled[a:b] for a, b in zip([0, *cuts], [*cuts, len(shuffled)], strict=True)]
     for batch in batches:
         note(f"batch: {batch}")
-    with pytest.MonkeyPatch.context() as patch:
-        # So are the statements of a large event: each gets a part of the rows.
-        patch.setattr(rows, "ROWS_MAX", chance.choice((1, 3, rows.ROWS_MAX)))
-        assert _graph_of(database, batches) == expected
+    assert _graph_of(database, batches) == expected
 
 
 @pytest.mark.neo4j

@@ -1,55 +1,20 @@
-"""Run statements that take rows, and decode the facts in the rows that they return.
-
-Neo4j keeps all rows of a statement in memory between two of its steps. So one statement gets a
-bounded number of rows: the memory of a transaction is then that of its changes alone.
-"""
+"""Run statements that take rows, and decode the facts in the rows that they return."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
-from headwater.chunks import chunks
 from headwater.cypher.driver.database import Row, Transaction
 
 F = TypeVar("F", bound=msgspec.Struct)
-T = TypeVar("T")
-
-# The rows of one statement at most; the items of a list in a row count as rows.
-ROWS_MAX = 5_000
 
 
-def write_rows(transaction: Transaction, name: str, rows: Sequence[Row]) -> list[Row]:
-    """Run the named statement for these rows, some at a time; return its results together.
-
-    A statement must treat each row alone. Without rows it does not run.
-    """
-    results: list[Row] = []
-    for some in in_parts(rows):
-        results += transaction.run(name, rows=some)
-    return results
-
-
-def parts_of(items: Sequence[T]) -> Iterator[list[T]]:
-    """Yield the items of a list in parts, each of which fits into a row of one statement."""
-    return chunks(items, max(ROWS_MAX - 1, 1))
-
-
-def in_parts(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """Yield the rows for each statement, at most `ROWS_MAX`; a larger row is alone."""
-    some: list[Row] = []
-    size = 0
-    for row in rows:
-        weight = 1 + sum(len(value) for value in row.values() if isinstance(value, list))
-        if some and size + weight > ROWS_MAX:
-            yield some
-            some, size = [], 0
-        some.append(row)
-        size += weight
-    if some:
-        yield some
+def write_rows(transaction: Transaction, name: str, rows: list[Any]) -> list[Row]:
+    """Run the named statement with these rows; return its result. Skip it if there are no rows."""
+    return transaction.run(name, rows=rows) if rows else []
 
 
 def read_facts(

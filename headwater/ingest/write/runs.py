@@ -7,7 +7,6 @@ properties are written.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
 
 from headwater.cypher.driver.database import Row, Transaction
 from headwater.ingest.project import (
@@ -19,7 +18,7 @@ from headwater.ingest.project import (
     without_nulls,
 )
 from headwater.ingest.write.consumers import RunChanges
-from headwater.ingest.write.rows import parts_of, write_rows
+from headwater.ingest.write.rows import write_rows
 from headwater.ingest.write.schema_versions import write_artifact_schemas
 from headwater.schema.facts import RunFacts
 from headwater.schema.urns import schema_urn
@@ -42,8 +41,6 @@ def write_runs(
     created = [
         _new_run(urn, facts[urn][1], views[urn][1], heartbeats) for urn in sorted(changes.new)
     ]
-    artifacts = list(_take_further_versions(created))
-    large = [views[urn] for urn in sorted({row["run"] for row in artifacts})]
     write_rows(transaction, "write/runs/create_runs", created)
     existing = {urn: pair for urn, pair in sorted(views.items()) if urn not in changes.new}
     # Other writers set `status` and `heartbeatLost` too, and an event of the run overrides them.
@@ -61,10 +58,11 @@ def write_runs(
     write_rows(transaction, "write/runs/update_runs", nodes)
     if changes.withdrawn:
         transaction.run("write/versions/withdraw_artifacts", urns=changes.withdrawn)
+    artifacts: list[Row] = []
     for urn, pair in existing.items():
         artifacts.extend(_changed_artifacts(urn, *pair))
     write_rows(transaction, "write/versions/artifacts", artifacts)
-    write_artifact_schemas(transaction, [*large, *existing.values()])
+    write_artifact_schemas(transaction, existing.values())
     _write_edges(transaction, facts, views, existing)
 
 
@@ -103,15 +101,6 @@ def _new_run(urn: str, facts: RunFacts, view: RunView, heartbeats: Mapping[str, 
     heartbeat = time_at(heartbeats.get(urn)) if view.is_running else None
     node = {**view.node, "urn": urn, "lastHeartbeatAt": heartbeat}
     return {"properties": without_nulls(node), "jobs": _jobs(facts), "made": made}
-
-
-def _take_further_versions(created: list[Row]) -> Iterator[Row]:
-    """Take the versions that do not fit into the row of their new run; yield a row for each."""
-    for row in created:
-        first, *others = list(parts_of(row["made"])) or [[]]
-        row["made"] = first
-        for made in chain.from_iterable(others):
-            yield {"run": row["properties"]["urn"], **made}
 
 
 def _jobs(run: RunFacts) -> list[str]:

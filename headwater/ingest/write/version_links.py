@@ -17,7 +17,7 @@ function of the set of events.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 from headwater.cypher.driver.database import Row, Transaction
@@ -41,7 +41,7 @@ from headwater.ingest.write.consumers import (
 )
 from headwater.ingest.write.context import WriteContext
 from headwater.ingest.write.datasets import resolve_names
-from headwater.ingest.write.rows import parts_of, read_facts, write_rows
+from headwater.ingest.write.rows import read_facts, write_rows
 from headwater.ingest.write.timelines import load_timelines
 from headwater.schema.facts import AnswerFacts, Name, RunFacts
 from headwater.schema.naming import Naming
@@ -85,9 +85,11 @@ def link_consumers(context: WriteContext) -> dict[str, Consumer]:
             rows = [{"consumer": urn, "versions": sorted(links)} for urn, links in targets.items()]
             removed = write_rows(transaction, f"write/versions/{remove}", rows)
             unused.update(row["urn"] for row in removed)
-        link_rows: list[Row] = []
-        for urn, links in targets.items():
-            link_rows += _link_rows(linked[urn], links, is_new=linked is new)
+        link_rows = [
+            _link_row(linked[urn], links, is_new=linked is new)
+            for urn, links in targets.items()
+            if links
+        ]
         write_rows(transaction, f"write/versions/{link}", link_rows)
     if unused:
         for urn in unused:
@@ -247,10 +249,10 @@ def _targets(consumer: Consumer, versions: _Versions) -> dict[str, tuple[str, Pr
     return targets
 
 
-def _link_rows(
+def _link_row(
     consumer: Consumer, targets: Mapping[str, tuple[str, Properties]], *, is_new: bool
-) -> Iterator[Row]:
-    """Yield the links of one consumer; of a new run, with the versions derived from each."""
+) -> Row:
+    """Return the links of one consumer; of a new run, with the versions derived from each."""
     links = []
     derived = _derived_versions(consumer.derived) if is_new else {}
     for version, (dataset, properties) in sorted(targets.items()):
@@ -259,8 +261,7 @@ def _link_rows(
             link["properties"] = without_nulls(link["properties"])
             link["derived"] = derived.get(dataset, [])
         links.append(link)
-    for some in parts_of(links):
-        yield {"consumer": consumer.urn, "links": some}
+    return {"consumer": consumer.urn, "links": links}
 
 
 def _derived_versions(derived: Mapping[str, list[str]]) -> dict[str, list[str]]:
