@@ -29,9 +29,9 @@ class Sizes:
     With `read_only` it refuses every write.
     """
 
-    heap_mb: int = 512
+    heap_mb: int = 1_536
     page_cache_mb: int = 128
-    transaction_mb: int = 256
+    transaction_mb: int = 768
     transaction_seconds: int = 900
     read_only: bool = False
 

@@ -5,7 +5,6 @@ No response is 5xx, and no event stops the worker.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -125,27 +124,3 @@ def test_every_accepted_event_is_folded_without_dead_letters(
     assert rows == [{"status": "COMPLETE"}]
     assert fold_all(database, spool, 20) == []
     assert canonical(database) == batch, "whatever the batches"
-
-
-@pytest.mark.neo4j
-@pytest.mark.slow
-def test_an_event_that_neo4j_refuses_is_dead_lettered_alone_with_the_reason(
-    spool: Spool, database: Database
-) -> None:
-    """No accepted content is known that Neo4j refuses, except by its size: so many columns need
-    more memory than a transaction may have.
-    """
-    columns = [{"name": f"column {number}", "type": "string"} for number in range(60_000)]
-    huge = event(
-        "huge",
-        outputs=[{"namespace": "db", "name": "wide", "facets": {"schema": {"fields": columns}}}],
-    )
-    spool.append([event("before"), huge, event("after")], received=RECEIVED)
-    dead = fold_all(database, spool, 2)
-    assert [one.seq for one in dead] == [2]
-    assert "needs too much memory" in dead[0].reason
-    assert json.loads(dead[0].body)["run"]["runId"] == "huge"
-    found = {row["id"] for row in database.ask("MATCH (r:PipelineRun) RETURN r.runId AS id", {})}
-    assert found == {"before", "after"}
-    checkpoint = read_checkpoint(database, spool.id)
-    assert (checkpoint.folded, checkpoint.dead) == (2, 1)
