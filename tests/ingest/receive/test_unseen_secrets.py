@@ -8,7 +8,8 @@ from collections import Counter
 from headwater.ingest.receive.personal_values import redaction_classes
 from headwater.ingest.receive.redact import Redactor
 from headwater.settings import Settings
-from tests.ingest.receive.unseen_secrets import innocent, places, planted
+from tests.ingest.receive.innocent_texts import innocent
+from tests.ingest.receive.unseen_secrets import places, planted
 
 RECALL_MIN, FALSE_POSITIVES_MAX = 0.99, 0.01
 redact = Redactor(b"a key of the tests", redaction_classes(Settings().redaction_classes)).redact
