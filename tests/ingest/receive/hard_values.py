@@ -64,6 +64,7 @@ TEXTS: list[tuple[str, str]] = [
     ("notion SECRET", "ntn_" + "12345678901" + (WORD * 3)[:35]),
     ("it was SECRET", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0." + WORD),
     ("curl -u etl:SECRET https://api.example.com", PIN),
+    ("set basic.auth.user.info=etl:SECRET now", PIN),
     ("curl --user 'etl:SECRET' https://api.example.com", PIN),
     ("curl -sS -uetl:SECRET https://api.example.com", PIN),
     ("curl -H 'X-Api-Key: SECRET' https://api.example.com", PIN),
