@@ -12,6 +12,11 @@ would shut everyone out.
 - At the cap, the connection that has waited longest for its next headers makes room for a new one,
   or else the one whose client has not read for the longest time. If all of them have a request,
   only the health checks are answered; others get 503 with Retry-After.
+- With TLS, a connection counts from its first packet on. A handshake has the time of headers, and
+  a connection in its handshake makes room like one that waits for its headers.
+- With TLS, a client answers the end of its connection. One that waits for this makes room as well.
+- Connections that the server has closed count until they are lost. If there are more than the cap
+  and its spare ones, the one that was closed first is cut.
 - A request that asks for a WebSocket and is no valid handshake gets 400.
 - A request for which the process has no memory gets 503 as well.
 """
@@ -20,11 +25,12 @@ from __future__ import annotations
 
 import asyncio
 import resource
+import ssl
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from starlette.types import Receive, Scope, Send
 from uvicorn._types import ASGI3Application
@@ -105,20 +111,24 @@ class ConnectionPool:
 
     def __init__(self, cap: int) -> None:
         self.cap = cap
-        self.open: set[BoundedProtocol] = set()
+        self.open: set[Connection] = set()
         # Those that wait for their next headers, in the order in which they began to wait.
-        self.waiting: dict[BoundedProtocol, None] = {}
+        self.waiting: dict[Connection, None] = {}
         # Those that the server has closed, until the client has taken the last bytes.
-        self.closing: dict[BoundedProtocol, float] = {}
+        self.closing: dict[Connection, float] = {}
         self._sweeper: asyncio.TimerHandle | None = None
 
-    def add(self, connection: BoundedProtocol) -> None:
+    def add(self, connection: Connection) -> None:
         """Add a new connection; at the cap, end the one that has waited longest."""
         if self._sweeper is None:
             self._sweep(connection.loop)
         self.open.add(connection)
-        if len(self.open) <= self.cap:
-            return
+        if len(self.open) > self.cap:
+            self._make_room(connection)
+        if self.closing and len(self.open) + len(self.closing) > self.cap + SPARE_CONNECTIONS:
+            next(iter(self.closing)).cut()
+
+    def _make_room(self, connection: Connection) -> None:
         if self.waiting:
             next(iter(self.waiting)).end(_LATE)
         elif (stalled := self._longest_unread()) is not None:
@@ -126,7 +136,7 @@ class ConnectionPool:
         elif len(self.open) > self.cap + SPARE_CONNECTIONS:
             connection.end(b"")
 
-    def remove(self, connection: BoundedProtocol) -> None:
+    def remove(self, connection: Connection) -> None:
         """Remove a connection that is lost, or that another protocol takes over."""
         self.open.discard(connection)
         self.waiting.pop(connection, None)
@@ -148,7 +158,7 @@ class ConnectionPool:
             connection.cut()
         self._sweeper = loop.call_later(_SWEEP_SECONDS, self._sweep, loop)
 
-    def _longest_unread(self) -> BoundedProtocol | None:
+    def _longest_unread(self) -> Connection | None:
         """Return the connection whose client has not read for the longest time, if there is one."""
         times = {one: one.unread_since for one in self.open if one.unread_since is not None}
         return min(times, key=times.__getitem__, default=None)
@@ -194,9 +204,10 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        is_open = self in self._pool.open and not self.transport.is_closing()
-        if is_open and self.cycle.response_complete:
-            # It waits for its next request, or for the rest of a body that nobody reads.
+        is_sent = not self.transport.is_closing() or not self.transport.get_write_buffer_size()
+        if self in self._pool.open and is_sent and self.cycle.response_complete:
+            # It waits for its next request, for the rest of a body that nobody reads, or with TLS
+            # for the client's end.
             self._pool.waiting[self] = None
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
@@ -318,6 +329,112 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
             self.transport.close()
 
 
-def bounded_protocol(wanted: int) -> Callable[..., BoundedProtocol]:
-    """Return the maker of protocols for uvicorn, which share a cap of connections."""
-    return partial(BoundedProtocol, pool=ConnectionPool(connections_max(wanted)))
+class TlsHandshake(asyncio.Protocol):
+    """The protocol of a connection until its TLS handshake is complete.
+
+    It counts in the pool like a connection that waits for its headers. If the server had the
+    context, asyncio would show a connection only after its handshake. The handshake begins with
+    the first bytes, so a silent client costs a file and little else.
+    """
+
+    def __init__(self, *, context: ssl.SSLContext, pool: ConnectionPool, **options: Any) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.unread_since: float | None = None
+        self._context = context
+        self._pool = pool
+        self._options = options
+        self._connections: set[Any] = options["server_state"].connections
+        # Bytes of the client: encrypted ones before the handshake, readable ones after it.
+        self._received = b""
+        self._task: asyncio.Task[None] | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        self._transport = transport
+        self._since = self.loop.time()
+        self._connections.add(self)
+        self._pool.add(self)
+        if not transport.is_closing():
+            self._pool.waiting[self] = None
+
+    def connection_lost(self, _: Exception | None) -> None:
+        self._leave()
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        if self._task is None:
+            self._task = self.loop.create_task(self._shake_hands())
+
+    async def _shake_hands(self) -> None:
+        tls: asyncio.Transport | None = None
+        try:
+            tls = await self._start_tls()
+        except OSError:
+            pass  # the client has another protocol or certificate, or it is gone
+        finally:
+            self._leave()
+            if tls is None or tls.is_closing():
+                self._transport.abort()
+            else:
+                self._hand_over(tls)
+
+    async def _start_tls(self) -> asyncio.Transport | None:
+        if self._transport.is_closing() or len(self._received) > HEADER_BYTES_MAX:
+            return None
+        hello, self._received = self._received, b""
+        # `start_tls` sets its protocol before anything else runs.
+        self.loop.call_soon(self._feed, hello)
+        return await self.loop.start_tls(self._transport, self, self._context, server_side=True)
+
+    def _feed(self, hello: bytes) -> None:
+        """Pass the bytes that came before the handshake to the protocol of `start_tls`."""
+        protocol = cast("asyncio.BufferedProtocol", self._transport.get_protocol())
+        memoryview(protocol.get_buffer(len(hello)))[: len(hello)] = hello
+        protocol.buffer_updated(len(hello))
+
+    def _hand_over(self, tls: asyncio.Transport) -> None:
+        protocol = BoundedProtocol(pool=self._pool, **self._options)
+        tls.set_protocol(protocol)
+        protocol.connection_made(tls)
+        if self._received and not tls.is_closing():
+            protocol.data_received(self._received)
+
+    def _leave(self) -> None:
+        self._pool.remove(self)
+        self._connections.discard(self)
+
+    def is_late(self, now: float) -> bool:
+        """Return True if the client has used up the time for its handshake."""
+        return now - self._since > HEADER_SECONDS_MAX
+
+    def is_unread(self, _: float) -> bool:
+        """Return False: a handshake fits into the buffers of the system."""
+        return False
+
+    def end(self, _: bytes) -> None:
+        """End the connection; no answer can be read before the handshake is complete."""
+        self.cut()
+
+    def cut(self) -> None:
+        """End the connection without waiting for its client."""
+        self._pool.remove(self)
+        self._transport.abort()
+
+    def shutdown(self) -> None:
+        """End the connection because the server ends."""
+        self.cut()
+
+
+Connection: TypeAlias = BoundedProtocol | TlsHandshake
+
+
+def bounded_protocol(
+    wanted: int, context: ssl.SSLContext | None = None
+) -> Callable[..., Connection]:
+    """Return the maker of protocols for uvicorn, which share a cap of connections.
+
+    With a context, the connections speak TLS.
+    """
+    pool = ConnectionPool(connections_max(wanted))
+    if context is None:
+        return partial(BoundedProtocol, pool=pool)
+    return partial(TlsHandshake, context=context, pool=pool)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 import socket
 import ssl
@@ -12,6 +13,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+import uvicorn
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
@@ -26,6 +28,7 @@ from headwater.access.principal import Scope
 from headwater.access.store import AccessStore
 from headwater.certificate import ServerCertificate, expiry_of
 from headwater.cli.doctor import _tls
+from headwater.cli.serve import name_https
 from headwater.client.address import Address
 from headwater.client.remote import RemoteBackend
 from headwater.errors import SettingsError, UnavailableError
@@ -284,6 +287,18 @@ def test_doctor_warns_thirty_days_before_the_end(authority: Authority, settings:
     assert (late.ok, late.found) == (False, "the certificate expired at 2020-01-01 00:00 UTC")
     assert not _tls(Settings(host="0.0.0.0")).ok
     assert _tls(Settings(host="0.0.0.0", proxy_addresses="10.0.0.5")).ok
+
+
+def test_the_log_names_https(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    logger = logging.getLogger("uvicorn.error")
+    monkeypatch.setattr(logger, "filters", [name_https])
+    config = uvicorn.Config("none", port=8443, log_config=None)
+    config.ssl = None
+    with caplog.at_level("INFO", logger.name):
+        uvicorn.Server(config)._log_started_message([])
+    assert caplog.messages == ["Uvicorn running on https://127.0.0.1:8443 (Press CTRL+C to quit)"]
 
 
 @pytest.mark.parametrize(

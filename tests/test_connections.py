@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import resource
 import socket
+import ssl
+import struct
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 
 import pytest
@@ -16,17 +20,22 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
+from websockets.sync.client import connect
 
 from headwater import connections
+from headwater.certificate import ServerCertificate
 from headwater.connections import (
     BoundedProtocol,
     BoundedWebSocket,
     ConnectionPool,
+    TlsHandshake,
     connections_max,
 )
 from headwater.web import BodyError, BodyMemory, error_response, read_body
 from tests.faults.processes import wait_for
+from tests.tls_servers import Authority
 
 CAP = connections.CONNECTIONS_MIN
 # More than the buffers of a connection hold.
@@ -39,14 +48,45 @@ def pool() -> ConnectionPool:
     return ConnectionPool(CAP)
 
 
-@pytest.fixture
-def port(monkeypatch: pytest.MonkeyPatch, pool: ConnectionPool) -> Iterator[int]:
-    """Yield the port of a server with bounds of one second and 32 connections."""
+@pytest.fixture(autouse=True)
+def bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set every time to one second."""
     monkeypatch.setattr(connections, "HEADER_SECONDS_MAX", 1.0)
     monkeypatch.setattr(connections, "BODY_SECONDS_MAX", 1.0)
     monkeypatch.setattr(connections, "BODY_BYTES_PER_SECOND_MIN", 10**9)
     monkeypatch.setattr(connections, "READ_SECONDS_MAX", 1.0)
     monkeypatch.setattr(connections, "READ_BYTES_PER_SECOND_MIN", 10**9)
+
+
+@pytest.fixture
+def port(pool: ConnectionPool) -> Iterator[int]:
+    """Yield the port of a server with bounds of one second and 32 connections."""
+    with served(partial(BoundedProtocol, pool=pool)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(params=["uvloop", "asyncio"])
+def tls_port(
+    request: pytest.FixtureRequest, pool: ConnectionPool, authority: Authority
+) -> Iterator[int]:
+    """Yield the port of such a server that speaks TLS."""
+    with served(tls_protocol(authority, pool), request.param) as running:
+        yield running
+
+
+def tls_protocol(authority: Authority, pool: ConnectionPool) -> Callable[..., TlsHandshake]:
+    context = ServerCertificate(*authority.issue("server")).context
+    return partial(TlsHandshake, context=context, pool=pool)
+
+
+@contextmanager
+def served(protocol: Callable[..., asyncio.Protocol], loop: str = "auto") -> Iterator[int]:
+    """Run a server in a thread; yield its port."""
 
     async def echo(request: Request) -> Response:
         try:
@@ -57,14 +97,22 @@ def port(monkeypatch: pytest.MonkeyPatch, pool: ConnectionPool) -> Iterator[int]
     async def large(_: Request) -> Response:
         return Response(bytes(LARGE_BYTES))
 
+    async def greet(websocket: WebSocket) -> None:
+        await websocket.accept()
+        await websocket.send_text(websocket.url.scheme)
+        await websocket.close()
+
     routes = [Route(path, echo, methods=["GET", "POST"]) for path in ("/", "/healthz")]
-    routes.append(Route("/large", large))
-    app = Starlette(routes=routes, middleware=[Middleware(BodyMemory, bytes_max=MEMORY)])
+    app = Starlette(
+        routes=[*routes, Route("/large", large), WebSocketRoute("/greet", greet)],
+        middleware=[Middleware(BodyMemory, bytes_max=MEMORY)],
+    )
     config = uvicorn.Config(
         app,
         port=0,
         log_level="critical",
-        http=partial(BoundedProtocol, pool=pool),  # type: ignore[arg-type]
+        loop=loop,
+        http=protocol,  # type: ignore[arg-type]
         ws=BoundedWebSocket,
     )
     server = uvicorn.Server(config)
@@ -73,9 +121,11 @@ def port(monkeypatch: pytest.MonkeyPatch, pool: ConnectionPool) -> Iterator[int]
     while not server.started:
         assert thread.is_alive()
         time.sleep(0.01)
-    yield server.servers[0].sockets[0].getsockname()[1]
-    server.should_exit = True
-    thread.join()
+    try:
+        yield server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 def opened(port: int, sent: bytes = b"") -> socket.socket:
@@ -253,3 +303,139 @@ def test_the_cap_leaves_files_for_other_purposes() -> None:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert connections_max(10) == CAP
     assert connections_max(10**9) <= max(soft, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+
+
+def client_of(authority: Authority) -> tuple[ssl.SSLObject, ssl.MemoryBIO, ssl.MemoryBIO]:
+    """Return the TLS of a client without a socket, with its incoming and outgoing bytes."""
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    context = ssl.create_default_context(cafile=authority.file)
+    return context.wrap_bio(incoming, outgoing, server_hostname="localhost"), incoming, outgoing
+
+
+def hello_of(authority: Authority) -> bytes:
+    """Return the first bytes of a handshake."""
+    client, _, outgoing = client_of(authority)
+    with suppress(ssl.SSLWantReadError):
+        client.do_handshake()
+    return outgoing.read()
+
+
+def tls_opened(port: int, authority: Authority) -> ssl.SSLSocket:
+    context = ssl.create_default_context(cafile=authority.file)
+    return context.wrap_socket(opened(port), server_hostname="localhost")
+
+
+def tls_status(port: int, authority: Authority, sent: bytes) -> int:
+    with closing(tls_opened(port, authority)) as client:
+        client.sendall(sent)
+        return int(answer(client).split()[1])
+
+
+def test_connections_without_a_handshake_make_room_and_are_ended(
+    tls_port: int, authority: Authority, pool: ConnectionPool
+) -> None:
+    hello = hello_of(authority)
+    with ExitStack() as idle:
+        clients = [
+            idle.enter_context(closing(opened(tls_port, sent)))
+            for _ in range(CAP)
+            for sent in (b"", hello[:9], hello)
+        ]
+        assert tls_status(tls_port, authority, request("/healthz")) == 200
+        assert tls_status(tls_port, authority, request()) == 200
+        assert len(pool.open) <= CAP
+        for client in clients:
+            answer(client)
+    wait_for("no connection", lambda: not pool.open and not pool.waiting, 30)
+
+
+@pytest.mark.parametrize("is_answered", [False, True])
+def test_closed_connections_whose_clients_do_not_answer_make_room(
+    tls_port: int, authority: Authority, pool: ConnectionPool, is_answered: bool
+) -> None:
+    """A client of TLS must answer the end of a connection, or the server waits for it."""
+    with ExitStack() as idle:
+        for _ in range(2 * CAP):
+            client = idle.enter_context(closing(tls_opened(tls_port, authority)))
+            if is_answered:
+                client.sendall(request())
+                assert client.recv(1_000).startswith(b"HTTP/1.1 200")
+        assert tls_status(tls_port, authority, request()) == 200
+        assert len(pool.open) + len(pool.closing) <= CAP + connections.SPARE_CONNECTIONS
+
+
+@pytest.mark.parametrize("loop", ["uvloop", "asyncio"])
+def test_a_server_ends_although_handshakes_are_not_complete(
+    loop: str, authority: Authority, pool: ConnectionPool
+) -> None:
+    with ExitStack() as clients:
+        with served(tls_protocol(authority, pool), loop) as port:
+            silent = [
+                clients.enter_context(closing(opened(port, sent)))
+                for sent in (b"", hello_of(authority))
+            ]
+            wait_for("both connections", lambda: len(pool.open) == 2, 30)
+        for client in silent:
+            answer(client)
+    assert not pool.open
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 40])
+def test_a_handshake_and_a_request_in_any_pieces(
+    tls_port: int, authority: Authority, pieces: int
+) -> None:
+    """The last bytes of the handshake and the request are one packet."""
+    tls, incoming, outgoing = client_of(authority)
+    with closing(opened(tls_port)) as client:
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        is_complete = False
+        while not is_complete:
+            try:
+                tls.do_handshake()
+                tls.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                is_complete = True
+            except ssl.SSLWantReadError:
+                pass
+            sent = outgoing.read()
+            size = -(-len(sent) // pieces) or 1
+            for start in range(0, len(sent), size):
+                client.sendall(sent[start : start + size])
+            if not is_complete:
+                incoming.write(client.recv(65_536))
+        received = b""
+        while not received:
+            incoming.write(client.recv(65_536))
+            with suppress(ssl.SSLWantReadError):  # a ticket for the next session
+                received = tls.read(1_000)
+    assert received.startswith(b"HTTP/1.1 200")
+
+
+def test_what_is_no_handshake_is_ended_quietly(
+    tls_port: int, authority: Authority, pool: ConnectionPool, caplog: pytest.LogCaptureFixture
+) -> None:
+    hello = hello_of(authority)
+    for sent in (request(), b"x" * 300_000, hello[:40] + bytes(600), hello[:50], hello):
+        with closing(socket.create_connection(("127.0.0.1", tls_port), timeout=60)) as client:
+            with suppress(ConnectionError):
+                client.sendall(sent)
+                client.shutdown(socket.SHUT_WR)
+            assert b"HTTP" not in answer(client)
+    for sent in (b"", hello[:50], hello):
+        client = opened(tls_port, sent)
+        # The client resets the connection.
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        client.close()
+    with closing(tls_opened(tls_port, authority)) as client:
+        client.sendall(request())
+        with suppress(ssl.SSLError):
+            client.unwrap()
+    wait_for("no connection", lambda: not pool.open and not pool.closing, 30)
+    assert tls_status(tls_port, authority, request()) == 200
+    gc.collect()  # a task that ended with an error logs it then
+    assert caplog.messages == []
+
+
+def test_websockets_speak_tls(tls_port: int, authority: Authority) -> None:
+    context = ssl.create_default_context(cafile=authority.file)
+    with connect(f"wss://localhost:{tls_port}/greet", ssl=context, proxy=None) as websocket:
+        assert websocket.recv() == "wss"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import signal
 import sys
@@ -80,6 +81,8 @@ def serve(
 
     start_logs(settings.log_level, settings.log_format)
     certificate = _certificate(settings)
+    if certificate is not None:
+        logging.getLogger("uvicorn.error").addFilter(name_https)
     if settings.is_exposed:
         typer.echo(
             f"warning: the API listens on {settings.host} without TLS, so keys and events can be "
@@ -100,16 +103,22 @@ def _certificate(settings: Settings) -> ServerCertificate | None:
     return ServerCertificate(Path(settings.tls_cert), Path(settings.tls_key), client_ca)
 
 
+def name_https(record: logging.LogRecord) -> bool:
+    """Name https in uvicorn's line about its address; uvicorn itself has no certificate."""
+    if isinstance(record.args, tuple) and record.args[:1] == ("http",):
+        record.args = ("https", *record.args[1:])
+    return True
+
+
 def listening(settings: Settings, certificate: ServerCertificate | None = None) -> dict[str, Any]:
     """Return uvicorn's settings for the API."""
     from headwater.connections import BoundedWebSocket, bounded_protocol
 
-    tls = {"ssl_context_factory": lambda *_: certificate.context} if certificate else {}
+    context = certificate.context if certificate else None
     return {
-        **tls,
         "proxy_headers": bool(settings.proxies),
         "forwarded_allow_ips": settings.proxies,
-        "http": bounded_protocol(settings.connections_max),
+        "http": bounded_protocol(settings.connections_max, context),
         "host": settings.host,
         "port": settings.port,
         "log_config": None,
