@@ -16,7 +16,7 @@ BOLT_PORT ?=
 DEMO_OPTIONS = $(if $(HOME_DIR),--home "$(HOME_DIR)") $(if $(PORT),--port $(PORT)) \
   $(if $(BOLT_PORT),--bolt-port $(BOLT_PORT)) $(if $(filter-out 0,$(SERVE)),--serve)
 # make test: PYTEST='tests/schema -x' chooses tests. Without it all tests run, WORKERS files at a time. The tests in
-# `alone` kill, starve and time servers; they run last and one by one, because they need the machine for themselves.
+# `alone` kill, starve and time servers; they run last, because they need the machine for themselves.
 PYTEST ?=
 WORKERS ?= 2
 DURATIONS ?= 30
@@ -53,7 +53,7 @@ demo: setup-demo ## Run a real Spark pipeline, trace its answer, show its failur
 test: setup ## Run all tests, against a real Neo4j and a real Spark (or some: PYTEST='tests/schema -x').
 	@if [ -n "$(PYTEST)" ]; then exec $(bin) pytest $(PYTEST); fi; \
 	  $(bin) pytest --numprocesses $(WORKERS) --dist loadfile --durations $(DURATIONS) $(addprefix --ignore=,$(alone)) \
-	  && $(bin) pytest --durations $(DURATIONS) $(alone)
+	  && $(bin) pytest --numprocesses $(WORKERS) --dist loadfile --durations $(DURATIONS) $(alone)
 
 test-fast: setup ## Run the tests that need no server, in about a minute.
 	@$(bin) pytest --numprocesses $(WORKERS) --dist loadfile --durations 10 --hypothesis-profile fast -m "$(serverless)" $(addprefix --ignore=,$(alone))

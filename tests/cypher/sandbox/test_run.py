@@ -116,7 +116,9 @@ def test_queries_only_read_and_scan_only_if_declared(database: Database, name: s
     if name.startswith("audit/") and "scan" not in found.purpose:
         assert scans == []
     assert "AllNodesScan" not in scans
-    assert not any(o.startswith(("LoadCSV", "Show")) for o in operators)
+    # The names of indexes are read at a start, by a query that is not of the library.
+    forbidden = ("LoadCSV",) if name == "read/state/index_names" else ("LoadCSV", "Show")
+    assert not any(o.startswith(forbidden) for o in operators)
 
 
 def test_failed_runs(history: Database) -> None:
