@@ -22,7 +22,7 @@ MASK = mask_of(hash_value(b"key", "ann smith")[0])
     [
         ("a.log", b'one\n{"by": "Ann Smith"}\nann smith\n', f'one\n{{"by": "{MASK}"}}\n{MASK}\n'),
         ("a.json", b'{\n "x": ["ann", "smith", "ann_smith"]\n}', None),
-        ("a.log.gz", gzip.compress(b"ann smith"), MASK),
+        ("a.log.gz", gzip.compress(b"ann smith", mtime=0), MASK),
     ],
 )
 def test_text_is_rewritten(tmp_path: Path, name: str, before: bytes, after: str | None) -> None:
