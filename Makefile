@@ -21,7 +21,7 @@ PYTEST ?=
 WORKERS ?= 2
 DURATIONS ?= 30
 alone := tests/faults tests/local
-torture := tests/faults tests/ingest/spool tests/properties
+torture := tests/faults tests/cypher/test_migrate_killed.py tests/lineage/traversal/test_hard_shapes.py tests/ingest/spool tests/properties
 serverless := not neo4j and not spark and not slow and not producers
 
 bin := .venv/bin/python -m

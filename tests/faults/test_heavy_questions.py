@@ -15,7 +15,7 @@ import pytest
 from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.warmup import PLANNING_SECONDS_MAX
 from headwater.graphql.transport.requests import REQUEST_SECONDS_MAX
-from tests.faults.checker import scaled, seeded
+from tests.faults.checker import in_torture_only, scaled, seeded
 from tests.faults.history import endless
 from tests.faults.load import Load, figures
 from tests.faults.processes import Answer, Installation, slack, wait_for
@@ -75,6 +75,7 @@ def end_of(answer: Answer) -> str:
     return f"cut by {answer.json['data']['lineage']['truncatedBy']}"
 
 
+@in_torture_only
 def test_300_heavy_questions_while_events_come(home: Installation, graph: Database) -> None:
     write_shapes(graph, wide_graph(seeded(20261126)))
     home.start_api()
