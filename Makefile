@@ -15,12 +15,14 @@ PORT ?=
 BOLT_PORT ?=
 DEMO_OPTIONS = $(if $(HOME_DIR),--home "$(HOME_DIR)") $(if $(PORT),--port $(PORT)) \
   $(if $(BOLT_PORT),--bolt-port $(BOLT_PORT)) $(if $(filter-out 0,$(SERVE)),--serve)
-# make test: PYTEST='tests/schema -x' chooses tests. Without it all tests run, WORKERS files at a time. The tests in
-# `alone` kill, starve and time servers; they run last, because they need the machine for themselves.
+# make test: PYTEST='tests/schema -x' chooses tests. Without it all tests run, WORKERS files at a time: first those that
+# share a server, then those that kill, starve and time servers, and last the one that needs the machine for itself.
 PYTEST ?=
 WORKERS ?= 2
 DURATIONS ?= 30
-alone := tests/faults tests/local
+faults := tests/faults tests/local
+alone := tests/faults/test_neo4j_away.py
+together = $(bin) pytest --numprocesses $(WORKERS) --dist loadfile --durations $(DURATIONS)
 torture := tests/faults tests/cypher/test_migrate_killed.py tests/lineage/traversal/test_hard_shapes.py tests/ingest/spool tests/properties
 serverless := not neo4j and not spark and not slow and not producers
 
@@ -52,11 +54,12 @@ demo: setup-demo ## Run a real Spark pipeline, trace its answer, show its failur
 
 test: setup ## Run all tests, against a real Neo4j and a real Spark (or some: PYTEST='tests/schema -x').
 	@if [ -n "$(PYTEST)" ]; then exec $(bin) pytest $(PYTEST); fi; \
-	  $(bin) pytest --numprocesses $(WORKERS) --dist loadfile --durations $(DURATIONS) $(addprefix --ignore=,$(alone)) \
-	  && $(bin) pytest --numprocesses $(WORKERS) --dist loadfile --durations $(DURATIONS) $(alone)
+	  $(together) $(addprefix --ignore=,$(faults)) \
+	  && $(together) $(faults) --ignore=$(alone) \
+	  && $(bin) pytest --durations $(DURATIONS) $(alone)
 
 test-fast: setup ## Run the tests that need no server, in about a minute.
-	@$(bin) pytest --numprocesses $(WORKERS) --dist loadfile --durations 10 --hypothesis-profile fast -m "$(serverless)" $(addprefix --ignore=,$(alone))
+	@$(bin) pytest --numprocesses $(WORKERS) --dist loadfile --durations 10 --hypothesis-profile fast -m "$(serverless)" $(addprefix --ignore=,$(faults))
 
 fuzz: setup ## Send random inputs to every reader of text from outside (FUZZ_EXAMPLES=100000 each; FUZZ_SEED=).
 	@FUZZ_EXAMPLES="$(or $(FUZZ_EXAMPLES),100000)" FUZZ_SEED="$(or $(FUZZ_SEED),$$(date +%s))" $(bin) pytest tests/fuzz

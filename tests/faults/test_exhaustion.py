@@ -22,7 +22,7 @@ from threading import Event, Thread
 import pytest
 
 from tests.conftest import Neo4jServer
-from tests.faults.checker import compare, scaled
+from tests.faults.checker import compare, in_torture_only, scaled
 from tests.faults.history import endless, events_of
 from tests.faults.load import Load, figures
 from tests.faults.processes import Installation, installation, slack, wait_for
@@ -118,6 +118,7 @@ def status_of(port: int, body: bytes) -> int:
     return 0
 
 
+@in_torture_only
 def test_large_bodies_with_little_memory(home: Installation) -> None:
     large = [large_event(1_000_000 + number) for number in range(LARGE_BODIES)]
     with Load(home.port, endless(), clients=1, pause=0.02) as load:
