@@ -49,14 +49,12 @@ def pending(database: Database, *, seconds: float = READ_SECONDS_MAX) -> list[Qu
 
 
 def lost_schema(database: Database, *, seconds: float = READ_SECONDS_MAX) -> dict[str, str]:
-    """Return the statements of the constraints and indexes that the graph has lost, by name.
+    """Return the statements of the constraints and indexes that a graph has lost, by name.
 
-    The migrations that it records as applied have created them.
+    Every migration of the graph must be applied.
     """
-    missing = {query.name for query in pending(database, seconds=seconds)}
-    statements = net_schema([query for query in migrations() if query.name not in missing])
     names = {row["name"] for row in database.read("read/state/index_names", seconds=seconds)}
-    by_name = {_schema_name(statement): statement for statement in statements}
+    by_name = {_schema_name(statement): statement for statement in net_schema(migrations())}
     return {name: statement for name, statement in by_name.items() if name not in names}
 
 
