@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import shutil
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -81,7 +80,6 @@ class Neo4jSupervisor:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="neo4j-supervisor", daemon=True)
         self._silence: StartupWatch | None = None
-        self._silent_since = 0.0
         self._pause_seconds = RETRY_SECONDS_MIN
         self._was_up = False
         self.problem = self.hint = ""
@@ -175,15 +173,16 @@ class Neo4jSupervisor:
             return PROBE_SECONDS
         if self._silence is None:
             home, pid = self._neo4j.home, self._neo4j.status().pid
-            self._silence = StartupWatch(pid, home.logs, self._silent_seconds_max)
-            self._silent_since = time.monotonic()
-        elif self._silence.is_stalled():
-            return self._kill(f"Neo4j does not answer and does nothing; restarting it: {failure}")
-        elif time.monotonic() - self._silent_since > self._busy_seconds_max:
+            self._silence = StartupWatch(
+                pid, home.logs, self._silent_seconds_max, seconds_max=self._busy_seconds_max
+            )
+        elif self._silence.is_overdue():
             return self._kill(
                 f"Neo4j is busy and has not answered for {self._busy_seconds_max:.0f} s; "
                 f"restarting it: {failure}"
             )
+        elif self._silence.is_stalled():
+            return self._kill(f"Neo4j does not answer and does nothing; restarting it: {failure}")
         return PROBE_SECONDS
 
     def _kill(self, problem: str) -> float:

@@ -29,6 +29,7 @@ from tests.faults.disks import small_disk
 from tests.faults.history import history
 from tests.faults.load import Load
 from tests.faults.processes import installation, wait_for
+from tests.faults.proxy import FaultProxy, Faults
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j, pytest.mark.timeout(1800)]
 
@@ -37,13 +38,14 @@ RUNS = 50
 ROOM_BYTES = 16 * 2**20
 SILENT_SECONDS = 4.0
 BACK_SECONDS_MAX = 120.0
-RESTART_SECONDS_MAX = 300.0
+BUSY_SECONDS = 15.0
+LONG_QUESTION = "UNWIND range(1, 1000000000000) AS i WITH i WHERE i % 7 = 8 RETURN count(i) AS n"
 
 
 class Supervised:
     """A supervised Neo4j with what its supervisor reported."""
 
-    def __init__(self, disk: Path, problem_file: Path, **limits: float) -> None:
+    def __init__(self, disk: Path, problem_file: Path) -> None:
         self.disk = disk
         self.neo4j = LocalNeo4j(disk / "home", 0, sizes=Sizes(heap_mb=256), cache=jar_cache())
         address = self.neo4j.prepare()
@@ -59,7 +61,6 @@ class Supervised:
             report=self.lines.append,
             silent_seconds_max=SILENT_SECONDS,
             room_bytes_min=ROOM_BYTES,
-            **limits,  # type: ignore[arg-type]
         )
 
     def answers(self) -> bool:
@@ -160,31 +161,55 @@ def make_room(one: Supervised) -> None:
     one.database.run_batches("MATCH (n:Fill) CALL (n) { DELETE n } IN TRANSACTIONS OF 1000 ROWS")
 
 
-def test_a_server_whose_planner_does_not_end_comes_back(tmp_path: Path) -> None:
-    one = Supervised(tmp_path, tmp_path / "problem", busy_seconds_max=15.0)
-    conditions = " XOR ".join(f"(n.x{i} = 1 OR n.y{i} = 2)" for i in range(30))
-    endless = f"MATCH (n) WHERE {conditions} RETURN count(n) AS n"
+def test_a_busy_server_that_never_answers_comes_back(tmp_path: Path) -> None:
+    """A question keeps Neo4j busy, and a proxy holds back what it answers to its supervisor."""
+    neo4j = LocalNeo4j(tmp_path / "home", 0, sizes=Sizes(heap_mb=256), cache=jar_cache())
+    address = neo4j.prepare()
+    lines: list[str] = []
+    with (
+        FaultProxy(neo4j.bolt_port) as proxy,
+        closing(Database(address.uri, address.user, address.password)) as direct,
+        closing(
+            Database(f"bolt://127.0.0.1:{proxy.port}", address.user, address.password)
+        ) as watched,
+    ):
+        supervisor = Neo4jSupervisor(
+            neo4j,
+            watched,
+            problem_file=tmp_path / "problem",
+            report=lines.append,
+            silent_seconds_max=SILENT_SECONDS,
+            busy_seconds_max=BUSY_SECONDS,
+        )
 
-    def ask() -> None:
-        with suppress(HeadwaterError):
-            one.database.ask(endless, {}, seconds=600)
+        def keep_busy() -> None:
+            with suppress(HeadwaterError):
+                direct.ask(LONG_QUESTION, {}, seconds=BACK_SECONDS_MAX)
 
-    with closing(one.database):
-        one.supervisor.start()
+        def answers() -> bool:
+            try:
+                return watched.ask("RETURN 1 AS one", {}, seconds=5) == [{"one": 1}]
+            except HeadwaterError:
+                return False
+
+        supervisor.start()
         try:
-            wait_for("an answer", one.answers, BACK_SECONDS_MAX)
-            first = one.neo4j.status().pid
-            threading.Thread(target=ask, daemon=True).start()
-            wait_for(
-                "another process",
-                lambda: one.neo4j.status().pid not in (0, first),
-                RESTART_SECONDS_MAX,
-            )
-            wait_for("an answer", one.answers, BACK_SECONDS_MAX)
+            wait_for("an answer", answers, BACK_SECONDS_MAX)
+            first = neo4j.status().pid
+            busy = threading.Thread(target=keep_busy)
+            busy.start()
+            with proxy.injecting(Faults(black_hole=True)):
+                wait_for(
+                    "another process",
+                    lambda: neo4j.status().pid not in (0, first),
+                    BACK_SECONDS_MAX,
+                )
+            busy.join()
+            wait_for("an answer", answers, BACK_SECONDS_MAX)
         finally:
-            one.supervisor.stop()
-            one.neo4j.stop()
-    assert any(line.startswith("Neo4j is busy and has not answered") for line in one.lines)
+            supervisor.stop()
+            neo4j.stop()
+    assert any(line.startswith("Neo4j is busy and has not answered") for line in lines)
 
 
 def test_damaged_data_is_recognised_and_moved_on_demand(tmp_path: Path) -> None:
