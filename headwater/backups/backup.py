@@ -18,7 +18,14 @@ from pathlib import Path
 
 import msgspec
 
-from headwater.backups.manifest import NAME, BackupError, Manifest, write_manifest, write_synced
+from headwater.backups.manifest import (
+    NAME,
+    SPOOL,
+    BackupError,
+    Manifest,
+    write_manifest,
+    write_synced,
+)
 from headwater.errors import NotFoundError
 from headwater.ingest.spool.copy import SpoolPosition, copy_database, copy_spool
 from headwater.settings import Settings, changed_settings
@@ -49,7 +56,7 @@ def back_up(
         at = datetime.now(UTC).isoformat(timespec="seconds")
         position = copy_spool(
             settings.spool_path,
-            folder / "spool.db",
+            folder / SPOOL,
             lambda done, total: on_progress("events", done, total),
         )
         missing = _copy_lake(position, folder, without_lake, on_progress)

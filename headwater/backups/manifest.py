@@ -27,7 +27,7 @@ from headwater.cypher.migrate import migrations
 from headwater.errors import HeadwaterError, NewerVersionError
 from headwater.ingest.spool.copy import SpoolPosition
 
-NAME = "manifest.json"
+NAME, SPOOL = "manifest.json", "spool.db"
 # The version of the layout above. A program refuses a higher one.
 FORMAT = 1
 _CHUNK_BYTES = 2**20

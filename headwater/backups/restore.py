@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from headwater.backups.backup import OnProgress
-from headwater.backups.manifest import BackupError, Manifest, write_synced
+from headwater.backups.manifest import SPOOL, BackupError, Manifest, write_synced
 from headwater.backups.verify import verify
 from headwater.errors import SpoolFullError
 from headwater.ingest.spool.copy import name_lake, refuse_used
@@ -98,14 +98,14 @@ def _write_beside(
         path = temporary / file.path
         write_synced(path, b"")
         shutil.copyfile(source / file.path, path)
-        is_spool = file.path == "spool.db"
+        is_spool = file.path == SPOOL
         found.append((path, settings.spool_path if is_spool else places / file.path))
     for name in _FOLDERS:
         if (source / name).is_dir():
             shutil.copytree(source / name, temporary / name)
             found.append((temporary / name, settings.home_path / name))
     if (source / "lake").is_dir():
-        name_lake(temporary / "spool.db", str((settings.home_path / "lake").absolute()))
+        name_lake(temporary / SPOOL, str((settings.home_path / "lake").absolute()))
     return found
 
 

@@ -10,13 +10,12 @@ import os
 from pathlib import Path
 
 from headwater.backups.backup import OnProgress
-from headwater.backups.manifest import NAME, Manifest, describe, read_manifest
+from headwater.backups.manifest import NAME, SPOOL, Manifest, describe, read_manifest
 from headwater.errors import HeadwaterError
 from headwater.ingest.spool.copy import read_position
 from headwater.ingest.spool.salvage import check
 
 _RANGES_SHOWN_MAX = 5
-_SPOOL = "spool.db"
 _NAME_MAX = 255
 
 
@@ -39,7 +38,7 @@ def verify(folder: Path, on_progress: OnProgress = lambda *_: None) -> tuple[Man
                 f"{file.path} has changed: {found.bytes} bytes with SHA-256 {found.sha256}, "
                 f"not {file.bytes} with {file.sha256}"
             )
-    spool = folder / _SPOOL
+    spool = folder / SPOOL
     if spool.is_file():
         problems += _spool_problems(spool, manifest, on_progress)
     return manifest, problems
@@ -58,7 +57,7 @@ def _is_inside(path: str) -> bool:
 def _stray_files(folder: Path, manifest: Manifest) -> list[str]:
     """Return what the folder has and the manifest has not, links, and a missing spool, in words."""
     listed = {file.path for file in manifest.files}
-    problems = [] if _SPOOL in listed else [f"the manifest has no {_SPOOL}"]
+    problems = [] if SPOOL in listed else [f"the manifest has no {SPOOL}"]
     for here, folders, files in os.walk(folder):
         for name in sorted([*folders, *files]):
             path = Path(here) / name
