@@ -41,7 +41,11 @@ def start_logs(level: str, form: str = CONSOLE) -> None:
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
     for name in ("headwater", "uvicorn", "uvicorn.error"):
-        logging.getLogger(name).setLevel(level.upper())
+        logger = logging.getLogger(name)
+        logger.setLevel(level.upper())
+        # A server with uvicorn's own set-up, in the same process, may have taken these lines away.
+        logger.handlers.clear()
+        logger.propagate = True
 
 
 def _formatter(form: str) -> logging.Formatter:

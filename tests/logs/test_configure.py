@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+import uvicorn
 from structlog.contextvars import bound_contextvars
 
 from headwater.logs.configure import CONSOLE, JSON, start_logs
@@ -96,6 +97,7 @@ def test_no_secret_is_written(lines: Callable[[str], Callable[[], list[str]]]) -
 def test_other_libraries_log_warnings_only(
     lines: Callable[[str], Callable[[], list[str]]],
 ) -> None:
+    uvicorn.Config("none")
     read = lines(JSON)
     logging.getLogger("httpx").info("GET %s", "https://user:password@host/")
     logging.getLogger("uvicorn.error").info("Started server process [%d]", 3)
