@@ -31,7 +31,7 @@ from headwater.server import create_app
 from headwater.settings import Settings, load
 from tests.canonical import Graph, canonical, empty
 from tests.conftest import Neo4jServer
-from tests.cypher.test_migrate import drop_schema, forget, schema_of
+from tests.cypher.test_migrate import LATER, drop_schema, forget, migrated_later, schema_of
 from tests.event_builders import dataset, dataset_event, run_event
 from tests.ingest.spool.test_damage import change
 from tests.run_builders import RECEIVED, answer, run
@@ -70,7 +70,6 @@ REMOVALS = (
     "MATCH (d:Dataset) REMOVE d:Feature:File:Model:Table:Topic:View",
     "MATCH ()-[e:TRAINED_ON]->() DELETE e",
 )
-LATER = "migrations/9999_later"
 
 
 @pytest.fixture
@@ -180,16 +179,13 @@ def test_newer_stores_are_refused_and_stay_as_they_are(
     with closing(Spool(settings.spool_path)) as spool:
         append(spool, BODIES)
         back_up(settings, tmp_path / "backup")
-        _record_migration(database, LATER)
-        try:
+        with migrated_later(database):
             for refused in (Worker(database, spool).step, lambda: migrate(database)):
                 with pytest.raises(NewerVersionError, match=f"migrated this graph to {LATER}"):
                     refused()
             assert database.ask("MATCH (n:PipelineRun) RETURN n", {}) == []
             with TestClient(create_app(settings), base_url="http://127.0.0.1:8000") as client:
                 answer = client.get("/readyz")
-        finally:
-            database.run_batches(f"MATCH (m:Migration {{name: '{LATER}'}}) DELETE m")
     assert (answer.status_code, answer.json()["ready"]) == (503, False)
     assert any(LATER in reason for reason in answer.json()["reasons"])
     change_manifest(tmp_path / "backup", migration="9999_later")
@@ -201,8 +197,3 @@ def test_newer_stores_are_refused_and_stay_as_they_are(
     with pytest.raises(NewerVersionError, match=rf"\(version {VERSION + 1}, this one knows"):
         Spool(settings.spool_path)
     assert settings.spool_path.read_bytes() == before
-
-
-def _record_migration(database: Database, name: str) -> None:
-    with database.write() as transaction:
-        transaction.run("write/maintenance/record_migration", name=name)

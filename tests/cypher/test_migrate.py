@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import pytest
@@ -31,11 +33,25 @@ from tests.event_builders import dataset, dataset_event, run_event, source_job, 
 from tests.run_builders import answer, at, ds, run, write_events
 
 FORGET = "MATCH (m:Migration) DETACH DELETE m"
+# A migration that no version of this code has.
+LATER = "migrations/9999_later"
 
 
 def forget(database: Database) -> None:
     with database._transaction("WRITE", 60.0) as transaction:
         transaction.run(FORGET).consume()
+
+
+@contextmanager
+def migrated_later(database: Database) -> Iterator[None]:
+    """Record the migration of a later version within a block."""
+    with database.write() as transaction:
+        transaction.run("write/maintenance/record_migration", name=LATER)
+    try:
+        yield
+    finally:
+        with database._transaction("WRITE", 60.0) as removal:
+            removal.run("MATCH (m:Migration {name: $name}) DELETE m", name=LATER).consume()
 
 
 def test_migrations_are_numbered_once_and_each_statement_may_be_run_twice() -> None:

@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 
 from headwater.chunks import chunks
+from headwater.cypher.driver.database import Database
 from headwater.errors import UnavailableError
-from tests.canonical import canonical, empty
+from tests.canonical import canonical
 from tests.faults.checker import in_torture_only, scaled
 from tests.faults.history import counted, endless, expected, history
 from tests.faults.load import Load, figures
 from tests.faults.oracle import folded_at_once, replayed
-from tests.faults.own_neo4j import OwnNeo4j, wait_migrated
+from tests.faults.own_neo4j import OwnNeo4j
 from tests.faults.processes import Installation, installation, slack, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j, pytest.mark.timeout(1800)]
@@ -40,13 +41,6 @@ ACCEPTED_SECONDS_MAX = 60.0
 QUERY = '{ search(text: "mart") { __typename } }'
 
 
-@pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnNeo4j]:
-    server = OwnNeo4j(tmp_path_factory.mktemp("own") / "home")
-    yield server
-    server.close()
-
-
 @pytest.fixture
 def here(own: OwnNeo4j, tmp_path: Path) -> Iterator[Installation]:
     with installation(tmp_path / "home", own.server, fold_events_max=100) as installed:
@@ -54,13 +48,9 @@ def here(own: OwnNeo4j, tmp_path: Path) -> Iterator[Installation]:
 
 
 @pytest.fixture
-def running(own: OwnNeo4j) -> OwnNeo4j:
+def running(own: OwnNeo4j, graph_of_own: Database) -> OwnNeo4j:
     """Return the running Neo4j, migrated and empty."""
-    if not own.runs:
-        own.start()
-    with own.database() as database:
-        wait_migrated(database)
-        empty(database)
+    assert graph_of_own.uri == own.server.uri
     return own
 
 

@@ -7,19 +7,17 @@ restart a Neo4j that no other test uses.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from headwater.cypher.driver.database import Database
-from tests.canonical import empty
 from tests.conftest import Neo4jServer
 from tests.cypher.test_migrate import drop_schema, schema_of
 from tests.faults.checker import assert_nothing_lost
 from tests.faults.history import history
 from tests.faults.load import Load
-from tests.faults.own_neo4j import OwnNeo4j, wait_migrated
+from tests.faults.own_neo4j import OwnNeo4j
 from tests.faults.processes import Installation, installation, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
@@ -28,23 +26,6 @@ RUNS = 100
 NOTICED_SECONDS_MAX = 60.0
 # Neo4j refuses even the right password for five seconds after three wrong ones.
 ATTEMPTS = 6
-
-
-@pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnNeo4j]:
-    server = OwnNeo4j(tmp_path_factory.mktemp("own") / "home")
-    yield server
-    server.close()
-
-
-@pytest.fixture
-def graph_of_own(own: OwnNeo4j) -> Iterator[Database]:
-    if not own.runs:
-        own.start()
-    with own.database() as database:
-        wait_migrated(database)
-        empty(database)
-        yield database
 
 
 def reasons(home: Installation) -> str:

@@ -20,7 +20,7 @@ from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Worker
 from headwater.ingest.write.transaction import read_checkpoint
 from tests.canonical import canonical, empty
-from tests.cypher.test_migrate import drop_schema, forget, schema_of
+from tests.cypher.test_migrate import LATER, drop_schema, forget, migrated_later, schema_of
 from tests.faults.checker import assert_nothing_lost, scaled
 from tests.faults.history import history
 from tests.faults.load import Attempt, Load
@@ -31,7 +31,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.neo4j, pytest.mark.timeout(900)]
 
 RUNS = 200
 REPORTED_SECONDS_MAX = 60.0
-LATER = "migrations/9999_later"
 
 
 @contextmanager
@@ -89,10 +88,8 @@ def test_an_upgrade_with_a_full_log(home: Installation, graph: Database, version
 
 
 def test_a_graph_of_a_later_version(home: Installation, graph: Database) -> None:
-    with graph.write() as transaction:
-        transaction.run("write/maintenance/record_migration", name=LATER)
-    before = canonical(graph)
-    try:
+    with migrated_later(graph):
+        before = canonical(graph)
         home.start_api()
         home.worker.start()
         with Load(home.port, [[body] for body in history(20)], clients=2) as load:
@@ -107,8 +104,6 @@ def test_a_graph_of_a_later_version(home: Installation, graph: Database) -> None
         )
         assert home.worker.running
         assert canonical(graph) == before
-    finally:
-        graph.run_batches(f"MATCH (m:Migration {{name: '{LATER}'}}) DELETE m")
     assert_nothing_lost(home, graph, load.attempts)
 
 

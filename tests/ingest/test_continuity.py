@@ -22,6 +22,7 @@ from headwater.ingest.continuity import (
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Worker
 from headwater.ingest.write.transaction import Checkpoint, read_checkpoint
+from tests.cypher.test_migrate import migrated_later
 from tests.ingest.test_worker import body
 from tests.run_builders import RECEIVED
 
@@ -82,13 +83,11 @@ def test_a_checkpoint_without_a_receipt_is_not_compared(old: Spool) -> None:
 
 def test_a_graph_of_a_newer_version_is_refused(database: Database, old: Spool) -> None:
     check_not_newer(database)
-    with database.write() as transaction:
-        transaction.run("write/maintenance/record_migration", name="migrations/9999_later")
-    try:
-        with pytest.raises(NewerVersionError, match="to migrations/9999_later; this one knows"):
-            Worker(database, old).step()
-    finally:
-        database.run_batches("MATCH (m:Migration {name: 'migrations/9999_later'}) DELETE m")
+    with (
+        migrated_later(database),
+        pytest.raises(NewerVersionError, match="to migrations/9999_later; this one knows"),
+    ):
+        Worker(database, old).step()
     assert migrations()[-1].name < "migrations/9999"
 
 
