@@ -7,11 +7,10 @@ without rights, an empty graph.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, TimeoutError, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from headwater.access.keys import Keys
 from headwater.access.principal import Scope
@@ -85,10 +84,15 @@ def test_an_ended_server_is_named_and_a_retry_goes_on(tab: Page, page_url: str) 
     expect(alert).to_contain_text("Headwater does not answer.")
     expect(alert).to_contain_text("Check that it runs")
     tab.context.set_offline(False)
-    while alert.count():
-        # The page may draw another state at the moment of the click.
-        with suppress(TimeoutError):
-            alert.get_by_role("button", name="Retry").click(timeout=1_000)
+    awaited: list[Route] = []
+    tab.route("**/graphql", lambda route: awaited.append(route))
+    alert.get_by_role("button", name="Retry").click()
+    # A second click would end the first question, so there is nothing to click until the answer.
+    expect(tab.get_by_role("status").filter(has_text="Loading Replay plan")).to_be_visible()
+    expect(tab.get_by_role("alert")).to_have_count(0)
+    for route in awaited:
+        route.continue_()
+    tab.unroute("**/graphql")
     expect(tab.get_by_role("heading", name="Replay plan")).to_be_visible()
 
 

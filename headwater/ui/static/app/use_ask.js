@@ -8,7 +8,7 @@ import { useCallback, useEffect, useState } from "./html.js";
 
 /**
  * Ask a question, again whenever its variables change. The last answer stays while the next one is
- * awaited. A null name asks nothing.
+ * awaited, the last error does not. A null name asks nothing.
  * @param {string | null} name
  * @param {Record<string, unknown>} variables
  * @returns {Asked}
@@ -55,5 +55,6 @@ function useOutcome(question, send) {
     return () => stop.abort();
   }, [key]);
   const again = useCallback(() => setRound((number) => number + 1), []);
-  return { ...state, isLoading: question !== null && state.key !== key, again };
+  const isLoading = question !== null && state.key !== key;
+  return { ...state, error: isLoading ? null : state.error, isLoading, again };
 }

@@ -39,7 +39,7 @@ function Asked({ id }) {
   if (finding) return html`<${Whole} finding=${finding} />`;
   const [first] = asked.errors;
   const error = asked.error ?? (first && { message: first.message, ...first.extensions });
-  if (asked.isLoading && !error) return html`<${Loading} what=${t("finding.kind")} />`;
+  if (asked.isLoading) return html`<${Loading} what=${t("finding.kind")} />`;
   if (error && !UNKNOWN.has(error.code)) return html`<${Failure} error=${error} again=${asked.again} />`;
   return html`<${Missing} id=${id} />`;
 }

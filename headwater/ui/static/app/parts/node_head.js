@@ -61,7 +61,7 @@ export function NodeOutcome({ asked, node, kind, name, children }) {
   if (node) return children(node);
   const [first] = asked.errors;
   const error = asked.error ?? (first && { message: first.message, ...first.extensions });
-  if (asked.isLoading && !error) return html`<${Loading} what=${name} />`;
+  if (asked.isLoading) return html`<${Loading} what=${name} />`;
   if (error && !UNKNOWN.has(error.code)) return html`<${Failure} error=${error} again=${asked.again} />`;
   return html`<${Unknown} kind=${kind} name=${name} />`;
 }

@@ -59,5 +59,5 @@ export function FieldFailure({ asked, field, what = "" }) {
   if (!error && !what) return null;
   const { code = "", hint = "" } = error?.extensions ?? {};
   const shown = { message: error?.message ?? what, code, hint };
-  return html`<${Failure} error=${shown} again=${asked.again} />`;
+  return html`<${Failure} error=${shown} again=${asked.isLoading ? undefined : asked.again} />`;
 }
