@@ -26,9 +26,13 @@ from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import migrate
 from headwater.lineage.view import GraphView
 from headwater.local.neo4j import LocalNeo4j
+from headwater.local.neo4j_settings import Sizes
 from headwater.local.progress import show_jars
 
 image = "neo4j:5.26-community"
+# Tests empty the graph again and again. With Neo4j's ten seconds, three quarters of its time would
+# go to new plans of the same statements.
+replan_seconds = 86_400
 # The record of migrations stays, because the indexes that it describes stay.
 # Property tests have no time limit per example: a busy machine is no reason to fail. `make test-fast`
 # takes the profile with fewer examples.
@@ -96,15 +100,17 @@ def docker_answers() -> bool:
 def container_server() -> Iterator[Neo4jServer]:
     from testcontainers.neo4j import Neo4jContainer
 
-    with Neo4jContainer(image, username="neo4j", password="headwater-tests") as container:
+    container = Neo4jContainer(image, username="neo4j", password="headwater-tests")
+    with container.with_env("NEO4J_dbms_cypher_min__replan__interval", f"{replan_seconds}s"):
         yield Neo4jServer(container.get_connection_url(), container.username, container.password)
 
 
 @contextmanager
 def local_server(home: Path) -> Iterator[Neo4jServer]:
+    sizes = Sizes(replan_seconds=replan_seconds)
     with (
         show_jars() as progress,
-        LocalNeo4j(home, bolt_port=0, cache=jar_cache(), progress=progress) as running,
+        LocalNeo4j(home, 0, sizes=sizes, cache=jar_cache(), progress=progress) as running,
     ):
         yield Neo4jServer(running.uri, running.user, running.password)
 

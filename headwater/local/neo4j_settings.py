@@ -26,13 +26,15 @@ PROCEDURES_ALLOWED = (
 class Sizes:
     """The limits of a managed Neo4j: memory in MiB and the time of a transaction in seconds.
 
-    With `read_only` it refuses every write.
+    A statement is planned again when the graph has changed much and `replan_seconds` have passed.
+    With `read_only` the server refuses every write.
     """
 
     heap_mb: int = 1_536
     page_cache_mb: int = 128
     transaction_mb: int = 768
     transaction_seconds: int = 900
+    replan_seconds: int = 10
     read_only: bool = False
 
 
@@ -65,6 +67,7 @@ def neo4j_settings(bolt_address: str, sizes: Sizes) -> dict[str, str]:
         "server.memory.pagecache.size": f"{sizes.page_cache_mb}m",
         "db.memory.transaction.max": f"{sizes.transaction_mb}m",
         "db.transaction.timeout": f"{sizes.transaction_seconds}s",
+        "dbms.cypher.min_replan_interval": f"{sizes.replan_seconds}s",
         # With preallocated logs an empty home has 512 MB; without them, 2 MB.
         "db.tx_log.preallocate": "false",
         "db.tx_log.rotation.retention_policy": "1 days 256M",

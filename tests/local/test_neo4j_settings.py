@@ -6,10 +6,12 @@ from headwater.local.neo4j_settings import Sizes, neo4j_conf, neo4j_settings, si
 
 
 def test_the_limits_are_in_the_settings() -> None:
-    settings = neo4j_settings("127.0.0.1:7687", Sizes(transaction_mb=64, transaction_seconds=9))
+    sizes = Sizes(transaction_mb=64, transaction_seconds=9, replan_seconds=7)
+    settings = neo4j_settings("127.0.0.1:7687", sizes)
     assert settings["server.bolt.listen_address"] == "127.0.0.1:7687"
     assert settings["db.memory.transaction.max"] == "64m"
     assert settings["db.transaction.timeout"] == "9s"
+    assert settings["dbms.cypher.min_replan_interval"] == "7s"
     assert settings["dbms.security.auth_enabled"] == "true"
 
 
