@@ -48,19 +48,29 @@ def pool() -> ConnectionPool:
     return ConnectionPool(CAP)
 
 
+def set_bounds(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    for name in ("HEADER", "BODY", "READ"):
+        monkeypatch.setattr(connections, f"{name}_SECONDS_MAX", seconds)
+    for name in ("BODY", "READ"):
+        monkeypatch.setattr(connections, f"{name}_BYTES_PER_SECOND_MIN", 10**9)
+
+
 @pytest.fixture(autouse=True)
-def bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set every time to one second."""
-    monkeypatch.setattr(connections, "HEADER_SECONDS_MAX", 1.0)
-    monkeypatch.setattr(connections, "BODY_SECONDS_MAX", 1.0)
-    monkeypatch.setattr(connections, "BODY_BYTES_PER_SECOND_MIN", 10**9)
-    monkeypatch.setattr(connections, "READ_SECONDS_MAX", 1.0)
-    monkeypatch.setattr(connections, "READ_BYTES_PER_SECOND_MIN", 10**9)
+def long_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set every time so that no test reaches it on a busy machine."""
+    set_bounds(monkeypatch, 600.0)
+
+
+@pytest.fixture
+def short_bounds(long_bounds: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set every time to one second, for tests of its end."""
+    del long_bounds
+    set_bounds(monkeypatch, 1.0)
 
 
 @pytest.fixture
 def port(pool: ConnectionPool) -> Iterator[int]:
-    """Yield the port of a server with bounds of one second and 32 connections."""
+    """Yield the port of a server with 32 connections."""
     with served(partial(BoundedProtocol, pool=pool)) as running:
         yield running
 
@@ -172,6 +182,7 @@ def test_a_header_without_end_gets_431(port: int) -> None:
     assert status(port, b"GET / HTTP/1.1\r\nX: " + b"x" * 200_000) == 431
 
 
+@pytest.mark.usefixtures("short_bounds")
 @pytest.mark.parametrize(
     "sent",
     [b"", b"\r\n\r\n", b"GET / HT", b"GET / HTTP/1.1\r\nHost: a\r\n"],
@@ -181,6 +192,7 @@ def test_headers_that_do_not_end_get_408(port: int, sent: bytes) -> None:
     assert status(port, sent) == 408
 
 
+@pytest.mark.usefixtures("short_bounds")
 def test_slow_headers_get_408_although_bytes_keep_coming(port: int) -> None:
     with closing(opened(port, b"GET / HTTP/1.1\r\n")) as client:
         client.settimeout(0.2)
@@ -194,11 +206,13 @@ def test_slow_headers_get_408_although_bytes_keep_coming(port: int) -> None:
     assert received.startswith(b"HTTP/1.1 408")
 
 
+@pytest.mark.usefixtures("short_bounds")
 def test_a_body_that_does_not_end_gets_408(port: int) -> None:
     head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n"
     assert status(port, head + b"x" * 50) == 408
 
 
+@pytest.mark.usefixtures("short_bounds")
 def test_a_second_request_on_a_connection_has_its_own_time(port: int) -> None:
     with closing(opened(port, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")) as client:
         assert client.recv(1_000).startswith(b"HTTP/1.1 200")
@@ -233,16 +247,14 @@ def unread(port: int) -> socket.socket:
     return client
 
 
-def test_clients_that_read_nothing_make_room_for_others(
-    port: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connections, "READ_SECONDS_MAX", 600.0)
+def test_clients_that_read_nothing_make_room_for_others(port: int) -> None:
     with ExitStack() as clients:
         for _ in range(CAP):
             clients.enter_context(closing(unread(port)))
         wait_for("one of them makes room", lambda: status(port, request()) == 200, 30)
 
 
+@pytest.mark.usefixtures("short_bounds")
 def test_a_client_that_reads_nothing_is_cut_off(port: int, pool: ConnectionPool) -> None:
     with closing(unread(port)):
         wait_for("a request in work", lambda: bool(pool.open), 30)
@@ -274,7 +286,6 @@ def test_what_is_no_handshake_gets_400(port: int, sent: bytes) -> None:
 def test_health_is_answered_when_every_connection_is_in_use(port: int) -> None:
     """Requests that wait for their bodies cannot be ended in favour of others."""
     head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n"
-    connections.BODY_SECONDS_MAX = 60.0
     with ExitStack() as busy:
         clients = [busy.enter_context(closing(opened(port, head))) for _ in range(CAP)]
         wait_for("all are in use", lambda: status(port, request()) == 503, 30)
@@ -285,7 +296,6 @@ def test_health_is_answered_when_every_connection_is_in_use(port: int) -> None:
 
 
 def test_the_bodies_of_all_requests_share_a_bound(port: int) -> None:
-    connections.BODY_SECONDS_MAX = 60.0
     head = b"POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 150000\r\n\r\n"
 
     def whole() -> int:
@@ -332,8 +342,9 @@ def tls_status(port: int, authority: Authority, sent: bytes) -> int:
 
 
 def test_connections_without_a_handshake_make_room_and_are_ended(
-    tls_port: int, authority: Authority, pool: ConnectionPool
+    tls_port: int, authority: Authority, pool: ConnectionPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    set_bounds(monkeypatch, 5.0)
     hello = hello_of(authority)
     with ExitStack() as idle:
         clients = [

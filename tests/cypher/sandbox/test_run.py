@@ -16,29 +16,20 @@ from headwater.cypher.sandbox.parameters import parse_parameters
 from headwater.cypher.sandbox.run import StatementResult, run_audit, run_text
 from headwater.errors import QueryError
 from headwater.schema import headwater_facets as native
+from tests.canonical import empty
 from tests.run_builders import answer, at, run, write_events
 
 AUDITS = sorted(name for name, found in load_queries().items() if name.startswith("audit/"))
-READS = sorted(name for name, found in load_queries().items() if found.access == "read")
-VALUES: dict[str, Any] = {
-    "STRING": "x",
-    "INTEGER": 5,
-    "BOOLEAN": True,
-    "DATETIME": datetime(2026, 1, 1, tzinfo=UTC),
-    "LIST<STRING>": ["dataset:a:b"],
-    "LIST<MAP>": [{}],
-    "MAP": {},
-}
 
 pytestmark = pytest.mark.neo4j
 
 
-@pytest.fixture
-def history(database: Database, clean_graph: object) -> Database:
+@pytest.fixture(scope="module")
+def history(database: Database) -> Database:
     """Write raw (db) -> clean -> mart; `report` copies mart to another namespace; one failure;
     complete and incomplete answers.
     """
-    del clean_graph
+    empty(database)
     report = run("report-1", "report", ["mart"], [], minute=20)
     for event in report:
         event["outputs"] = [{"namespace": "web", "name": "page"}]
@@ -105,20 +96,6 @@ def test_each_example_returns_its_declared_columns(history: Database, name: str)
     columns = run_audit(history, words[2], given).columns
     text = find_query(name).text
     assert all(column in text for column in columns)
-
-
-@pytest.mark.parametrize("name", READS)
-def test_queries_only_read_and_scan_only_if_declared(database: Database, name: str) -> None:
-    found = find_query(name)
-    kind, operators = database.plan(found.text, {p.name: VALUES[p.type] for p in found.parameters})
-    assert kind == "r"
-    scans = [o for o in operators if "Scan" in o or o == "CartesianProduct"]
-    if name.startswith("audit/") and "scan" not in found.purpose:
-        assert scans == []
-    assert "AllNodesScan" not in scans
-    # The names of indexes are read at a start, by a query that is not of the library.
-    forbidden = ("LoadCSV",) if name == "read/state/index_names" else ("LoadCSV", "Show")
-    assert not any(o.startswith(forbidden) for o in operators)
 
 
 def test_failed_runs(history: Database) -> None:

@@ -319,7 +319,7 @@ PIECES = [
 @pytest.mark.parametrize("piece", PIECES)
 def test_a_hostile_text_is_redacted_in_less_than_quadratic_time(piece: str) -> None:
     seconds = []
-    for size in (250_000, 1_000_000):
+    for size in (100_000, 400_000):
         body = (
             f'{{"stackTrace":"{piece * (size // len(piece))}", "x": "token @ '
             f'4111111111111111 x-amz-="}}'
@@ -336,7 +336,7 @@ def test_a_hostile_text_is_redacted_in_less_than_quadratic_time(piece: str) -> N
 )
 def test_many_possible_secrets_take_time_in_proportion_to_their_number(piece: str) -> None:
     seconds = []
-    for size in (125_000, 1_000_000):
+    for size in (50_000, 400_000):
         body = f"[{piece * (size // len(piece))}1]".encode()
         began = time.process_time()
         redact(body)
