@@ -23,7 +23,8 @@ DURATIONS ?= 30
 faults := tests/faults tests/local
 alone := tests/faults/test_neo4j_away.py
 together = $(bin) pytest --numprocesses $(WORKERS) --dist loadfile --durations $(DURATIONS)
-torture := tests/faults tests/cypher/test_migrate_killed.py tests/lineage/traversal/test_hard_shapes.py tests/ingest/spool tests/properties
+torture := tests/faults tests/cypher/test_migrate_killed.py tests/lineage/traversal/test_hard_shapes.py tests/ingest/spool tests/properties \
+  tests/scenarios/test_investigation.py tests/spark_hooks/test_session.py
 serverless := not neo4j and not spark and not slow and not producers
 
 bin := .venv/bin/python -m
@@ -52,7 +53,7 @@ setup-demo: ## Create .venv with what the demo and the command `headwater` need:
 demo: setup-demo ## Run a real Spark pipeline, trace its answer, show its failure (SERVE=1 HOME_DIR= PORT= BOLT_PORT=).
 	@$(bin) headwater demo $(DEMO_OPTIONS)
 
-test: setup ## Run all tests, against a real Neo4j and a real Spark (or some: PYTEST='tests/schema -x').
+test: setup ## Run all tests but the longest, against a real Neo4j and a real Spark (or some: PYTEST='tests/schema -x').
 	@if [ -n "$(PYTEST)" ]; then exec $(bin) pytest $(PYTEST); fi; \
 	  $(together) $(addprefix --ignore=,$(faults)) \
 	  && $(together) $(faults) --ignore=$(alone) \
@@ -65,7 +66,7 @@ fuzz: setup ## Send random inputs to every reader of text from outside (FUZZ_EXA
 	@FUZZ_EXAMPLES="$(or $(FUZZ_EXAMPLES),100000)" FUZZ_SEED="$(or $(FUZZ_SEED),$$(date +%s))" $(bin) pytest tests/fuzz
 
 # FAULT_SCALE multiplies the faults of CI, FAULT_SEED repeats a run with the seed that it printed.
-torture: setup ## Run the fault matrix with ten times the faults of CI (FAULT_SCALE=10 FAULT_SEED=).
+torture: setup ## Run the fault matrix with ten times the faults of CI, and what CI leaves out (FAULT_SCALE=10 FAULT_SEED=).
 	@FAULT_SCALE=$(or $(FAULT_SCALE),10) $(bin) pytest -s --timeout 86400 --durations $(DURATIONS) $(torture)
 
 check: setup ## Check lint, formatting, types (Python, and JavaScript if Node is there), unused code, imports.

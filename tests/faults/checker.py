@@ -12,8 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 
-import pytest
-
 from headwater.cypher.driver.database import Database
 from tests.canonical import canonical
 from tests.faults.load import Attempt
@@ -21,12 +19,6 @@ from tests.faults.oracle import folded_at_once
 from tests.faults.processes import Installation
 
 FOLDED_SECONDS_MAX = 120.0
-
-
-# Rows that take minutes: `make torture` runs them, and CI does not.
-in_torture_only = pytest.mark.skipif(
-    int(os.environ.get("FAULT_SCALE", "1")) == 1, reason="it takes minutes: FAULT_SCALE=2 or more"
-)
 
 
 def scaled(number: int) -> int:

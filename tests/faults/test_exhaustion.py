@@ -22,10 +22,11 @@ from threading import Event, Thread
 import pytest
 
 from tests.conftest import Neo4jServer
-from tests.faults.checker import compare, in_torture_only, scaled
+from tests.faults.checker import compare, scaled
 from tests.faults.history import endless, events_of
 from tests.faults.load import Load, figures
 from tests.faults.processes import Installation, installation, slack, wait_for
+from tests.torture import in_torture_only
 
 pytestmark = pytest.mark.slow
 

@@ -15,12 +15,13 @@ import pytest
 from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.warmup import PLANNING_SECONDS_MAX
 from headwater.graphql.transport.requests import REQUEST_SECONDS_MAX
-from tests.faults.checker import in_torture_only, scaled, seeded
+from tests.faults.checker import scaled, seeded
 from tests.faults.history import endless
 from tests.faults.load import Load, figures
 from tests.faults.processes import Answer, Installation, slack, wait_for
 from tests.lineage.traversal.shapes import JobShape, write_shapes
 from tests.run_builders import ds
+from tests.torture import in_torture_only
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j, pytest.mark.timeout(900)]
 

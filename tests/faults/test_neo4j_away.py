@@ -16,12 +16,13 @@ from headwater.chunks import chunks
 from headwater.cypher.driver.database import Database
 from headwater.errors import UnavailableError
 from tests.canonical import canonical
-from tests.faults.checker import in_torture_only, scaled
+from tests.faults.checker import scaled
 from tests.faults.history import counted, endless, expected, history
 from tests.faults.load import Load, figures
 from tests.faults.oracle import folded_at_once, replayed
 from tests.faults.own_neo4j import OwnNeo4j
 from tests.faults.processes import Installation, installation, slack, wait_for
+from tests.torture import in_torture_only
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j, pytest.mark.timeout(1800)]
 

@@ -14,8 +14,12 @@ from headwater.scenarios.stage import Stage, Target, open_workshop
 from headwater.scenarios.story import Story
 from tests.conftest import Neo4jServer
 from tests.scenarios.stack import running_target
+from tests.torture import in_torture_only
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(1200)]
+
+# Each of these takes most of a minute.
+LONG = {"numeric-regression", "lagging-stream", "event-sampling"}
 
 
 @pytest.fixture
@@ -37,7 +41,13 @@ def with_game(story: Story, answers: list[str]) -> Story:
     return dataclasses.replace(story, examine=examine)
 
 
-@pytest.mark.parametrize("name", catalogue.NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[in_torture_only] if name in LONG else [])
+        for name in catalogue.NAMES
+    ],
+)
 def test_each_scenario_finds_what_it_declares(name: str, target: Target, tmp_path: Path) -> None:
     answers: list[str] = []
     story = with_game(catalogue.load(name), answers)

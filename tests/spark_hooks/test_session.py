@@ -18,6 +18,7 @@ from headwater.spark_hooks.listener import FAILURE_LISTENER_CLASS, LISTENER_CLAS
 from tests.spark_hooks.servers import Recorder, closed_port, recorder, silent_server
 from tests.spark_hooks.spark_jobs import API_KEY
 from tests.spark_hooks.test_naming import PLACES
+from tests.torture import in_torture_only
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -147,7 +148,15 @@ def test_the_api_key_is_in_no_process_argument_and_no_event(full: Full) -> None:
     assert "api[.]?key" in full.facts["redacted"]
 
 
-@pytest.mark.parametrize("fault", ["closed", "silent", "500", "slow"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "closed",
+        "silent",
+        pytest.param("500", marks=in_torture_only),
+        pytest.param("slow", marks=in_torture_only),
+    ],
+)
 def test_an_absent_headwater_costs_seconds_and_no_result(fault: str, tmp_path: Path) -> None:
     with ExitStack() as stack:
         if fault == "closed":
