@@ -3,6 +3,8 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo demo test test-fast fuzz torture check fix docs pictures scenario-pictures site sbom advisories lock clean
 MAKEFLAGS += --no-print-directory
+# The tests start a thousand processes. Each would compile every module anew, for seconds.
+unexport PYTHONDONTWRITEBYTECODE
 
 # The first Python that is new enough. PYTHON=... names another one.
 PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \

@@ -110,7 +110,8 @@ def install(wanted: str) -> None:
     # A lock is complete, so no metadata of a package adds to it.
     uv = (str(VENV / "bin" / "uv"), "pip", "install", "--python", str(PYTHON), "--no-deps")
     print_line(f"installing the files of {lock.name}")
-    must(*uv, "--require-hashes", "-r", str(lock))
+    # Compiled once here, not at each start of each program.
+    must(*uv, "--compile-bytecode", "--require-hashes", "-r", str(lock))
     must(*uv, "--quiet", "--no-build-isolation", "--editable", str(ROOT))
     fresh = done.with_suffix(".new")
     fresh.write_text(fingerprint(wanted))
