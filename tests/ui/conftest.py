@@ -10,7 +10,7 @@ from typing import Any
 import anyio.to_thread
 import msgspec
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from starlette.applications import Starlette
 
 from headwater.access import session_http
@@ -83,23 +83,14 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="module")
-def profile(browser: Browser, page_url: str) -> Iterator[BrowserContext]:
-    """Yield a profile whose cache keeps the modules of the page for all tests of a file."""
+@pytest.fixture
+def page(browser: Browser, page_url: str) -> Iterator[Page]:
+    """Yield a tab. A test fails at an error of the page, and at a request to another host."""
+    problems: list[str] = []
     context = browser.new_context(base_url=page_url, viewport={"width": 1280, "height": 800})
     # A busy machine plans each question once, for seconds.
     context.set_default_timeout(MILLISECONDS_MAX)
-    yield context
-    context.close()
-
-
-@pytest.fixture
-def page(profile: BrowserContext, page_url: str) -> Iterator[Page]:
-    """Yield a tab without anything stored. A test fails at an error of the page, and at a request
-    to another host.
-    """
-    problems: list[str] = []
-    page = profile.new_page()
+    page = context.new_page()
     page.on(
         "console",
         lambda message: problems.append(message.text) if message.type == "error" else None,
@@ -114,9 +105,7 @@ def page(profile: BrowserContext, page_url: str) -> Iterator[Page]:
         ),
     )
     yield page
-    storage = {"origin": page_url, "storageTypes": "cookies,local_storage"}
-    profile.new_cdp_session(page).send("Storage.clearDataForOrigin", storage)
-    page.close()
+    context.close()
     assert problems == []
 
 
