@@ -26,7 +26,8 @@ faults := tests/faults tests/local
 alone := tests/faults/test_neo4j_away.py
 together = $(bin) pytest --numprocesses $(WORKERS) --dist loadfile --durations $(DURATIONS)
 torture := tests/faults tests/cypher/test_migrate_killed.py tests/lineage/traversal/test_hard_shapes.py tests/ingest/spool tests/properties \
-  tests/scenarios/test_investigation.py tests/spark_hooks/test_session.py
+  tests/scenarios/test_investigation.py tests/spark_hooks/test_session.py tests/cli/test_damaged_data.py \
+  tests/pipelines/test_stream.py tests/pipelines/test_archive.py tests/pipelines/test_backfill.py
 serverless := not neo4j and not spark and not slow and not producers
 
 bin := .venv/bin/python -m

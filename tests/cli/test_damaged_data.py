@@ -20,6 +20,7 @@ from tests.canonical import Graph, canonical
 from tests.faults.history import history
 from tests.faults.processes import wait_for
 from tests.faults.test_up import UP_SECONDS_MAX, Up, post
+from tests.torture import in_torture_only
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j, pytest.mark.timeout(900)]
 
@@ -56,6 +57,7 @@ def graph_of(home: Path) -> Graph:
         return canonical(database)
 
 
+@in_torture_only
 def test_the_graph_is_built_again_from_the_events(home: Path) -> None:
     bodies = history(EVENTS)
     first = Up(home)

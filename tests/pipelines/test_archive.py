@@ -27,6 +27,7 @@ from headwater.pipelines import archive as pipeline
 from headwater.pipelines.lake import ArchivedRange, Lake
 from tests.run_builders import run
 from tests.sparks import QUICK_JAVA, SMALL, small_spark
+from tests.torture import in_torture_only
 
 # Spark's own Python leaves sockets for the garbage collector.
 pytestmark = [
@@ -236,6 +237,7 @@ main()
 """
 
 
+@in_torture_only
 @pytest.mark.spark
 def test_the_command_is_killed_and_run_again(spool: Spool, lake: Lake) -> None:
     bodies = bodies_of(300)

@@ -50,6 +50,7 @@ from tests.conftest import Neo4jServer
 from tests.histories import histories
 from tests.run_builders import run
 from tests.sparks import SMALL, small_spark
+from tests.torture import in_torture_only
 
 pytestmark = [
     pytest.mark.neo4j,
@@ -326,6 +327,7 @@ main()
 """
 
 
+@in_torture_only
 def test_killed_while_it_writes(
     spark: SparkSession, graph: Database, neo4j_server: Neo4jServer, tmp_path: Path
 ) -> None:

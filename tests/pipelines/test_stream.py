@@ -47,6 +47,7 @@ from tests.pipelines.streams import (
     send,
 )
 from tests.sparks import small
+from tests.torture import in_torture_only
 
 pytestmark = [
     pytest.mark.slow,
@@ -91,6 +92,7 @@ def done(stream: StreamProcess, database: Database) -> int:
     return checkpoint.folded + checkpoint.dead
 
 
+@in_torture_only
 def test_nothing_is_lost_or_counted_twice_after_any_kill(
     kafka: LocalKafka, gate: Gate, database: Database, tmp_path: Path
 ) -> None:
@@ -122,7 +124,8 @@ def test_nothing_is_lost_or_counted_twice_after_any_kill(
 
         stream = StreamProcess(tmp_path, gate.server, *options)
         total = len(first) + len(BAD)
-        wait_for("what was sent", lambda: done(stream, database) == total, SECONDS_MAX)
+        # The broker and a new Spark start beside each other.
+        wait_for("what was sent", lambda: done(stream, database) == total, 3 * SECONDS_MAX)
 
         gate.cut()
         more = [event for number in range(150, 180) for event in events_of(number)]
