@@ -101,6 +101,7 @@ def assert_graph_of_spool(here: Installation, own: OwnNeo4j) -> None:
     assert "Traceback" not in here.api.output()
 
 
+@in_torture_only
 def test_absent_at_start(own: OwnNeo4j, here: Installation) -> None:
     if own.runs:
         own.kill()
@@ -169,6 +170,7 @@ def test_killed_under_load(running: OwnNeo4j, here: Installation) -> None:
     assert_graph_of_spool(here, running)
 
 
+@in_torture_only
 def test_paused_under_load(running: OwnNeo4j, here: Installation) -> None:
     here.start_api()
     here.worker.start()

@@ -16,6 +16,7 @@ from headwater.cypher.query_catalog import load_queries
 from headwater.server import run_warm_up
 from tests.faults.own_neo4j import OwnNeo4j, wait_migrated
 from tests.faults.processes import wait_for
+from tests.torture import in_torture_only
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j, pytest.mark.timeout(900)]
 
@@ -36,6 +37,7 @@ class PlannedDatabase(Database):
         self.transactions += 1
 
 
+@in_torture_only
 def test_first_queries_are_planned_again_after_a_restart_of_neo4j(tmp_path: Path) -> None:
     own, stop = OwnNeo4j(tmp_path), threading.Event()
     first = sum(map(is_first_query, load_queries().values()))

@@ -19,6 +19,7 @@ from tests.faults.history import history
 from tests.faults.load import Load
 from tests.faults.own_neo4j import OwnNeo4j
 from tests.faults.processes import Installation, installation, wait_for
+from tests.torture import in_torture_only
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
 
@@ -104,6 +105,7 @@ def test_constraints_that_the_graph_violates(
         assert_nothing_lost(home, graph_of_own, load.attempts)
 
 
+@in_torture_only
 def test_a_read_only_neo4j(own: OwnNeo4j, graph_of_own: Database, tmp_path: Path) -> None:
     with installation(tmp_path / "home", own.server) as home:
         home.start_api()

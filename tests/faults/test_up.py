@@ -22,6 +22,7 @@ import pytest
 from headwater.local.neo4j import LocalNeo4j
 from tests.faults.history import events_of
 from tests.faults.processes import slack, wait_for
+from tests.torture import in_torture_only
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
 
@@ -210,6 +211,7 @@ def test_ctrl_c_during_the_start_leaves_no_process(up: Up) -> None:
     assert "Traceback" not in up.output_text
 
 
+@in_torture_only
 def test_another_up_follows_one_that_was_killed(up: Up) -> None:
     up.wait_up()
     assert stat.S_IMODE(up.home.stat().st_mode) == 0o700
