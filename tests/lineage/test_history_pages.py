@@ -22,7 +22,7 @@ from tests.canonical import empty
 from tests.event_builders import dataset, facet, write_batch
 from tests.run_builders import FACET, Event, ds, job, run_of, version
 
-FEW, MANY = 100, 1_000
+FEW, MANY = 200, 2_000
 BATCH = 500
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 # This many of the first and of the last runs have failed tests and an updated source.
