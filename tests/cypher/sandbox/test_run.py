@@ -20,6 +20,16 @@ from tests.canonical import empty
 from tests.run_builders import answer, at, run, write_events
 
 AUDITS = sorted(name for name, found in load_queries().items() if name.startswith("audit/"))
+READS = sorted(name for name, found in load_queries().items() if found.access == "read")
+VALUES: dict[str, Any] = {
+    "STRING": "x",
+    "INTEGER": 5,
+    "BOOLEAN": True,
+    "DATETIME": datetime(2026, 1, 1, tzinfo=UTC),
+    "LIST<STRING>": ["dataset:a:b"],
+    "LIST<MAP>": [{}],
+    "MAP": {},
+}
 
 pytestmark = pytest.mark.neo4j
 
@@ -96,6 +106,20 @@ def test_each_example_returns_its_declared_columns(history: Database, name: str)
     columns = run_audit(history, words[2], given).columns
     text = find_query(name).text
     assert all(column in text for column in columns)
+
+
+@pytest.mark.parametrize("name", READS)
+def test_queries_only_read_and_scan_only_if_declared(database: Database, name: str) -> None:
+    found = find_query(name)
+    kind, operators = database.plan(found.text, {p.name: VALUES[p.type] for p in found.parameters})
+    assert kind == "r"
+    scans = [o for o in operators if "Scan" in o or o == "CartesianProduct"]
+    if name.startswith("audit/") and "scan" not in found.purpose:
+        assert scans == []
+    assert "AllNodesScan" not in scans
+    # The names of indexes are read at a start, by a query that is not of the library.
+    forbidden = ("LoadCSV",) if name == "read/state/index_names" else ("LoadCSV", "Show")
+    assert not any(o.startswith(forbidden) for o in operators)
 
 
 def test_failed_runs(history: Database) -> None:
