@@ -4,7 +4,7 @@ import { html } from "../html.js";
 import { EvidenceView } from "../parts/evidence.js";
 import { Facts, Owners, Time } from "../parts/facts.js";
 import { Subject, affectedText, findingHref } from "../parts/findings.js";
-import { Cut, Empty, Failure, Loading } from "../parts/messages.js";
+import { Cut, Empty, SingleOutcome } from "../parts/messages.js";
 import { NodeLink } from "../parts/node.js";
 import { useTitle } from "../parts/node_head.js";
 import { FieldOutcome, Section } from "../parts/section.js";
@@ -18,7 +18,6 @@ import { useAsk } from "../use_ask.js";
 
 const GROUP = 50;
 const SERIES = 60;
-const UNKNOWN = new Set(["NOT_FOUND", "BAD_REQUEST"]);
 const URN = /^(dataset|job|run|artifact|source|answer|column):\S+$/;
 /** What of the history a rule compares: the text of its chart. */
 const CHARTS = /** @type {Record<string, string>} */ ({
@@ -35,13 +34,10 @@ export default function FindingPage({ place }) {
 /** @param {{id: string}} properties */
 function Asked({ id }) {
   const asked = useAsk("Finding", { id });
-  const finding = asked.data?.finding;
-  if (finding) return html`<${Whole} finding=${finding} />`;
-  const [first] = asked.errors;
-  const error = asked.error ?? (first && { message: first.message, ...first.extensions });
-  if (asked.isLoading) return html`<${Loading} what=${t("finding.kind")} />`;
-  if (error && !UNKNOWN.has(error.code)) return html`<${Failure} error=${error} again=${asked.again} />`;
-  return html`<${Missing} id=${id} />`;
+  const missing = html`<${Missing} id=${id} />`;
+  return html`<${SingleOutcome} asked=${asked} found=${asked.data?.finding} what=${t("finding.kind")} missing=${missing}>
+    ${(/** @type {any} */ finding) => html`<${Whole} finding=${finding} />`}
+  <//>`;
 }
 
 /** @param {{id: string}} properties */

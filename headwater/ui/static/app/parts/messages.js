@@ -58,3 +58,19 @@ export function Outcome({ asked, what, children }) {
   if (!asked.data) return html`<${Loading} what=${what} />`;
   return children(asked.data);
 }
+
+/** The answer to an address that names nothing, and to one that cannot name anything. */
+const UNKNOWN = new Set(["NOT_FOUND", "BAD_REQUEST"]);
+
+/**
+ * What the page of one object shows: what `children` draws of it, or loading, a failure, or `missing`.
+ * @param {{asked: import("../use_ask.js").Asked, found: any, what: string, missing: any, children: (found: any) => any}} properties
+ */
+export function SingleOutcome({ asked, found, what, missing, children }) {
+  if (found) return children(found);
+  if (asked.isLoading) return html`<${Loading} what=${what} />`;
+  const [first] = asked.errors;
+  const error = asked.error ?? (first && { message: first.message, ...first.extensions });
+  if (error && !UNKNOWN.has(error.code)) return html`<${Failure} error=${error} again=${asked.again} />`;
+  return missing;
+}

@@ -3,12 +3,10 @@ import { html, useEffect } from "../html.js";
 import { hrefOf } from "../router.js";
 import { t } from "../texts.js";
 import { Copy } from "./copy.js";
-import { Empty, Failure, Loading } from "./messages.js";
+import { Empty, SingleOutcome } from "./messages.js";
 import { NameText } from "./name.js";
 
 const TITLE_LENGTH = 100;
-/** The answer to an address that names nothing, and to one that cannot name anything. */
-const UNKNOWN = new Set(["NOT_FOUND", "BAD_REQUEST"]);
 
 /**
  * Set the title of the document while a view is shown.
@@ -58,12 +56,8 @@ export function NodeHead({ kind, urn, name, namespace = null, crumbs = [], state
  * @param {{asked: import("../use_ask.js").Asked, node: any, kind: string, name: string, children: (node: any) => any}} properties
  */
 export function NodeOutcome({ asked, node, kind, name, children }) {
-  if (node) return children(node);
-  const [first] = asked.errors;
-  const error = asked.error ?? (first && { message: first.message, ...first.extensions });
-  if (asked.isLoading) return html`<${Loading} what=${name} />`;
-  if (error && !UNKNOWN.has(error.code)) return html`<${Failure} error=${error} again=${asked.again} />`;
-  return html`<${Unknown} kind=${kind} name=${name} />`;
+  const missing = html`<${Unknown} kind=${kind} name=${name} />`;
+  return html`<${SingleOutcome} asked=${asked} found=${node} what=${name} missing=${missing}>${children}<//>`;
 }
 
 /** @param {{kind: string, name: string}} properties */
