@@ -17,19 +17,20 @@ from tests.canonical import canonical
 from tests.faults.load import Attempt
 from tests.faults.oracle import folded_at_once
 from tests.faults.processes import Installation
+from tests.torture import FAULT_SCALE
 
 FOLDED_SECONDS_MAX = 120.0
 
 
 def scaled(number: int) -> int:
     """Return a number of faults for CI, multiplied for a longer run."""
-    return number * int(os.environ.get("FAULT_SCALE", "1"))
+    return number * FAULT_SCALE
 
 
 def seeded(default: int) -> random.Random:
     """Return a random source, and print its seed."""
     seed = int(os.environ.get("FAULT_SEED", default))
-    print(f"FAULT_SEED={seed} FAULT_SCALE={scaled(1)}")
+    print(f"FAULT_SEED={seed} {FAULT_SCALE=}")
     return random.Random(seed)
 
 
