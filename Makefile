@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo demo test test-fast fuzz torture check fix docs pictures scenario-pictures site sbom advisories lock clean
 MAKEFLAGS += --no-print-directory
-# The tests start a thousand processes. Each would compile every module anew, for seconds.
+# The tests start many processes. Without compiled files, each compiles all its modules, for seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
 # The first Python that is new enough. PYTHON=... names another one.

@@ -30,8 +30,8 @@ from headwater.local.neo4j_settings import Sizes
 from headwater.local.progress import show_jars
 
 image = "neo4j:5.26-community"
-# Tests empty the graph again and again. With Neo4j's ten seconds, three quarters of its time would
-# go to new plans of the same statements.
+# Tests empty the graph again and again. With Neo4j's ten seconds, most of its time goes to new plans
+# of the same statements.
 replan_seconds = 86_400
 # The record of migrations stays, because the indexes that it describes stay.
 # Property tests have no time limit per example: a busy machine is no reason to fail. `make test-fast`
