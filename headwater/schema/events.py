@@ -235,7 +235,7 @@ def parse(body: bytes, *, received: int) -> Event:
         # Python and JavaScript write a lone surrogate (a file name that is no UTF-8, a text cut
         # within a character) as an escape that strict parsers refuse. The event is repaired and
         # kept.
-        if error.status != 400 or (repaired := _ESCAPES.sub(_replace_surrogate, body)) == body:
+        if error.status != 400 or (repaired := replace_surrogates(body)) == body:
             raise
         return _event(repaired, received, repaired=True)
 
@@ -305,6 +305,11 @@ def _text(value: Any) -> str:
 
 
 _ESCAPES = re.compile(rb"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F]..|\\.", re.DOTALL)
+
+
+def replace_surrogates(body: bytes) -> bytes:
+    """Return JSON with U+FFFD for each lone surrogate."""
+    return _ESCAPES.sub(_replace_surrogate, body)
 
 
 def _replace_surrogate(escape: re.Match[bytes]) -> bytes:

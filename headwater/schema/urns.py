@@ -35,6 +35,8 @@ _UUID = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII
 )
 
+_SHARED = re.compile(r"~[0-9a-f]{16}\Z")
+
 # The names of the parts of each kind, in order.
 KINDS: dict[str, tuple[str, ...]] = {
     "dataset": ("namespace", "name"),
@@ -77,6 +79,19 @@ def _cached_urn(kind: str, first: str, second: str, *more: str) -> str:
 def canonical_run_id(run_id: str) -> str:
     """Return a UUID in lower case with dashes; any other id as sent."""
     return run_id.lower() if is_uuid(run_id) else run_id
+
+
+def reported_run_id(run_id: str) -> str:
+    """Return the canonical form of a run id in an event.
+
+    No event can name a run by an id of `shared_run_id`.
+    """
+    return f"{run_id}~" if _SHARED.search(run_id) else canonical_run_id(run_id)
+
+
+def shared_run_id(run_id: str, sender: str) -> str:
+    """Return the id of another sender's run that has the same id (`RunFacts.sender`)."""
+    return f"{run_id}~{hashlib.sha256(sender.encode()).hexdigest()[:16]}"
 
 
 def is_uuid(run_id: str) -> bool:

@@ -5,25 +5,21 @@ from __future__ import annotations
 import json
 import random
 from datetime import datetime
-from functools import partial
-from itertools import chain
 
 import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
 from headwater.ingest.project import Properties, RunView, answer_view, run_view
-from headwater.ingest.write.cache import WriteCache
-from headwater.ingest.write.transaction import Checkpoint, CheckpointMovedError, WriteRequest, write
 from headwater.schema.dataset_aliases import canonical_urns
 from headwater.schema.events import parse
 from headwater.schema.facts import GraphDelta, Name, join
 from headwater.schema.naming import load_naming
 from headwater.schema.urns import source_urn
-from tests.canonical import canonical, edges, empty
+from tests.canonical import edges
+from tests.graph_of_batches import graph_of
 from tests.histories import histories
 
 on_neo4j = settings(
@@ -64,12 +60,12 @@ def test_any_order_any_batches_same_graph(
 ) -> None:
     shuffled = bodies + chance.choices(bodies, k=2)
     chance.shuffle(shuffled)
-    expected = _graph_of(database, [bodies])
+    expected = graph_of(database, _fold, [bodies])
     cuts = sorted(chance.sample(range(len(shuffled) + 1), k=min(4, len(shuffled))))
     batches = [shuffled[a:b] for a, b in zip([0, *cuts], [*cuts, len(shuffled)], strict=True)]
     for batch in batches:
         note(f"batch: {batch}")
-    assert _graph_of(database, batches) == expected
+    assert graph_of(database, _fold, batches) == expected
 
 
 @pytest.mark.neo4j
@@ -80,7 +76,7 @@ def test_another_writer_settles_the_deferred_edge_of_a_changed_dataset(database:
     named = _dataset_event(0, symlinks={"identifiers": [_name("raw", type="TABLE")]})
     # The second writer defers the edge in the fourth batch. The first writer has the fifth.
     batches = [[], [], [first], [later, named], [first]]
-    assert _graph_of(database, batches) == _graph_of(database, [[first, later, named]])
+    assert graph_of(database, _fold, batches) == graph_of(database, _fold, [[first, later, named]])
 
 
 def _dataset_event(second: int, **facets: object) -> bytes:
@@ -100,36 +96,8 @@ def _name(name: str, **more: str) -> dict[str, str]:
 @on_neo4j
 @given(histories)
 def test_links_equal_those_of_a_brute_force_search(database: Database, bodies: list[bytes]) -> None:
-    _graph_of(database, [[body] for body in bodies])
+    graph_of(database, _fold, [[body] for body in bodies])
     assert edges(database, "FEEDS", "CITED_BY") - _job_edges(database) == _links(_fold(bodies))
-
-
-def _graph_of(database: Database, batches: list[list[bytes]]) -> tuple[list[str], list[str]]:
-    empty(database)
-    before = Checkpoint()
-    # Two writers, each with its own cache and deferred updates, take turns of two transactions.
-    caches = WriteCache(), WriteCache()
-    bodies = list(chain.from_iterable(batches))
-    for number, batch in enumerate(batches):
-        cache = caches[number // 2 % 2]
-        request = partial(WriteRequest, spool="s", holder="test")
-        after = Checkpoint(before.position + len(batch), before.folded + len(batch), 0)
-        # Updates deferred two events before, or earlier, are written; in the end all of them.
-        defer_before = before.position - 2 if number + 1 < len(batches) else None
-        delta = _fold(batch)
-        new = request(delta, before=before, after=after, defer_before=defer_before)
-        try:
-            before = write(database, new, cache=cache)
-        except CheckpointMovedError:
-            # The updates that the other writer deferred are folded again.
-            lost = _fold(bodies[before.complete_position : before.position])
-            settled = replace(before, settled=None)
-            repeated = request(lost, before=before, after=settled, refold=True)
-            before = write(database, repeated, cache=cache)
-            new = request(delta, before=before, after=after, defer_before=defer_before)
-            before = write(database, new, cache=cache)
-    assert before.settled is None
-    return canonical(database)
 
 
 def _job_edges(database: Database) -> set[tuple[str, str, str]]:

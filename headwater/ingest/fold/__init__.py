@@ -25,10 +25,9 @@ def fold(events: Iterable[Event], naming: Naming | None = None) -> GraphDelta:
     naming, delta = naming or load_naming(), GraphDelta()
     descriptions: Descriptions = {}
     for event in events:
-        _fold_event(
-            DeltaAccumulator(naming, delta, descriptions, event.instant, event.instant, event.rank),
-            event,
-        )
+        at = event.instant
+        accumulator = DeltaAccumulator(naming, delta, descriptions, at, at, event.rank)
+        _fold_event(accumulator, event)
     for (describe, *arguments), times in descriptions.items():
         accumulator = DeltaAccumulator(
             naming, delta, descriptions, times.first, times.last, times.rank

@@ -60,6 +60,7 @@ class DeltaAccumulator(msgspec.Struct, frozen=True):
     """A view of the delta that stamps added facts with one time range.
 
     `first` and `last` are instants in microseconds since 1970; `rank` orders events of one instant.
+    `sender` and `receipts` are those of a run event by a restricted key (`RunFacts`).
     All facts are joins over time. So adding a description once over the time range of its events
     gives the same delta as adding it for each event. `descriptions` gathers such repetitions.
     """
@@ -70,6 +71,8 @@ class DeltaAccumulator(msgspec.Struct, frozen=True):
     first: int
     last: int
     rank: int
+    sender: str = ""
+    receipts: Span | None = None
 
     @property
     def span(self) -> Span:
@@ -105,6 +108,8 @@ class DeltaAccumulator(msgspec.Struct, frozen=True):
         return self.naming.normalise(named.namespace, named.name)
 
     def add_run(self, run: RunFacts) -> None:
+        if self.receipts is not None:
+            facts.set_sender(run, self.sender, self.receipts)
         facts.add(self.delta.runs, run_urn(run.run_id), run, facts.join_runs)
 
     def add_job(self, job: JobFacts) -> str:

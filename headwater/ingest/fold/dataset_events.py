@@ -35,7 +35,7 @@ from headwater.schema.facets.headwater import (
     read_citations,
 )
 from headwater.schema.facts import AnswerFacts, DatasetFacts, RunFacts, Usage
-from headwater.schema.urns import answer_urn, canonical_run_id
+from headwater.schema.urns import answer_urn, reported_run_id
 
 _METRICS = "dataQualityMetrics"
 
@@ -71,7 +71,7 @@ def fold_dataset_event(accumulator: DeltaAccumulator, dataset: Dataset) -> None:
         texts = canonical_texts({native.ARTIFACT_FACET: facets[native.ARTIFACT_FACET]})
         accumulator.add_run(
             RunFacts(
-                canonical_run_id(artifact.run_id),
+                reported_run_id(artifact.run_id),
                 outputs={urn: Usage(name, accumulator.registers(texts))},
             )
         )

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import msgspec
+
 from headwater.ingest.fold.accumulator import (
     DROP,
     DeltaAccumulator,
     add_assertion,
     add_input,
     add_usage,
+    canonical_json,
     dataset_urn_of,
     is_named,
     job_urn_of,
@@ -39,12 +42,15 @@ from headwater.ingest.fold.write_evidence import (
 )
 from headwater.schema.events import TERMINAL, Dataset, Event, Job, Run
 from headwater.schema.facets import read_parent, salvage
+from headwater.schema.facets.headwater import SenderFacet
 from headwater.schema.facets.run import JobDependencies, JobDependency
-from headwater.schema.facts import JobFacts, LwwRegister, Name, RunFacts, Usage
+from headwater.schema.facts import JobFacts, LwwRegister, Name, RunFacts, Span, Usage
+from headwater.schema.headwater_facets import SENDER_FACET
 from headwater.schema.stream_facts import stream_facts
 from headwater.schema.stream_offsets import partitions_in
 from headwater.schema.traces import trace_ids_in
-from headwater.schema.urns import canonical_run_id, run_urn
+from headwater.schema.urns import reported_run_id, run_urn
+from headwater.schema.visibility import ALL
 
 # A run measures the version that it reads or writes, also by the facet of the dataset.
 _METRICS = "dataQualityMetrics"
@@ -55,14 +61,19 @@ def fold_run_event(
     accumulator: DeltaAccumulator, event: Event, event_run: Run, event_job: Job
 ) -> None:
     """Fold a run event."""
+    facets = dict(event_run.facets or {})
+    sender = _sender(facets.pop(SENDER_FACET, None))
+    if sender:
+        receipts = Span(event.received, event.received)
+        accumulator = msgspec.structs.replace(accumulator, sender=sender, receipts=receipts)
     job = JobFacts(Name(event_job.namespace, event_job.name))
     reading = read_job(event_job.facets)
     accumulator.describe_once(describe_job, job.job, reading)
     run = RunFacts(
-        run_id=canonical_run_id(event_run.run_id),
+        run_id=reported_run_id(event_run.run_id),
         span=accumulator.span,
         jobs={job_urn_of(job.job): job.job},
-        facets=accumulator.registers(canonical_texts(event_run.facets)),
+        facets=accumulator.registers(canonical_texts(facets)),
         code=accumulator.register(reading.code) if reading.code else None,
         source_hash=accumulator.register(reading.source_hash) if reading.source_hash else None,
         is_rdd_job=_is_rdd_job(event, reading),
@@ -82,9 +93,17 @@ def fold_run_event(
     _add_dependencies(accumulator, run, job, event_run)
     accumulator.add_job(job)
     accumulator.add_run(run)
-    heartbeats = accumulator.delta.last_heartbeats
-    urn = run_urn(run.run_id)
-    heartbeats[urn] = max(event.received, heartbeats.get(urn, event.received))
+    if not sender:
+        heartbeats = accumulator.delta.last_heartbeats
+        urn = run_urn(run.run_id)
+        heartbeats[urn] = max(event.received, heartbeats.get(urn, event.received))
+
+
+def _sender(raw: msgspec.Raw | None) -> str:
+    """Return the namespaces of a restricted key that sent an event; "" for an unrestricted one."""
+    facet = salvage(SenderFacet, raw) if raw is not None else None
+    namespaces = facet.namespaces or () if facet is not None else (ALL,)
+    return "" if ALL in namespaces else canonical_json(sorted(namespaces))
 
 
 def _set_job_of_usages(run: RunFacts) -> None:
@@ -241,8 +260,8 @@ def _add_source_job(
         return
     other = JobFacts(Name(source.namespace, source.name))
     urn = dataset_urn_of(output)
-    if source.run_id and canonical_run_id(source.run_id) != run.run_id:
-        other_run = RunFacts(canonical_run_id(source.run_id), outputs={urn: Usage(output)})
+    if source.run_id and reported_run_id(source.run_id) != run.run_id:
+        other_run = RunFacts(reported_run_id(source.run_id), outputs={urn: Usage(output)})
         other_run.jobs[accumulator.add_job(other)] = other.job
         _set_job_of_usages(other_run)
         accumulator.add_run(other_run)
@@ -289,7 +308,7 @@ def add_job_target(
             _add_direct_source(accumulator, source, job, run, job)
         return
     other = JobFacts(Name(target.namespace, target.name))
-    other_run = RunFacts(canonical_run_id(target.run_id)) if target.run_id else None
+    other_run = RunFacts(reported_run_id(target.run_id)) if target.run_id else None
     for source in target.datasets():
         name = accumulator.normalise(source)
         urn = accumulator.ensure_dataset(name)
@@ -319,7 +338,7 @@ def _add_direct_source(
     urn = accumulator.add_job(JobFacts(name))
     add_assertion(into.sources, urn, accumulator.assertion(name))
     if source.run_id and run is not None:
-        other = RunFacts(canonical_run_id(source.run_id), named_jobs={urn: name})
+        other = RunFacts(reported_run_id(source.run_id), named_jobs={urn: name})
         run.sources[run_urn(other.run_id)] = other.run_id
         accumulator.add_run(other)
 
@@ -334,8 +353,8 @@ def _add_parents(
     above, top = (Name(*name) if name else None for name in (parent.job, parent.root_job))
     if above is not None and above != job.job:
         job.parents[_add_parent_job(accumulator, above, top)] = above
-    parent_id = canonical_run_id(parent.run_id) if parent.run_id else run.run_id
-    root_id = canonical_run_id(parent.root_run_id) if parent.root_run_id else parent_id
+    parent_id = reported_run_id(parent.run_id) if parent.run_id else run.run_id
+    root_id = reported_run_id(parent.root_run_id) if parent.root_run_id else parent_id
     if parent_id != run.run_id:
         run.parents[run_urn(parent_id)] = parent_id
         roots = {run_urn(root_id): root_id} if root_id != parent_id else {}
@@ -390,7 +409,7 @@ def _add_dependency(
     urn = accumulator.add_job(other_job)
     if other.run is None or not other.run.run_id.strip():
         return
-    other_run = RunFacts(canonical_run_id(other.run.run_id))
+    other_run = RunFacts(reported_run_id(other.run.run_id))
     if other_run.run_id != run.run_id:
         other_run.named_jobs[urn] = other_job.job
         earlier_run, later_run = (other_run, run) if upstream else (run, other_run)

@@ -19,6 +19,7 @@ from headwater.access.events import authorize_event, own_facets_only
 from headwater.access.principal import Principal
 from headwater.ingest.receive.forgotten import Forgotten
 from headwater.ingest.receive.redact import Redactor
+from headwater.ingest.receive.sender import with_sender
 from headwater.ingest.receive.trace_headers import RequestTrace, with_trace
 from headwater.ingest.spool.group_commit import GroupCommitter
 from headwater.schema.events import parse, require_event_time
@@ -61,7 +62,7 @@ class EventAcceptor:
     def accept(
         self, principal: Principal, body: bytes, received: int, trace: RequestTrace | None = None
     ) -> bytes:
-        """Return the event as the spool stores it: without secrets, and with the request's trace.
+        """Return the event as the spool stores it: without secrets, with its sender and trace.
 
         `received` is in microseconds since 1970. Raises EventError for a malformed event and
         ForeignEventError for an event that the principal may not send.
@@ -75,6 +76,7 @@ class EventAcceptor:
         parsed = event if redacted is body else None
         authorize_event(principal, redacted, self._naming, parsed)
         stored = own_facets_only(principal, redacted, self._naming, parsed)
+        stored = with_sender(principal, stored, event)
         self._on_accepted()
         return stored if trace is None else with_trace(stored, event, trace)
 

@@ -38,6 +38,8 @@ class WriteContext:
     answers: FactChanges[AnswerFacts] = field(default_factory=dict)
     stored_runs: dict[str, RunFacts] = field(default_factory=dict)
     new_runs: set[str] = field(default_factory=set)
+    # Set by `join_facts`: further runs of a shared run id that are no longer any.
+    removed_runs: set[str] = field(default_factory=set)
     # Set by `join_facts`: the runs whose edges of the lineage graph are written.
     reporting_runs: dict[str, RunFacts] = field(default_factory=dict)
     # Set by `project_runs`: the projections of changed runs, before and after, and their effects.

@@ -17,7 +17,7 @@ from headwater.ingest.project import (
     time_at,
     without_nulls,
 )
-from headwater.ingest.write.consumers import RunChanges
+from headwater.ingest.write.context import WriteContext
 from headwater.ingest.write.rows import write_rows
 from headwater.ingest.write.schema_versions import write_artifact_schemas
 from headwater.schema.facts import RunFacts
@@ -27,17 +27,13 @@ from headwater.schema.urns import schema_urn
 Changes = Mapping[str, tuple[RunFacts | None, RunFacts]]
 
 
-def write_runs(
-    transaction: Transaction,
-    facts: Changes,
-    views: RunViews,
-    heartbeats: Mapping[str, int],
-    changes: RunChanges,
-) -> None:
+def write_runs(context: WriteContext, heartbeats: Mapping[str, int]) -> None:
     """Write changed runs, the versions they wrote, and their edges to jobs and runs.
 
     `heartbeats` has when the last event of a run was received, in microseconds since 1970.
     """
+    transaction, facts, views = context.transaction, context.runs, context.run_views
+    changes = context.changes
     created = [
         _new_run(urn, facts[urn][1], views[urn][1], heartbeats) for urn in sorted(changes.new)
     ]
@@ -63,16 +59,39 @@ def write_runs(
         artifacts.extend(_changed_artifacts(urn, *pair))
     write_rows(transaction, "write/versions/artifacts", artifacts)
     write_artifact_schemas(transaction, existing.values())
-    _write_edges(transaction, facts, views, existing)
+    unlinked = {urn for urn in existing if _lost_links(context.stored_runs[urn], facts[urn][1])}
+    if unlinked:
+        transaction.run("write/runs/unlink_runs", urns=sorted(unlinked))
+    _write_edges(transaction, facts, views, existing, unlinked)
+
+
+def _lost_links(old: RunFacts, new: RunFacts) -> bool:
+    """Return True if a run no longer has all its links: another sender has taken its id over."""
+    if not old.reports and not new.reports:
+        return False
+    return bool(_links(old) - _links(new))
+
+
+def _links(run: RunFacts) -> set[tuple[str, str]]:
+    """Return the jobs, preceding runs and dropped datasets of a run."""
+    found = {("job", urn) for urn in _jobs(run)}
+    found |= {("after", urn) for urn in run.after}
+    found |= {("source", urn) for urn in run.sources}
+    return found | {("dropped", urn) for urn, usage in run.outputs.items() if usage.dropped}
 
 
 def _write_edges(
-    transaction: Transaction, facts: Changes, views: RunViews, existing: RunViews
+    transaction: Transaction,
+    facts: Changes,
+    views: RunViews,
+    existing: RunViews,
+    unlinked: set[str],
 ) -> None:
     run_of = []
     for urn, pair in existing.items():
         old, run = facts[urn]
-        linked = () if _has_new_index_key(*pair) else _jobs(old or run)
+        is_linked = urn not in unlinked and not _has_new_index_key(*pair)
+        linked = _jobs(old or run) if is_linked else ()
         run_of += [{"run": urn, "job": job} for job in _jobs(run) if job not in linked]
     write_rows(transaction, "write/runs/run_of", run_of)
     triggers, feeds = [], []

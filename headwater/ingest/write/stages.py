@@ -14,7 +14,7 @@ The reasons for the order:
    links of consumers.
 6. Drift, parents, attempts and current edges compare entities with others in the graph, so they
    come after everything that the delta itself reports. What a model was trained on follows from the
-   current edges.
+   current edges. Nodes of removed runs leave last: until then, their old edges say what changes.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ from headwater.ingest.write.lineage_edges import (
 from headwater.ingest.write.rows import read_facts, write_rows
 from headwater.ingest.write.runs import write_runs
 from headwater.ingest.write.schema_versions import recompute_drift, write_schemas
+from headwater.ingest.write.shared_run_ids import add_further_runs, further_runs, remove_runs
 from headwater.ingest.write.timelines import update_timelines
 from headwater.ingest.write.trained_on import update_trained_on
 from headwater.ingest.write.undated_events import with_undated_events
@@ -110,11 +111,15 @@ def join_facts(context: WriteContext) -> None:
     urns = {*delta.runs, *detached.runs}
     stored = read_facts(transaction, "runs", RunFacts, urns, cache.runs)
     context.runs = _join_changes(stored, delta.runs, cache.runs, join_runs, detached.runs)
+    context.stored_runs = stored
+    add_further_runs(context)
     context.reporting_runs = {urn: facts for urn, (_, facts) in context.runs.items()}
     if context.refold:
         # The graph may have a run, but not the last observation of its job's edges.
-        context.reporting_runs |= read_facts(transaction, "runs", RunFacts, delta.runs, cache.runs)
-    context.stored_runs = stored
+        reread = read_facts(transaction, "runs", RunFacts, delta.runs, cache.runs)
+        for run in list(reread.values()):
+            reread |= further_runs(run)
+        context.reporting_runs |= reread
     context.new_runs = context.runs.keys() - stored.keys()
     urns = {*delta.jobs, *detached.jobs}
     jobs = read_facts(transaction, "jobs", JobFacts, urns, cache.jobs)
@@ -211,8 +216,11 @@ def _project_run(
 
 def write_run_nodes(context: WriteContext) -> None:
     """Write changed runs with their versions and their edges to jobs and runs."""
-    heartbeats = context.delta.last_heartbeats
-    write_runs(context.transaction, context.runs, context.run_views, heartbeats, context.changes)
+    heartbeats = dict(context.delta.last_heartbeats)
+    for urn, (_, run) in context.runs.items():
+        if run.receipts is not None:
+            heartbeats[urn] = max(run.receipts.last, heartbeats.get(urn, run.receipts.last))
+    write_runs(context, heartbeats)
 
 
 def write_answers(context: WriteContext) -> None:
@@ -373,6 +381,7 @@ STAGES: tuple[Stage, ...] = (
     update_attempts,
     update_current_edges,
     update_models,
+    remove_runs,
 )
 
 

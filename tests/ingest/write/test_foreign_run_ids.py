@@ -1,0 +1,215 @@
+"""A key reports a run with the id of another team's run: that run stays as its team reported it.
+
+Team A owns the job `etl/j` (namespace `etl`), team B the job `team-b/x`. Expected values by hand.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.ingest.fold import fold
+from headwater.ingest.write.cache import WriteCache
+from headwater.ingest.write.transaction import Checkpoint, WriteRequest, write
+from headwater.lineage.node_visibility import find_hidden
+from headwater.lineage.view import GraphView
+from headwater.schema.events import parse
+from headwater.schema.urns import shared_run_id
+from headwater.schema.visibility import Visibility
+from tests.canonical import Graph, canonical, edges, empty
+from tests.event_builders import dataset, node, run_event
+from tests.run_builders import FACET, Event, ds, job, run_of, version
+
+pytestmark = pytest.mark.neo4j
+
+R = "0198c2f4-0000-7000-8000-000000000001"
+A, B, PLATFORM = ["etl", "db"], ["team-b"], ["etl", "team-b", "platform"]
+B_RUN = shared_run_id(R, '["team-b"]')
+TEAM_A, TEAM_B = Visibility(("etl", "db")), Visibility(("team-b",))
+
+
+def by(
+    event: Event, sender: list[str] | None, received: int, namespace: str | None = None
+) -> bytes:
+    """Return an event as the spool has it, with its receipt in front."""
+    if namespace:
+        event = {**event, "job": {**event["job"], "namespace": namespace}}
+    if sender is not None:
+        facets = {**event["run"]["facets"], "headwater_sender": {"namespaces": sorted(sender)}}
+        event = {**event, "run": {**event["run"], "facets": facets}}
+    return json.dumps([received, event]).encode()
+
+
+def graph_of(database: Database, *events: bytes) -> GraphView:
+    """Write events in one batch, one by one, and in reverse: the graph must be the same."""
+    found = [
+        _written(database, batches)
+        for batches in ([list(events)], [[one] for one in events], [[one] for one in events[::-1]])
+    ]
+    assert found[1:] == found[:1] * 2
+    return GraphView(database)
+
+
+def _written(database: Database, batches: list[list[bytes]]) -> Graph:
+    empty(database)
+    before, cache = Checkpoint(), WriteCache()
+    for batch in batches:
+        parsed = []
+        for one in batch:
+            received, event = json.loads(one)
+            parsed.append(parse(json.dumps(event).encode(), received=received))
+        after = Checkpoint(before.position + len(batch), before.folded + len(batch), 0)
+        request = WriteRequest(fold(parsed), spool="s", holder="test", before=before, after=after)
+        before = write(database, request, cache=cache)
+    return canonical(database)
+
+
+def runs(database: Database) -> dict[str, tuple[str, set[str]]]:
+    """Return the status and the jobs of each run, by its urn."""
+    of = edges(database, "RUN_OF")
+    return {
+        run: (node(database, run)["status"], {far for near, _, far in of if near == run})
+        for run in {near for near, _, _ in of}
+    }
+
+
+def test_an_end_by_another_team_is_a_run_of_its_own(database: Database) -> None:
+    view = graph_of(
+        database,
+        by(run_event(R, "START", 1), A, 10),
+        by(run_event(R, "FAIL", 2, job="x", outputs=["stolen"]), B, 11, "team-b"),
+    )
+    assert runs(database) == {
+        run_of(R): ("RUNNING", {job("j")}),
+        run_of(B_RUN): ("FAIL", {"job:team-b:x"}),
+    }
+    assert node(database, run_of(B_RUN))["runId"] == f"{R}~{B_RUN[-16:]}"
+    # The run of team B wrote a version, that of team A none.
+    produced = {near for near, _, far in edges(database, "PRODUCED") if far.startswith("artifact:")}
+    assert produced == {run_of(B_RUN)}
+    assert find_hidden(view.visible_to(TEAM_A), [run_of(R), run_of(B_RUN)]) == {run_of(B_RUN)}
+    assert find_hidden(view.visible_to(TEAM_B), [run_of(R), run_of(B_RUN)]) == {run_of(R)}
+
+
+def test_a_claim_before_the_run_does_not_take_its_end(database: Database) -> None:
+    # Team B computed the id. Both runs are there, each whole, and each team sees its own.
+    view = graph_of(
+        database,
+        by(run_event(R, "COMPLETE", 1, job="x"), B, 5, "team-b"),
+        by(run_event(R, "START", 2), A, 10),
+        by(run_event(R, "FAIL", 3, outputs=["mart"]), A, 11),
+    )
+    a_run = shared_run_id(R, '["db","etl"]')
+    assert runs(database) == {
+        run_of(R): ("COMPLETE", {"job:team-b:x"}),
+        run_of(a_run): ("FAIL", {job("j")}),
+    }
+    assert (job("j"), "PRODUCED", ds("mart")) in edges(database, "PRODUCED")
+    assert find_hidden(view.visible_to(TEAM_A), [run_of(R), run_of(a_run)]) == {run_of(R)}
+
+
+def test_an_unrestricted_key_keeps_its_run_whoever_came_first(database: Database) -> None:
+    graph_of(
+        database,
+        by(run_event(R, "COMPLETE", 1, job="x", inputs=["raw"]), B, 5, "team-b"),
+        by(run_event(R, "START", 2), None, 10),
+        by(run_event(R, "FAIL", 3, outputs=["mart"]), None, 11),
+    )
+    assert runs(database) == {
+        run_of(R): ("FAIL", {job("j")}),
+        run_of(B_RUN): ("COMPLETE", {"job:team-b:x"}),
+    }
+    assert version("mart", R) in {far for _, _, far in edges(database, "PRODUCED")}
+
+
+def test_keys_that_cover_the_namespace_of_the_job_share_the_run(database: Database) -> None:
+    graph_of(
+        database,
+        by(run_event(R, "START", 1), A, 10),
+        by(run_event(R, "COMPLETE", 2, outputs=["mart"]), PLATFORM, 11),
+        by(run_event(R, "RUNNING", 1, inputs=["raw"]), None, 12),
+    )
+    assert runs(database) == {run_of(R): ("COMPLETE", {job("j")})}
+    assert ds("raw") in {near for near, _, far in edges(database, "FEEDS") if far == job("j")}
+
+
+@pytest.mark.parametrize("received", [5, 15])
+def test_a_parent_facet_gives_a_run_no_other_job(database: Database, received: int) -> None:
+    parent = {"run": {"runId": R}, "job": {"namespace": "team-b", "name": "boss"}}
+    view = graph_of(
+        database,
+        by(run_event(R, "START", 1), A, 10),
+        by(
+            run_event("child", "START", 2, job="x", facets={"parent": parent}),
+            B,
+            received,
+            "team-b",
+        ),
+    )
+    assert runs(database)[run_of(R)] == ("RUNNING", {job("j")})
+    assert find_hidden(view.visible_to(TEAM_A), [run_of(R)]) == set()
+    assert (run_of("child"), "PART_OF", run_of(R)) in edges(database, "PART_OF")
+
+
+def test_a_parent_of_another_team_stays_a_parent(database: Database) -> None:
+    parent = {"run": {"runId": R}, "job": {"namespace": "etl", "name": "j"}}
+    child = run_event("child", "START", 2, job="x", facets={"parent": parent})
+    graph_of(
+        database,
+        by(child, B, 9, "team-b"),
+        by(run_event(R, "START", 1), A, 10),
+    )
+    assert runs(database) == {
+        run_of(R): ("RUNNING", {job("j")}),
+        run_of("child"): ("RUNNING", {"job:team-b:x"}),
+    }
+    assert (run_of("child"), "PART_OF", run_of(R)) in edges(database, "PART_OF")
+
+
+def test_a_lineage_facet_gives_a_run_no_other_job(database: Database) -> None:
+    source = {"namespace": "team-b", "name": "x", "type": "JOB", "runId": R}
+    lineage = {"lineage": {**FACET, "inputs": [source]}}
+    other = run_event("b-1", "COMPLETE", 2, job="x", outputs=[dataset("out", lineage)])
+    view = graph_of(database, by(run_event(R, "START", 1), A, 10), by(other, B, 15, "team-b"))
+    assert runs(database) == {
+        run_of(R): ("RUNNING", {job("j")}),
+        run_of(B_RUN): ("RUNNING", {"job:team-b:x"}),
+        run_of("b-1"): ("COMPLETE", {"job:team-b:x"}),
+    }
+    assert find_hidden(view.visible_to(TEAM_A), [run_of(R)]) == set()
+
+
+def test_no_event_can_name_the_run_of_another_sender(database: Database) -> None:
+    graph_of(
+        database,
+        by(run_event(R, "START", 1), A, 10),
+        by(run_event(R, "FAIL", 2, job="x"), B, 11, "team-b"),
+        by(run_event(B_RUN, "COMPLETE", 3, job="z"), ["team-c"], 12, "team-c"),
+    )
+    assert runs(database) == {
+        run_of(R): ("RUNNING", {job("j")}),
+        run_of(B_RUN): ("FAIL", {"job:team-b:x"}),
+        run_of(f"{B_RUN}~"): ("COMPLETE", {"job:team-c:z"}),
+    }
+
+
+def test_a_run_taken_over_keeps_none_of_its_old_edges(database: Database) -> None:
+    upstream = {"upstream": [{"job": {"namespace": "team-b", "name": "w"}, "run": {"runId": "w1"}}]}
+    dropped = dataset("old", {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}})
+    graph_of(
+        database,
+        by(
+            run_event(
+                R, "COMPLETE", 1, job="x", outputs=[dropped], facets={"jobDependencies": upstream}
+            ),
+            B,
+            5,
+            "team-b",
+        ),
+        by(run_event(R, "COMPLETE", 2), None, 10),
+    )
+    assert edges(database, "DROPPED") == {(run_of(B_RUN), "DROPPED", ds("old"))}
+    triggers = {edge for edge in edges(database, "TRIGGERS") if edge[0].startswith("run:")}
+    assert triggers == {(run_of("w1"), "TRIGGERS", run_of(B_RUN))}
