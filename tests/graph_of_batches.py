@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from headwater.cypher.driver.database import Database
 from headwater.ingest.write.cache import WriteCache
 from headwater.ingest.write.transaction import Checkpoint, CheckpointMovedError, WriteRequest, write
-from headwater.schema.facts import GraphDelta
+from headwater.schema.delta import GraphDelta
 from tests.canonical import Graph, canonical, empty
 
 

@@ -10,8 +10,8 @@ from headwater.errors import EventError
 from headwater.ingest.fold.undated_events import NO_INSTANTS, fold_received
 from headwater.ingest.producer_stats import ProducerStats, count_event
 from headwater.ingest.spool.damage import Record
+from headwater.schema.delta import GraphDelta
 from headwater.schema.events import Event, parse
-from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming
 
 

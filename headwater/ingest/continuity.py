@@ -12,7 +12,7 @@ from headwater.cypher.driver.database import Database
 from headwater.errors import UnavailableError
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.write.transaction import Checkpoint, WriteRequest, read_checkpoint, write
-from headwater.schema.facts import GraphDelta
+from headwater.schema.delta import GraphDelta
 
 SALVAGE = "Run `headwater spool salvage`: the events of this spool are then folded again."
 

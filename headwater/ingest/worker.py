@@ -60,7 +60,7 @@ from headwater.ingest.write.transaction import (
     write,
 )
 from headwater.ingest.write.undated_events import read_future_instants
-from headwater.schema.facts import GraphDelta
+from headwater.schema.delta import GraphDelta
 from headwater.schema.naming import Naming, load_naming
 
 BATCH_BYTES_MAX = 32 * 2**20

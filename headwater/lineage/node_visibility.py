@@ -2,10 +2,9 @@
 
 A dataset, job, source, version or column is visible to a caller who sees its namespace. A run is
 visible to a caller who sees the namespaces of all jobs that its senders report for it
-(`headwater.schema.facts.runs_of_reports`). A schema is visible to a caller who sees one dataset or
-version that has it. An answer is visible to a caller who sees everything that it cites, since its
-text may disclose all of that. An answer that cites nothing is visible to a caller who sees
-everything.
+(`headwater.schema.run_senders`). A schema is visible to a caller who sees one dataset or version
+that has it. An answer is visible to a caller who sees everything that it cites, since its text may
+disclose all of that. An answer that cites nothing is visible to a caller who sees everything.
 """
 
 from __future__ import annotations

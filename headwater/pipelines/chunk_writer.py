@@ -27,7 +27,7 @@ from headwater.ingest.write.transaction import (
     write,
 )
 from headwater.pipelines.rows import Row, rows_to_delta
-from headwater.schema.facts import GraphDelta
+from headwater.schema.delta import GraphDelta
 from headwater.schema.naming import Naming
 
 # Seconds between attempts; a minute and a half in all.

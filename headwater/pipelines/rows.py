@@ -27,13 +27,13 @@ import msgspec
 from headwater.ingest.producer_stats import ProducerStats
 from headwater.ingest.producer_stats import join as join_producer_stats
 from headwater.schema.dataset_aliases import linked_urns
+from headwater.schema.delta import GraphDelta
 from headwater.schema.facts import (
     AnswerFacts,
     ColumnKey,
     DatasetFacts,
     Derivation,
     DerivationKey,
-    GraphDelta,
     JobFacts,
     Name,
     RunFacts,
@@ -43,10 +43,10 @@ from headwater.schema.facts import (
     join_datasets,
     join_derivations,
     join_jobs,
-    join_runs,
     join_tags,
     join_undated,
 )
+from headwater.schema.run_senders import join_runs
 from headwater.schema.urns import dataset_urn
 
 E = TypeVar("E", ColumnKey, DerivationKey)

@@ -58,9 +58,9 @@ from headwater.pipelines.stream_chunks import (
     select_chunk,
 )
 from headwater.pipelines.stream_sources import Source
-from headwater.schema import facts
+from headwater.schema.delta import GraphDelta
+from headwater.schema.delta import absorb as absorb_delta
 from headwater.schema.events import Event
-from headwater.schema.facts import GraphDelta
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -434,7 +434,7 @@ def _sync(path: str) -> None:
 def _joined(deltas: Iterable[GraphDelta]) -> GraphDelta:
     delta = GraphDelta()
     for part in deltas:
-        facts.absorb(delta, part)
+        absorb_delta(delta, part)
     return delta
 
 

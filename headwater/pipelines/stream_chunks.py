@@ -20,8 +20,8 @@ from headwater.importers.atlas_messages import reason_of
 from headwater.ingest.fold.undated_events import NO_INSTANTS, fold_received
 from headwater.ingest.producer_stats import ProducerStats, absorb, count_event
 from headwater.pipelines import worker_cache
+from headwater.schema.delta import GraphDelta
 from headwater.schema.events import Event, parse, require_event_time
-from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming
 
 if TYPE_CHECKING:

@@ -14,14 +14,12 @@ Values in a GraphDelta are replaced, never changed, so a join may share values w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache, reduce
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import msgspec
 
 from headwater.schema.stream_facts import StreamFacts, join_streams
-from headwater.schema.visibility import Visibility
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -125,7 +123,7 @@ class RunFacts(msgspec.Struct, omit_defaults=True, gc=False):
     # restricted key does not cover.
     is_reference: bool = False
     # The facts by sender (`_report_key`), if more than one is to be kept apart. The other fields
-    # then hold the facts of the first of `runs_of_reports`.
+    # then hold the facts of the first of `run_senders.runs_of_reports`.
     reports: dict[str, RunFacts] = {}
 
 
@@ -266,33 +264,13 @@ class UndatedEvent(msgspec.Struct, array_like=True, frozen=True, gc=False):
     body: bytes
 
 
-class GraphDelta(msgspec.Struct):
-    """The facts of a set of events, by urn: the only input of a write to the graph.
-
-    `undated`: by digest, the events that the writer folds at the receipts the graph keeps."""
-
-    runs: dict[str, RunFacts] = {}
-    jobs: dict[str, JobFacts] = {}
-    datasets: dict[str, DatasetFacts] = {}
-    answers: dict[str, AnswerFacts] = {}
-    tags: dict[str, TagFacts] = {}
-    columns: dict[ColumnKey, Derivation] = {}
-    derivations: dict[DerivationKey, Derivation] = {}
-    # Schemas by their hash, as JSON list of their fields.
-    schemas: dict[str, str] = {}
-    # Last receipt of an event of each run: a run without any for too long is abandoned. Those of
-    # restricted keys are in the facts of the run.
-    last_heartbeats: dict[str, int] = {}
-    undated: dict[str, UndatedEvent] = {}
-
-
-def _merged(a: dict[K, V], b: dict[K, V], join: Callable[[V, V], V]) -> dict[K, V]:
+def merged(a: dict[K, V], b: dict[K, V], join: Callable[[V, V], V]) -> dict[K, V]:
     if not b or a is b:
         return a
     if not a:
         return b
     merged = dict(a)
-    _absorb(merged, b, join)
+    add_all(merged, b, join)
     return merged
 
 
@@ -311,14 +289,14 @@ def _wider(a: Span, b: Span) -> Span:
 
 
 def join_registers(a: Registers, b: Registers) -> Registers:
-    return _merged(a, b, _later)
+    return merged(a, b, _later)
 
 
 def _later(a: LwwRegister, b: LwwRegister) -> LwwRegister:
     return a if a >= b else b
 
 
-def _smaller(a: S, b: S) -> S:
+def smaller(a: S, b: S) -> S:
     # Two spellings cannot share a urn. If a hash collides, the choice must not depend on the order.
     return a if a <= b else b
 
@@ -340,7 +318,7 @@ def is_deleted(facts: DatasetFacts | JobFacts) -> bool:
 def join_usages(a: Usage, b: Usage) -> Usage:
     explicit = a.explicit if b.explicit is None else b.explicit | (a.explicit or set())
     return Usage(
-        dataset=_smaller(a.dataset, b.dataset),
+        dataset=smaller(a.dataset, b.dataset),
         facets=join_registers(a.facets, b.facets),
         schema=_newer(a.schema, b.schema),
         version=_newer(a.version, b.version),
@@ -362,133 +340,27 @@ def _smallest(a: set[C], b: set[C], limit: int) -> set[C]:
     return found if len(found) <= limit else set(sorted(found)[:limit])
 
 
-def join_runs(a: RunFacts, b: RunFacts) -> RunFacts:
-    """Join facts of one run id; `runs_of_reports` decides which senders report the same run."""
-    is_plain = not (a.reports or b.reports or a.is_reference or b.is_reference)
-    if is_plain and a.sender == b.sender:
-        return _join_reports(a, b)
-    reports = _merged(_reports(a), _reports(b), _join_reports)
-    if "" in reports and _claims(reports[""]):
-        # Nothing comes before an unrestricted key, so the senders that take part always will.
-        members = _members(reports, "")
-        joined = _joined(reports, members)
-        reports = {"": joined} | {key: reports[key] for key in reports.keys() - members}
-    if len(reports) == 1:
-        return next(iter(reports.values()))
-    return msgspec.structs.replace(
-        runs_of_reports(reports)[0][1], sender="", is_reference=False, reports=reports
-    )
-
-
-def _reports(run: RunFacts) -> dict[str, RunFacts]:
-    """Return the facts of a run by sender; a mere mention of the run has none."""
-    if run.reports:
-        return run.reports
-    return {} if run == RunFacts(run.run_id) else {_report_key(run): run}
-
-
-def _report_key(run: RunFacts) -> str:
-    """Return the sender of facts; for a reference with the namespaces of the jobs that it names."""
-    if not run.is_reference:
-        return run.sender
-    return " ".join((run.sender, *sorted(_named(run)), ""))
-
-
-def set_sender(run: RunFacts, sender: str, receipts: Span) -> None:
-    """Set the restricted key that sent the facts of one event. `sender` is a JSON list."""
-    run.sender, run.receipts = sender, receipts
-    covers = _visibility(sender).includes
-    run.is_reference = run.span is None and not all(map(covers, _named(run)))
-
-
-def _named(run: RunFacts) -> set[str]:
-    return {job.namespace for job in (*run.jobs.values(), *run.named_jobs.values())}
-
-
-def runs_of_reports(reports: Mapping[str, RunFacts]) -> list[tuple[str, RunFacts]]:
-    """Return the runs that the reports of one run id describe, with the sender that began each.
-
-    `reports` has the facts by sender (`RunFacts.reports`). The events of a run *claim* it for the
-    namespace of its job. The first claim begins a run: that of an unrestricted key, or else the one
-    received first. Senders that cover a claimed namespace take part in the run, with their claims.
-    The first claim of the others begins another run. So no key can end, hide or describe a run of
-    a team whose namespaces it does not cover (decision 0067).
-
-    A reference counts for the first run, if its sender covers a claimed namespace or it names no
-    job in another one.
-    """
-    if not any(map(_claims, reports.values())):
-        return [(min(reports), _joined(reports, reports.keys()))]
-    runs = []
-    left = dict(reports)
-    while claims := [(_began(run), key) for key, run in left.items() if _claims(run)]:
-        first = min(claims)[1]
-        members = _members(left, first)
-        runs.append((first, _joined(left, members)))
-        left = {key: run for key, run in left.items() if key not in members}
-    return runs
-
-
-def _began(run: RunFacts) -> int:
-    """Return the earliest receipt of a restricted key, 0 for an unrestricted one."""
-    return run.receipts.first if run.sender and run.receipts else 0
-
-
-def _members(reports: Mapping[str, RunFacts], first: str) -> set[str]:
-    """Return the senders that take part in the run that one of them began."""
-    members, claimed = {first}, _claims(reports[first])
-    count = 0
-    while count != len(members):
-        count = len(members)
-        for sender in reports.keys() - members:
-            if _takes_part(reports[sender], claimed):
-                members.add(sender)
-                claimed |= _claims(reports[sender])
-    return members
-
-
-def _takes_part(run: RunFacts, claimed: set[str]) -> bool:
-    """Return True if facts belong to a run that is claimed for jobs in these namespaces."""
-    if not run.sender or any(map(_visibility(run.sender).includes, claimed)):
-        return True
-    return run.is_reference and _named(run) <= claimed
-
-
-def _claims(run: RunFacts) -> set[str]:
-    """Return the namespaces for whose jobs these facts claim a run."""
-    return set() if run.is_reference else {job.namespace for job in run.jobs.values()}
-
-
-@lru_cache(maxsize=1_000)
-def _visibility(sender: str) -> Visibility:
-    return Visibility(tuple(msgspec.json.decode(sender, type=list[str])))
-
-
-def _joined(reports: Mapping[str, RunFacts], senders: Iterable[str]) -> RunFacts:
-    """Return the facts of these senders together."""
-    return reduce(_join_reports, [reports[sender] for sender in sorted(senders)])
-
-
-def _join_reports(a: RunFacts, b: RunFacts) -> RunFacts:
-    jobs = _merged(a.jobs, b.jobs, _smaller)
-    named_jobs = _merged(a.named_jobs, b.named_jobs, _smaller)
+def join_reports(a: RunFacts, b: RunFacts) -> RunFacts:
+    """Join facts of one run that belong together (`headwater.schema.run_senders`)."""
+    jobs = merged(a.jobs, b.jobs, smaller)
+    named_jobs = merged(a.named_jobs, b.named_jobs, smaller)
     if named_jobs:
         named_jobs = {urn: name for urn, name in named_jobs.items() if urn not in jobs}
     return RunFacts(
-        run_id=_smaller(a.run_id, b.run_id),
+        run_id=smaller(a.run_id, b.run_id),
         span=join_spans(a.span, b.span),
         states=_union(a.states, b.states),
         jobs=jobs,
-        parents=_merged(a.parents, b.parents, _smaller),
-        roots=_merged(a.roots, b.roots, _smaller),
-        after=_merged(a.after, b.after, _smaller),
-        sources=_merged(a.sources, b.sources, _smaller),
+        parents=merged(a.parents, b.parents, smaller),
+        roots=merged(a.roots, b.roots, smaller),
+        after=merged(a.after, b.after, smaller),
+        sources=merged(a.sources, b.sources, smaller),
         facets=join_registers(a.facets, b.facets),
         code=_newer(a.code, b.code),
         source_hash=_newer(a.source_hash, b.source_hash),
         is_rdd_job=a.is_rdd_job or b.is_rdd_job,
-        inputs=_merged(a.inputs, b.inputs, join_usages),
-        outputs=_merged(a.outputs, b.outputs, join_usages),
+        inputs=merged(a.inputs, b.inputs, join_usages),
+        outputs=merged(a.outputs, b.outputs, join_usages),
         named_jobs=named_jobs,
         traces=_smallest(a.traces, b.traces, TRACES_MAX),
         sender=a.sender,
@@ -498,23 +370,23 @@ def _join_reports(a: RunFacts, b: RunFacts) -> RunFacts:
 
 
 def join_assertions(a: Assertion, b: Assertion) -> Assertion:
-    return Assertion(_smaller(a.name, b.name), min(a.first, b.first), max(a.last, b.last))
+    return Assertion(smaller(a.name, b.name), min(a.first, b.first), max(a.last, b.last))
 
 
 def join_datasets(a: DatasetFacts, b: DatasetFacts) -> DatasetFacts:
     return DatasetFacts(
-        dataset=_smaller(a.dataset, b.dataset),
+        dataset=smaller(a.dataset, b.dataset),
         span=join_spans(a.span, b.span),
         facets=join_registers(a.facets, b.facets),
-        symlinks=_merged(a.symlinks, b.symlinks, join_assertions),
+        symlinks=merged(a.symlinks, b.symlinks, join_assertions),
         unlinked=_latest(a.unlinked, b.unlinked),
         by_hand=join_registers(a.by_hand, b.by_hand),
         tag_edits=join_registers(a.tag_edits, b.tag_edits),
         deleted=_latest(a.deleted, b.deleted),
         edits=join_registers(a.edits, b.edits),
         history=join_histories(a.history, b.history),
-        schemas=_merged(a.schemas, b.schemas, _wider),
-        sources=_merged(a.sources, b.sources, join_assertions),
+        schemas=merged(a.schemas, b.schemas, _wider),
+        sources=merged(a.sources, b.sources, join_assertions),
         declared=_newer(a.declared, b.declared),
         captures=join_instants(a.captures, b.captures),
     )
@@ -534,19 +406,19 @@ def join_histories(a: set[Edit], b: set[Edit]) -> set[Edit]:
 
 def join_jobs(a: JobFacts, b: JobFacts) -> JobFacts:
     return JobFacts(
-        job=_smaller(a.job, b.job),
+        job=smaller(a.job, b.job),
         span=join_spans(a.span, b.span),
         facets=join_registers(a.facets, b.facets),
         tag_edits=join_registers(a.tag_edits, b.tag_edits),
         deleted=_latest(a.deleted, b.deleted),
         edits=join_registers(a.edits, b.edits),
         history=join_histories(a.history, b.history),
-        parents=_merged(a.parents, b.parents, _smaller),
-        roots=_merged(a.roots, b.roots, _smaller),
-        after=_merged(a.after, b.after, join_assertions),
-        sources=_merged(a.sources, b.sources, join_assertions),
-        inputs=_merged(a.inputs, b.inputs, join_assertions),
-        outputs=_merged(a.outputs, b.outputs, join_assertions),
+        parents=merged(a.parents, b.parents, smaller),
+        roots=merged(a.roots, b.roots, smaller),
+        after=merged(a.after, b.after, join_assertions),
+        sources=merged(a.sources, b.sources, join_assertions),
+        inputs=merged(a.inputs, b.inputs, join_assertions),
+        outputs=merged(a.outputs, b.outputs, join_assertions),
         declared_inputs=_newer(a.declared_inputs, b.declared_inputs),
         declared_outputs=_newer(a.declared_outputs, b.declared_outputs),
         explicit=_union(a.explicit, b.explicit),
@@ -556,14 +428,14 @@ def join_jobs(a: JobFacts, b: JobFacts) -> JobFacts:
 def join_answers(a: AnswerFacts, b: AnswerFacts) -> AnswerFacts:
     registers = [register for register in (a.answer, b.answer) if register is not None]
     return AnswerFacts(
-        _smaller(a.answer_id, b.answer_id),
+        smaller(a.answer_id, b.answer_id),
         max(registers, default=None),
         join_instants(a.generated, b.generated),
     )
 
 
 def join_tags(a: TagFacts, b: TagFacts) -> TagFacts:
-    return TagFacts(_smaller(a.name, b.name), _newer(a.definition, b.definition))
+    return TagFacts(smaller(a.name, b.name), _newer(a.definition, b.definition))
 
 
 def join_derivations(a: Derivation, b: Derivation) -> Derivation:
@@ -582,28 +454,8 @@ def join_undated(a: UndatedEvent, b: UndatedEvent) -> UndatedEvent:
     )
 
 
-def join(a: GraphDelta, b: GraphDelta) -> GraphDelta:
-    """Join two deltas. An empty GraphDelta changes nothing."""
-    joined = GraphDelta(**{name: dict(getattr(a, name)) for name in a.__struct_fields__})
-    absorb(joined, b)
-    return joined
-
-
-def absorb(into: GraphDelta, delta: GraphDelta) -> None:
-    """Join `delta` into `into`, in place: folding stays linear in the number of events."""
-    _absorb(into.runs, delta.runs, join_runs)
-    _absorb(into.jobs, delta.jobs, join_jobs)
-    _absorb(into.datasets, delta.datasets, join_datasets)
-    _absorb(into.answers, delta.answers, join_answers)
-    _absorb(into.tags, delta.tags, join_tags)
-    _absorb(into.columns, delta.columns, join_derivations)
-    _absorb(into.derivations, delta.derivations, join_derivations)
-    _absorb(into.schemas, delta.schemas, _smaller)
-    _absorb(into.last_heartbeats, delta.last_heartbeats, max)
-    _absorb(into.undated, delta.undated, join_undated)
-
-
-def _absorb(into: dict[K, V], values: Mapping[K, V], join: Callable[[V, V], V]) -> None:
+def add_all(into: dict[K, V], values: Mapping[K, V], join: Callable[[V, V], V]) -> None:
+    """Join values to the present values of their keys, in place."""
     for key, value in values.items():
         add(into, key, value, join)
 

@@ -1,5 +1,4 @@
-"""OpenLineage events with Headwater's own facets: answers, registered sources, artifacts, run
-details.
+"""OpenLineage events with Headwater's own facets: answers, sources, artifacts, details of runs.
 
 OpenLineage has no facets for these. Custom facets have the prefix `headwater_`, as the
 specification asks, so that any sender of OpenLineage events can send an answer.
@@ -41,8 +40,7 @@ ANSWER_FACET = "headwater_answer"
 SOURCE_FACET = "headwater_source"
 ARTIFACT_FACET = "headwater_artifact"
 RUN_FACET = "headwater_run"
-TRACE_FACET = "headwater_trace"
-SENDER_FACET = "headwater_sender"
+TRACE_FACET, SENDER_FACET = "headwater_trace", "headwater_sender"
 SYMLINKS_FACET = "headwater_symlinks"
 ASSET_FACET = "headwater_asset"
 TAG_EDITS_FACET = "headwater_tags"

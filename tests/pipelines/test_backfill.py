@@ -40,8 +40,8 @@ from headwater.pipelines.chunk_writer import advance_checkpoint
 from headwater.pipelines.event_files import files_in
 from headwater.pipelines.fold_partition import FoldRules, read_rules
 from headwater.pipelines.lake import Lake
+from headwater.schema.delta import GraphDelta
 from headwater.schema.events import parse
-from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import load_naming
 from headwater.settings import load as load_settings
 from tests.canonical import Graph, canonical, empty

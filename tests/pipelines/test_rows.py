@@ -22,8 +22,8 @@ from headwater.pipelines.rows import (
     split_rows,
     unpack,
 )
+from headwater.schema.delta import GraphDelta
 from headwater.schema.events import parse
-from headwater.schema.facts import GraphDelta
 from tests.histories import histories
 
 relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from headwater.ingest.fold import fold
 from headwater.ingest.producer_stats import ProducerStats, count_event
+from headwater.schema.delta import GraphDelta, join
 from headwater.schema.events import STATES, parse, parse_instant
-from headwater.schema.facts import GraphDelta, join
 from headwater.schema.memo import Memo
 from tests.histories import histories, instant
 

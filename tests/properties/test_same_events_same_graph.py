@@ -14,8 +14,9 @@ from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
 from headwater.ingest.project import Properties, RunView, answer_view, run_view
 from headwater.schema.dataset_aliases import canonical_urns
+from headwater.schema.delta import GraphDelta, join
 from headwater.schema.events import parse
-from headwater.schema.facts import GraphDelta, Name, join
+from headwater.schema.facts import Name
 from headwater.schema.naming import load_naming
 from headwater.schema.urns import source_urn
 from tests.canonical import edges

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
+from headwater.schema.delta import GraphDelta, join
 from headwater.schema.events import parse
-from headwater.schema.facts import GraphDelta, join
 from tests.graph_of_batches import graph_of
 from tests.histories import histories
 

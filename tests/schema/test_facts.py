@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headwater.schema.delta import GraphDelta, absorb, join
 from headwater.schema.facts import (
     INSTANTS_MAX,
     AnswerFacts,
@@ -9,24 +10,21 @@ from headwater.schema.facts import (
     ColumnKey,
     DatasetFacts,
     Derivation,
-    GraphDelta,
     JobFacts,
     LwwRegister,
     Name,
     RunFacts,
     Span,
     Usage,
-    absorb,
-    join,
     join_answers,
     join_datasets,
     join_derivations,
     join_jobs,
     join_registers,
-    join_runs,
     join_spans,
     join_usages,
 )
+from headwater.schema.run_senders import join_runs
 
 T, A, B = Name("db", "t"), Name("db", "a"), Name("db", "b")
 

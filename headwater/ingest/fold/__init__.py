@@ -15,8 +15,8 @@ from headwater.ingest.fold.accumulator import DeltaAccumulator, Descriptions
 from headwater.ingest.fold.dataset_events import fold_dataset_event
 from headwater.ingest.fold.job_events import fold_job_event
 from headwater.ingest.fold.run_events import fold_run_event
+from headwater.schema.delta import GraphDelta
 from headwater.schema.events import Event
-from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming, load_naming
 
 

@@ -7,14 +7,14 @@ from typing import Any, Protocol
 
 import msgspec
 
-from headwater.schema import facts
+from headwater.schema import facts, run_senders
+from headwater.schema.delta import GraphDelta
 from headwater.schema.facets.dataset import LifecycleStateChange
 from headwater.schema.facts import (
     Assertion,
     Assertions,
     DatasetFacts,
     Derivation,
-    GraphDelta,
     JobFacts,
     LwwRegister,
     Name,
@@ -109,8 +109,8 @@ class DeltaAccumulator(msgspec.Struct, frozen=True):
 
     def add_run(self, run: RunFacts) -> None:
         if self.receipts is not None:
-            facts.set_sender(run, self.sender, self.receipts)
-        facts.add(self.delta.runs, run_urn(run.run_id), run, facts.join_runs)
+            run_senders.set_sender(run, self.sender, self.receipts)
+        facts.add(self.delta.runs, run_urn(run.run_id), run, run_senders.join_runs)
 
     def add_job(self, job: JobFacts) -> str:
         """Add the facts of a job; return its urn."""

@@ -19,8 +19,9 @@ from msgspec.structs import replace
 
 from headwater.ingest.fold import fold
 from headwater.schema import facts
+from headwater.schema.delta import GraphDelta
 from headwater.schema.events import Event, parse
-from headwater.schema.facts import GraphDelta, UndatedEvent
+from headwater.schema.facts import UndatedEvent
 from headwater.schema.naming import Naming
 
 _SECOND = 1_000_000

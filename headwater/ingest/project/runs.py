@@ -35,14 +35,7 @@ from headwater.schema.facets.run import (
     Test,
 )
 from headwater.schema.facets.usage import DataQualityAssertions, InputStatistics, OutputStatistics
-from headwater.schema.facts import (
-    TRACE_IDS_MAX,
-    Name,
-    Registers,
-    RunFacts,
-    Usage,
-    join_usages,
-)
+from headwater.schema.facts import TRACE_IDS_MAX, Name, Registers, RunFacts, Usage, join_usages
 from headwater.schema.facts_codec import pack
 from headwater.schema.graph import BOTH, FAILED, READS, WRITES
 from headwater.schema.stream_facts import StreamFacts

@@ -1,9 +1,9 @@
 """Name the sender of a run event in the event: the namespaces that its key may describe.
 
 A run id is no secret, so two teams may report the same one, by mistake or not. The fold tells them
-apart by this facet (`headwater.schema.facts.runs_of_reports`). It is part of the stored event, so
-that a rebuild decides as the first fold did. Events of unrestricted keys keep the facet that they
-have: such a key may send the stored events of others again.
+apart by this facet (`headwater.schema.run_senders`). It is part of the stored event, so that a
+rebuild decides as the first fold did. Events of unrestricted keys keep the facet that they have:
+such a key may send the stored events of others again.
 """
 
 from __future__ import annotations

@@ -143,7 +143,8 @@ def moved_versions(run: str, old: RunView | None, new: RunView) -> list[MovedVer
     if old:
         for urn in withdrawn_versions(old, new):
             before = old.artifacts[urn]
-            moved.append(MovedVersion(urn, before["dataset"], run, _instants(before)))
+            if instants := _instants(before):
+                moved.append(MovedVersion(urn, before["dataset"], run, instants))
     return moved
 
 

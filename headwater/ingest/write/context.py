@@ -10,7 +10,8 @@ from headwater.ingest.project import RunView
 from headwater.ingest.write.cache import WriteCache
 from headwater.ingest.write.consumers import Consumer, RunChanges
 from headwater.ingest.write.datasets import DatasetBatch
-from headwater.schema.facts import AnswerFacts, GraphDelta, JobFacts, RunFacts, TagFacts
+from headwater.schema.delta import GraphDelta
+from headwater.schema.facts import AnswerFacts, JobFacts, RunFacts, TagFacts
 from headwater.schema.naming import Naming
 
 F = TypeVar("F", RunFacts, JobFacts, AnswerFacts, TagFacts)

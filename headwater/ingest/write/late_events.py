@@ -16,7 +16,8 @@ import msgspec
 
 from headwater.cypher.driver.database import Transaction
 from headwater.ingest.write.cache import WriteCache
-from headwater.schema.facts import GraphDelta, RunFacts
+from headwater.schema.delta import GraphDelta
+from headwater.schema.facts import RunFacts
 from headwater.schema.retention import Horizon, is_expired
 from headwater.schema.urns import display_name
 

@@ -1,8 +1,8 @@
 """Run ids that several senders report: each further run gets a node of its own.
 
-`headwater.schema.facts.runs_of_reports` has the rule. The facts of all of them are on the node of
-the run id, so the further runs are recomputed whenever those facts change. A sender whose events
-come first after all takes the run id over, and its further run is removed.
+`headwater.schema.run_senders` has the rule. The facts of all of them are on the node of the run id,
+so the further runs are recomputed whenever those facts change. A sender whose events come first
+after all takes the run id over, and its further run is removed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import msgspec
 
 from headwater.ingest.write.context import WriteContext
-from headwater.schema.facts import RunFacts, runs_of_reports
+from headwater.schema.facts import RunFacts
+from headwater.schema.run_senders import runs_of_reports
 from headwater.schema.urns import run_urn, shared_run_id
 
 

@@ -74,9 +74,9 @@ from headwater.schema.facts import (
     TagFacts,
     join_answers,
     join_jobs,
-    join_runs,
     join_tags,
 )
+from headwater.schema.run_senders import join_runs
 
 F = TypeVar("F", RunFacts, JobFacts, AnswerFacts, TagFacts)
 Stage = Callable[[WriteContext], None]

@@ -27,7 +27,8 @@ from headwater.ingest.write.context import WriteContext
 from headwater.ingest.write.last_seen import write_last_seen
 from headwater.ingest.write.rows import decode_facts
 from headwater.ingest.write.stages import write_delta
-from headwater.schema.facts import GraphDelta, RunFacts
+from headwater.schema.delta import GraphDelta
+from headwater.schema.facts import RunFacts
 from headwater.schema.naming import Naming, load_naming
 
 

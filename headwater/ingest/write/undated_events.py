@@ -12,7 +12,7 @@ from headwater.cypher.driver.database import Database, Transaction
 from headwater.ingest.fold.undated_events import fold_undated
 from headwater.ingest.project import time_at
 from headwater.ingest.write.rows import write_rows
-from headwater.schema.facts import GraphDelta, join
+from headwater.schema.delta import GraphDelta, join
 from headwater.schema.naming import Naming
 from headwater.schema.urns import receipt_urn
 

@@ -11,8 +11,9 @@ from headwater.governance.contracts.names import NamedDataset
 from headwater.ingest.fold import fold
 from headwater.ingest.project import dataset_view
 from headwater.schema.contracts import contract_versions
+from headwater.schema.delta import join
 from headwater.schema.events import parse
-from headwater.schema.facts import DatasetFacts, join
+from headwater.schema.facts import DatasetFacts
 from headwater.schema.urns import dataset_urn
 from tests.event_builders import dataset_event, schema
 

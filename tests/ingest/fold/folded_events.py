@@ -6,12 +6,9 @@ import json
 from typing import Any
 
 from headwater.ingest.fold import fold
+from headwater.schema.delta import GraphDelta
 from headwater.schema.events import parse, parse_instant
-from headwater.schema.facts import (
-    GraphDelta,
-    LwwRegister,
-    Name,
-)
+from headwater.schema.facts import LwwRegister, Name
 
 NOON = "2026-01-01T12:00:00Z"
 

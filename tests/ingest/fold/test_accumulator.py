@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from headwater.ingest.fold import fold
-from headwater.schema.facts import (
-    GraphDelta,
-)
+from headwater.schema.delta import GraphDelta
 from tests.ingest.fold.folded_events import (
     FACET,
     dataset,

@@ -7,9 +7,7 @@ import json
 import pytest
 
 from headwater.ingest.fold.canonical_facets import FACET_BYTES_MAX, NESTING_MAX
-from headwater.schema.facts import (
-    LwwRegister,
-)
+from headwater.schema.facts import LwwRegister
 from tests.ingest.fold.folded_events import (
     AT,
     facet,

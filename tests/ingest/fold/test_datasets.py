@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.schema.facts import (
-    ColumnKey,
-    Derivation,
-    DerivationKey,
-    Name,
-)
+from headwater.schema.facts import ColumnKey, Derivation, DerivationKey, Name
 from tests.ingest.fold.folded_events import (
     AT,
     FACET,

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.schema.facts import (
-    Name,
-    Span,
-)
+from headwater.schema.facts import Name, Span
 from tests.ingest.fold.folded_events import (
     AT,
     FACET,

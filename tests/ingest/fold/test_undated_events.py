@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.ingest.fold.undated_events import fold_received, fold_undated, is_undated
+from headwater.schema.delta import GraphDelta, join
 from headwater.schema.events import parse, parse_instant
-from headwater.schema.facts import GraphDelta, join
 from headwater.schema.naming import load_naming
 from tests.ingest.fold.folded_events import AT, NOON, run_event
 

@@ -12,8 +12,8 @@ import pytest
 
 from headwater.ingest.fold import fold
 from headwater.ingest.project import dataset_view, job_properties, run_view
+from headwater.schema.delta import GraphDelta
 from headwater.schema.events import parse
-from headwater.schema.facts import GraphDelta
 from tests.event_builders import dataset, run_event
 from tests.run_builders import Event, ds, job, run_of, version
 

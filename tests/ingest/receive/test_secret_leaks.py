@@ -22,8 +22,8 @@ from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Worker
+from headwater.schema.delta import GraphDelta
 from headwater.schema.events import Event
-from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming
 from tests.canonical import canonical, empty
 from tests.ingest.conftest import Api

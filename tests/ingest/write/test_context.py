@@ -7,7 +7,7 @@ from typing import cast
 from headwater.cypher.driver.database import Transaction
 from headwater.ingest.write.cache import WriteCache
 from headwater.ingest.write.context import WriteContext
-from headwater.schema.facts import GraphDelta
+from headwater.schema.delta import GraphDelta
 from headwater.schema.naming import load_naming
 
 

@@ -27,8 +27,8 @@ from headwater.ingest.write.transaction import (
     write,
 )
 from headwater.pipelines.chunk_writer import advance_checkpoint
+from headwater.schema.delta import GraphDelta
 from headwater.schema.events import Event, parse
-from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming
 from tests.canonical import Graph, canonical, empty
 from tests.checkpoints import counts

@@ -13,8 +13,8 @@ from headwater.cypher.driver.write_lock import acquire_write_lock
 from headwater.ingest.fold import fold
 from headwater.ingest.write.cache import WriteCache
 from headwater.ingest.write.late_events import without_rolled_up
+from headwater.schema.delta import GraphDelta
 from headwater.schema.events import parse, parse_instant
-from headwater.schema.facts import GraphDelta
 from headwater.schema.retention import Horizon, Rules
 from tests.event_builders import parent, run_event
 from tests.run_builders import Event, run_of, write_events
