@@ -48,7 +48,7 @@ def test_each_message_arrives_once_for_a_receiver_that_honours_its_key(
             expected = {idempotency_key(one["urn"]) for one in deliveries(graph)}
             assert len(expected) == MESSAGES
             worker = ReceiverWorker(graph, hook, ReceiverViews(GraphView(graph)))
-            for name in [*chance.choices(list(FAULTS), k=scaled(6)), "reply cut"]:
+            for name in [*chance.choices(list(FAULTS), k=scaled(3)), "reply cut"]:
                 with proxy.injecting(FAULTS[name]):
                     worker.pass_once()
                 change(graph, nextAt=datetime.now(UTC))

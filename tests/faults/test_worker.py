@@ -20,6 +20,7 @@ from tests.faults.history import counted, expected, history
 from tests.faults.oracle import folded_at_once
 from tests.faults.processes import wait_for
 from tests.run_builders import RECEIVED
+from tests.torture import in_torture_only
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
 
@@ -55,7 +56,9 @@ def assert_complete(graph: Database, spool: Spool) -> None:
     assert canonical(graph) == folded_at_once(graph, history(RUNS))
 
 
-@pytest.mark.parametrize("named", ["sync-write", "read", "open-read-write"])
+@pytest.mark.parametrize(
+    "named", [pytest.param("sync-write", marks=in_torture_only), "read", "open-read-write"]
+)
 def test_the_disk_fails_while_poison_waits(graph: Database, spool: Spool, named: str) -> None:
     kinds = set(named.split("-"))
     disk = FailingDisk("failing-under-the-worker")
