@@ -12,7 +12,7 @@ def acquire_write_lock(transaction: Transaction, holder: str) -> int:
     """Hold the write lock until the transaction ends.
 
     Returns the revision of the graph that this transaction makes, one more than the last. Raises
-    UnavailableError while the graph is being erased.
+    UnavailableError while the graph is being erased, and if its nodes were deleted meanwhile.
     """
     return wait_for_write_lock(transaction.submit("write/maintenance/lock_graph", holder=holder))
 
@@ -26,4 +26,7 @@ def wait_for_write_lock(submitted: Future[list[Row]]) -> int:
             hint="Wait for the erasure. If it was interrupted, finish it with "
             "`headwater rebuild --erase`.",
         )
+    # Another transaction deleted the node while this one waited for it.
+    if row["revision"] is None:
+        raise UnavailableError("the graph was deleted meanwhile", hint="Try again.")
     return int(row["revision"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import wait
+
 import pytest
 
 from headwater.cypher.driver.database import Database
@@ -28,6 +30,19 @@ def test_rolled_back_transaction_makes_no_revision(database: Database) -> None:
     with database.write() as transaction:
         submitted = transaction.submit("write/maintenance/lock_graph", holder="tests")
         assert wait_for_write_lock(submitted) == first + 1
+
+
+def test_a_lock_that_is_deleted_while_a_writer_waits_for_it(database: Database) -> None:
+    with database.write() as transaction:
+        acquire_write_lock(transaction, "tests")
+    waiting = database.begin()
+    with database._transaction("WRITE", 60.0) as deleting:
+        deleting.run("MATCH (l:WriteLock) DETACH DELETE l").consume()
+        submitted = waiting.submit("write/maintenance/lock_graph", holder="tests")
+        assert not wait([submitted], 1).done
+    with pytest.raises(UnavailableError, match="deleted meanwhile"):
+        wait_for_write_lock(submitted)
+    waiting.roll_back()
 
 
 def test_graph_that_is_being_erased_cannot_be_written(database: Database) -> None:
