@@ -96,8 +96,12 @@ class Program:
 
     def end(self) -> int:
         """Send SIGTERM, as an orchestrator does; return the exit code."""
+        self.signal(signal.SIGTERM)
+        return self.wait()
+
+    def wait(self) -> int:
+        """Wait for the end; return the exit code."""
         assert self._process is not None
-        self._process.terminate()
         return self._process.wait(END_SECONDS_MAX * slack())
 
     def output(self) -> str:
