@@ -51,6 +51,8 @@ PAGE_HEADERS = page_headers(style_src="'self' 'unsafe-inline'")
 _HELD = "headwater.held_body"
 # A chunk of gzip may unpack to a thousand times its size, so it is unpacked in pieces.
 _PIECE_BYTES = 2**20
+# Z_MEM_ERROR, which the module zlib raises as zlib.error.
+_ZLIB_NO_MEMORY = "Error -4 "
 
 
 class BodyError(HeadwaterError):
@@ -209,7 +211,7 @@ class _Gzip:
         return self._member.eof
 
     def unpack(self, chunk: bytes) -> Iterator[bytes]:
-        """Unpack a chunk piece by piece. Raises BodyError if it is no gzip."""
+        """Unpack a chunk piece by piece. Raises BodyError if it is no gzip, and MemoryError."""
         try:
             while chunk:
                 if self._member.eof:
@@ -217,6 +219,8 @@ class _Gzip:
                 yield self._member.decompress(chunk, _PIECE_BYTES)
                 chunk = self._member.unconsumed_tail or self._member.unused_data
         except zlib.error as error:
+            if str(error).startswith(_ZLIB_NO_MEMORY):
+                raise MemoryError("no memory to unpack a body") from error
             raise BodyError(
                 f"the body is no gzip, in spite of its Content-Encoding: {error}", status=400
             ) from error

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from itertools import chain, count
 from typing import Any
 
@@ -15,6 +16,7 @@ from headwater.cypher.driver.database import Database
 
 JOBS = 20
 RAWS = 50
+BEGIN = datetime(2026, 1, 1)
 FIELDS = ("id", "carrier", "delay", "origin", "dest")
 FACET = {"_producer": "https://example.com/p", "_schemaURL": "https://example.com/s"}
 _COUNTS = """
@@ -38,11 +40,9 @@ RETURN
 
 
 def _event(i: int, state: str, second: int) -> dict[str, Any]:
-    day, rest = divmod(second, 86_400)
-    hour, minute = divmod(rest // 60, 60)
     fields = [{"name": name, "type": "string"} for name in FIELDS]
     return {
-        "eventTime": f"2026-01-{day + 1:02d}T{hour:02d}:{minute:02d}:{rest % 60:02d}Z",
+        "eventTime": f"{BEGIN + timedelta(seconds=second):%Y-%m-%dT%H:%M:%SZ}",
         "eventType": state,
         "producer": "https://example.com/p",
         "run": {"runId": f"00000000-0000-4000-8000-{i:012d}"},

@@ -41,6 +41,8 @@ REFUSED_CONNECTIONS = 50
 ROOM_BYTES = 64 * 2**20
 LARGE_BYTES = 9 * 2**20
 LARGE_BODIES = 24
+# The run of the first large event; the load does not get that far.
+FIRST_LARGE = 1_000_000
 LORIS_SOCKETS = 500
 LORIS_PAUSE_SECONDS = 0.5
 
@@ -121,9 +123,10 @@ def status_of(port: int, body: bytes) -> int:
 
 @in_torture_only
 def test_large_bodies_with_little_memory(home: Installation) -> None:
-    large = [large_event(1_000_000 + number) for number in range(LARGE_BODIES)]
+    large = [large_event(FIRST_LARGE + number) for number in range(LARGE_BODIES)]
     with Load(home.port, endless(), clients=1, pause=0.02) as load:
         wait_accepted(load)
+        assert status_of(home.port, large_event(FIRST_LARGE - 1)) == 201
         for _ in range(scaled(1)):
             before = resource.prlimit(home.api.pid, resource.RLIMIT_DATA)
             cap = data_bytes(home.api.pid) + ROOM_BYTES

@@ -29,6 +29,8 @@ from headwater.schema.naming import Naming
 # interpreter for a while, and takes many times its bytes of memory.
 LARGE_BYTES = 256 * 1024
 LARGE_BODIES_MAX = 2
+# The errors of a new thread without memory for its stack.
+_NO_THREAD = ("can't start new thread", "error return without exception set")
 
 T = TypeVar("T")
 
@@ -55,9 +57,17 @@ class EventAcceptor:
         self._large_bodies = anyio.CapacityLimiter(LARGE_BODIES_MAX)
 
     async def run_in_thread(self, size: int, function: Callable[..., T], *arguments: Any) -> T:
-        """Return a result for a body of `size` bytes, computed in a thread once it has its turn."""
+        """Return a result for a body of `size` bytes, computed in a thread once it has its turn.
+
+        Raises MemoryError if the process has no memory for the thread.
+        """
         limiter = self._large_bodies if size > LARGE_BYTES else None
-        return await anyio.to_thread.run_sync(function, *arguments, limiter=limiter)
+        try:
+            return await anyio.to_thread.run_sync(function, *arguments, limiter=limiter)
+        except (RuntimeError, SystemError) as error:
+            if str(error) in _NO_THREAD:
+                raise MemoryError("no memory for a thread") from error
+            raise
 
     def accept(
         self, principal: Principal, body: bytes, received: int, trace: RequestTrace | None = None

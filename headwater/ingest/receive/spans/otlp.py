@@ -22,6 +22,8 @@ _KINDS = {
     "SPAN_KIND_CONSUMER": CONSUMER,
 }
 _TEXTS_MAX = 20
+# The end of the message of DecodeError when protobuf could not allocate.
+_PROTOBUF_NO_MEMORY = "Arena alloc failed"
 Attributes = dict[str, str | list[str]]
 
 
@@ -98,7 +100,11 @@ def _from_protobuf(body: bytes) -> Iterator[Span]:
     messages = _messages()
     try:
         request = messages.ExportTraceServiceRequest.FromString(body)
+    except MemoryError:
+        raise
     except Exception as error:  # protobuf raises DecodeError, or RuntimeError for deep nesting
+        if str(error).endswith(_PROTOBUF_NO_MEMORY):
+            raise MemoryError("no memory to read spans") from error
         raise _malformed("protobuf") from error
     for group in request.resource_spans:
         resource = _attributes(group.resource.attributes, _protobuf_value)
