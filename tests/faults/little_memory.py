@@ -36,6 +36,7 @@ KIB = 2**10
 ATTEMPT_SECONDS_MAX = 20
 CHUNK_BYTES = 4 * KIB
 BALLAST_BYTES = (2**20, 64 * KIB, 8 * KIB, KIB, 480, 224, 96, 32)
+BALLAST_OBJECTS_MAX = 2**20
 SPANS = 4_000
 SECRETS = (
     "password=hunter2 postgres://etl:pw1234@db/x ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8 "
@@ -45,6 +46,7 @@ RIGHT, WRONG, NO_MEMORY = "right", "wrong", "MemoryError"
 # RE2 and protobuf end the process if they cannot allocate some bytes; nothing is stored then.
 KILLED = "killed"
 HUNG = "hung"
+_SIGNALS: dict[int, str] = {signal.SIGALRM: HUNG, signal.SIGABRT: KILLED, signal.SIGSEGV: KILLED}
 
 
 class Case(NamedTuple):
@@ -97,7 +99,10 @@ def cases() -> dict[str, Case]:
         return asyncio.run(usual.run_in_thread(LARGE_BYTES + 1, len, b"event"))
 
     return {
-        "gzip": Case(lambda: unpacked(packed), range(16 * KIB, 1024 * KIB, 32 * KIB)),
+        "gzip": Case(
+            lambda: unpacked(packed),
+            [*range(16 * KIB, 128 * KIB, 4 * KIB), *range(128 * KIB, 1024 * KIB, 64 * KIB)],
+        ),
         "protobuf": Case(
             lambda: len(list(_from_protobuf(protobuf))), [KIB << n for n in range(6, 14)]
         ),
@@ -114,15 +119,13 @@ def used_bytes() -> int:
     return int(found[1]) * KIB
 
 
-def filled() -> list[bytes | None]:
-    """Return objects that take all memory up to the limit."""
-    ballast: list[bytes | None] = [None] * 2**20
+def fill(ballast: list[bytes | None]) -> None:
+    """Put objects into a list until they take all memory up to the limit."""
     index = count()
     for size in BALLAST_BYTES:
         with suppress(MemoryError):
             while True:
                 ballast[next(index)] = bytes(size)
-    return ballast
 
 
 def outcome(case: Case, room: int) -> str:
@@ -130,10 +133,10 @@ def outcome(case: Case, room: int) -> str:
     before = resource.getrlimit(resource.RLIMIT_DATA)
     result: object = None
     error: BaseException | None = None
+    ballast: list[bytes | None] = [None] * BALLAST_OBJECTS_MAX
     gift = bytearray(room)
-    list_bytes = 8 * 2**20
-    resource.setrlimit(resource.RLIMIT_DATA, (used_bytes() + list_bytes, before[1]))
-    ballast = filled()
+    resource.setrlimit(resource.RLIMIT_DATA, (used_bytes(), before[1]))
+    fill(ballast)
     del gift
     try:
         result = case.read()
@@ -161,7 +164,10 @@ def outcome_in_child(case: Case, room: int) -> str:
     with os.fdopen(reader) as stream:
         found = stream.read()
     _, status = os.waitpid(pid, 0)
-    return found or (HUNG if os.waitstatus_to_exitcode(status) == -signal.SIGALRM else KILLED)
+    code = os.waitstatus_to_exitcode(status)
+    if code == 0:
+        return found
+    return _SIGNALS.get(-code, f"exit code {code}")
 
 
 def main() -> None:
