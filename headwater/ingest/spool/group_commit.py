@@ -9,11 +9,15 @@ as came last time, or for two milliseconds: a sync costs as much processor time 
 Batches wait behind single events: a single event goes into the next sync, however many batches
 wait, and each sync takes about one batch. So a batch delays single events by the time that the disk
 needs for one batch.
+
+If the thread itself has no memory left, it ends the process. Its waiting requests would never be
+answered, and a new process has every acknowledged event.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from collections import deque
@@ -30,6 +34,8 @@ GROUP_EVENTS_MAX = 5_000
 SMALL_BYTES_MAX = 64 * 2**10
 # No request waits longer than this for others.
 GATHER_SECONDS_MAX = 0.002
+EXIT_WITHOUT_MEMORY = 5
+_NO_MEMORY = b"Headwater ends: no memory is left to store events. Acknowledged events are stored.\n"
 
 
 class _Request(NamedTuple):
@@ -86,8 +92,12 @@ class GroupCommitter:
         self._spool.close()
 
     def _run(self) -> None:
-        while group := self._gather():
-            self._commit(group)
+        try:
+            while group := self._gather():
+                self._commit(group)
+        except MemoryError:
+            os.write(2, _NO_MEMORY)
+            os._exit(EXIT_WITHOUT_MEMORY)
 
     def _gather(self) -> list[_Request]:
         """Return the waiting requests, within bounds; an empty list once it is closed.
@@ -124,11 +134,9 @@ class GroupCommitter:
         return len(self._small) >= self._expected or bool(self._large) or self._closing
 
     def _commit(self, group: list[_Request]) -> None:
-        bodies: list[bytes] = []
-        for request in group:
-            bodies += request.bodies
         result: int | Exception
         try:
+            bodies = [body for request in group for body in request.bodies]
             result = self._spool.append(bodies, received=time.time_ns() // 1_000)
         except Exception as error:  # every waiting request must get an answer
             result = error

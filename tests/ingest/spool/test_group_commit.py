@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -12,10 +14,31 @@ import pytest
 
 from headwater.errors import SpoolFullError
 from headwater.ingest.spool import group_commit as module
-from headwater.ingest.spool.group_commit import GroupCommitter
+from headwater.ingest.spool.group_commit import EXIT_WITHOUT_MEMORY, GroupCommitter
 from headwater.ingest.spool.spool import Spool
 
 WAIT = 10
+# The thread stores one request, and has no memory to gather another.
+WITHOUT_MEMORY = """
+import asyncio, sys
+from pathlib import Path
+from headwater.ingest.spool.group_commit import GroupCommitter
+from headwater.ingest.spool.spool import Spool
+
+class Failing(GroupCommitter):
+    def _gather(self):
+        group = super()._gather()
+        if group[0].bodies == [b"2"]:
+            raise MemoryError
+        return group
+
+async def send():
+    committer = Failing(Spool(Path(sys.argv[1])))
+    print("acknowledged", await committer.append([b"1"]), flush=True)
+    await committer.append([b"2"])
+
+asyncio.run(send())
+"""
 
 
 @pytest.fixture
@@ -42,6 +65,15 @@ def test_the_receipt_is_the_number_of_the_last_event(committer: GroupCommitter, 
 
     asyncio.run(send())
     assert stored(path) == [b"1", b"2", b"3"]
+
+
+def test_without_memory_the_process_ends_and_keeps_what_it_acknowledged(path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_MEMORY, path], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (EXIT_WITHOUT_MEMORY, "acknowledged 1\n")
+    assert "no memory is left" in done.stderr
+    assert stored(path) == [b"1"]
 
 
 def test_each_concurrent_request_gets_its_own_receipt(
