@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import msgspec
 
+from tests.faults.processes import slack
+
 ATTEMPT_SECONDS_MAX = 20.0
 RETRY_SECONDS = 0.05
 
@@ -33,7 +35,8 @@ class Load:
     """Clients in threads that post all groups; the end of the block waits for the responses.
 
     Each client waits `pause` seconds between two groups. `stop()` ends the clients after their
-    current groups.
+    current groups. A client fails if nothing was acknowledged for `seconds_max` seconds, on an idle
+    machine.
     """
 
     def __init__(
@@ -48,7 +51,8 @@ class Load:
         self._port = port
         self._groups: Iterator[Sequence[bytes]] = iter(groups)
         self._pause = pause
-        self._deadline = time.monotonic() + seconds_max
+        self._seconds_max = seconds_max
+        self._acknowledged_at = time.monotonic()
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._threads = [threading.Thread(target=self._client, daemon=True) for _ in range(clients)]
@@ -64,7 +68,7 @@ class Load:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
             self._stop.set()
-            self._deadline = 0.0
+            self._seconds_max = 0.0
         for thread in self._threads:
             thread.join()
         if kind is None and self._errors:
@@ -95,7 +99,8 @@ class Load:
                 if group is None:
                     return
                 while not self._post(connection, tuple(group)):
-                    assert time.monotonic() < self._deadline, "not acknowledged in time"
+                    waited = time.monotonic() - self._acknowledged_at
+                    assert waited < self._seconds_max * slack(), "not acknowledged in time"
                     time.sleep(RETRY_SECONDS)
                 time.sleep(self._pause)
         except BaseException as error:  # raised again by __exit__
@@ -124,7 +129,9 @@ class Load:
         attempt = Attempt(bodies, began, time.monotonic() - began, status, sequence)
         with self._lock:
             self.attempts.append(attempt)
-            self.acknowledged += len(bodies) if attempt.acknowledged else 0
+            if attempt.acknowledged:
+                self.acknowledged += len(bodies)
+                self._acknowledged_at = time.monotonic()
         return attempt.acknowledged
 
 
