@@ -26,6 +26,7 @@ import msgspec
 
 from headwater.errors import EventError
 from headwater.schema.memo import Memo
+from headwater.schema.visibility import ALL
 
 T = TypeVar("T")
 
@@ -75,6 +76,8 @@ class Run(msgspec.Struct, frozen=True, rename="camel", gc=False):
     facets: dict[str, msgspec.Raw] | None = None
 
 
+# A field of the envelope that the acceptance adds (`headwater.ingest.receive.sender`).
+SENDER_FIELD = "headwater_sender"
 _ABSENT = msgspec.Raw(b"null")
 
 
@@ -102,6 +105,7 @@ class _Envelope(msgspec.Struct, frozen=True, rename="camel", gc=False):
     dataset: _Dataset | None = None
     inputs: list[_Dataset] | None = None
     outputs: list[_Dataset] | None = None
+    sender: Any = msgspec.field(default=None, name=SENDER_FIELD)
 
 
 class Event(msgspec.Struct, frozen=True, gc=False):
@@ -111,8 +115,12 @@ class Event(msgspec.Struct, frozen=True, gc=False):
     without an event type. Its subject is either `run` with `job`, or `job` alone, or `dataset`. The
     schema of the specification allows a `dataset` in a run event, which it then describes as well.
 
-    The last five fields record its form: texts as sent, "" if absent, and whether a lone surrogate
-    was replaced.
+    `sender` has the namespaces of the restricted key that sent it, as a JSON list of patterns, and
+    is "" for an unrestricted key. `first_received` is the first receipt of an event that came more
+    than once, 0 if that is not known to the reader.
+
+    The other fields record its form: texts as sent, "" if absent, and whether a lone surrogate was
+    replaced.
     """
 
     instant: int
@@ -128,6 +136,8 @@ class Event(msgspec.Struct, frozen=True, gc=False):
     event_time: str = ""
     event_type: str = ""
     repaired: bool = False
+    sender: str = ""
+    first_received: int = 0
 
     @property
     def rank(self) -> int:
@@ -259,7 +269,14 @@ def _event(body: bytes, received: int, *, repaired: bool) -> Event:
         event_time=envelope.event_time or "",
         event_type=envelope.event_type or "",
         repaired=repaired,
+        sender=_sender(envelope.sender),
     )
+
+
+def _sender(namespaces: Any) -> str:
+    if not isinstance(namespaces, list) or ALL in namespaces:
+        return ""
+    return msgspec.json.encode(sorted(map(str, namespaces))).decode()
 
 
 def _datasets(parsed: list[_Dataset] | None, field: str) -> tuple[Dataset, ...]:

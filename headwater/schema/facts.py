@@ -115,15 +115,12 @@ class RunFacts(msgspec.Struct, omit_defaults=True, gc=False):
     named_jobs: dict[str, Name] = {}
     # Trace ids in its facets (`headwater.schema.traces`).
     traces: set[str] = set()
-    # The namespaces of a restricted key that sent these facts, as a JSON list of patterns, and the
-    # receipts of its events, in microseconds since 1970. For an unrestricted key: "" and None.
+    # Whose facts these are (`headwater.schema.run_senders`), and the receipts of the events of
+    # restricted keys, in microseconds since 1970. For unrestricted keys: "" and None.
     sender: str = ""
     receipts: Span | None = None
-    # True for facts in events of other runs, such as a parent facet, that name a job which the
-    # restricted key does not cover.
-    is_reference: bool = False
-    # The facts by sender (`_report_key`), if more than one is to be kept apart. The other fields
-    # then hold the facts of the first of `run_senders.runs_of_reports`.
+    # The facts by sender, if more than one is to be kept apart. The other fields then hold the
+    # facts of the first of `run_senders.runs_of_reports`.
     reports: dict[str, RunFacts] = {}
 
 
@@ -365,7 +362,6 @@ def join_reports(a: RunFacts, b: RunFacts) -> RunFacts:
         traces=_smallest(a.traces, b.traces, TRACES_MAX),
         sender=a.sender,
         receipts=join_spans(a.receipts, b.receipts),
-        is_reference=a.is_reference and b.is_reference,
     )
 
 

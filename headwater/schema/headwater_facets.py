@@ -19,7 +19,6 @@ specification asks, so that any sender of OpenLineage events can send an answer.
 | `headwater_contract_HASH` | dataset event | a version of a data contract about it |
 | `headwater_run` | run event | code version and trigger of a run |
 | `headwater_trace` | run event | the trace of the request that sent the event |
-| `headwater_sender` | run event | the namespaces of the restricted key that sent it |
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ ANSWER_FACET = "headwater_answer"
 SOURCE_FACET = "headwater_source"
 ARTIFACT_FACET = "headwater_artifact"
 RUN_FACET = "headwater_run"
-TRACE_FACET, SENDER_FACET = "headwater_trace", "headwater_sender"
+TRACE_FACET = "headwater_trace"
 SYMLINKS_FACET = "headwater_symlinks"
 ASSET_FACET = "headwater_asset"
 TAG_EDITS_FACET = "headwater_tags"

@@ -1,8 +1,16 @@
-"""Who reports a run: the senders of one run id, and the runs that their reports describe.
+"""Who reports a run: the claims of one run id, and the runs that they describe.
 
-A restricted key may report any run id, also that of another team's run. `join_runs` keeps the facts
-of the senders apart where that matters, and is associative, commutative and idempotent, as every
-join of `headwater.schema.facts` is.
+A restricted key may report any run id, also that of another team's run. `join_runs` keeps apart
+what such keys report for the jobs of different namespaces, and is associative, commutative and
+idempotent, as every join of `headwater.schema.facts` is.
+
+`RunFacts.sender` says whose facts they are:
+
+| sender | facts |
+|---|---|
+| empty | of unrestricted keys, whatever they say |
+| `=NAMESPACE` | of events of the run itself by restricted keys: a claim for this namespace |
+| a JSON list | of other events by a restricted key, such as a parent facet: its namespaces |
 """
 
 from __future__ import annotations
@@ -12,67 +20,49 @@ from functools import lru_cache, reduce
 
 import msgspec
 
-from headwater.schema.facts import RunFacts, Span, join_reports, merged
+from headwater.schema.facts import RunFacts, join_reports, merged
 from headwater.schema.visibility import Visibility
 
 
+def claim_of(namespace: str) -> str:
+    """Return the sender of a claim by a restricted key for a job of this namespace."""
+    return f"={namespace}"
+
+
 def join_runs(a: RunFacts, b: RunFacts) -> RunFacts:
-    """Join facts of one run id; `runs_of_reports` decides which senders report the same run."""
-    is_plain = not (a.reports or b.reports or a.is_reference or b.is_reference)
-    if is_plain and a.sender == b.sender:
+    """Join facts of one run id; `runs_of_reports` decides which reports are of the same run."""
+    if a.sender == b.sender and not a.reports and not b.reports:
         return join_reports(a, b)
     reports = merged(_reports(a), _reports(b), join_reports)
     if "" in reports and _claims(reports[""]):
-        # Nothing comes before an unrestricted key, so the senders that take part always will.
+        # Nothing comes before an unrestricted key, so what takes part in its run always will.
         members = _members(reports, "")
         joined = _joined(reports, members)
         reports = {"": joined} | {key: reports[key] for key in reports.keys() - members}
     if len(reports) == 1:
         return next(iter(reports.values()))
-    return msgspec.structs.replace(
-        runs_of_reports(reports)[0][1], sender="", is_reference=False, reports=reports
-    )
+    first = runs_of_reports(reports)[0][1]
+    return msgspec.structs.replace(first, sender="", reports=reports)
 
 
 def _reports(run: RunFacts) -> dict[str, RunFacts]:
     """Return the facts of a run by sender; a mere mention of the run has none."""
     if run.reports:
         return run.reports
-    return {} if run == RunFacts(run.run_id) else {_report_key(run): run}
-
-
-def _report_key(run: RunFacts) -> str:
-    """Return the sender of facts; for a reference with the namespaces of the jobs that it names."""
-    if not run.is_reference:
-        return run.sender
-    return " ".join((run.sender, *sorted(_named(run)), ""))
-
-
-def set_sender(run: RunFacts, sender: str, receipts: Span) -> None:
-    """Set the restricted key that sent the facts of one event. `sender` is a JSON list."""
-    run.sender, run.receipts = sender, receipts
-    covers = _visibility(sender).includes
-    run.is_reference = run.span is None and not all(map(covers, _named(run)))
-
-
-def _named(run: RunFacts) -> set[str]:
-    return {job.namespace for job in (*run.jobs.values(), *run.named_jobs.values())}
+    return {} if run == RunFacts(run.run_id) else {run.sender: run}
 
 
 def runs_of_reports(reports: Mapping[str, RunFacts]) -> list[tuple[str, RunFacts]]:
     """Return the runs that the reports of one run id describe, with the sender that began each.
 
-    `reports` has the facts by sender (`RunFacts.reports`). The events of a run *claim* it for the
-    namespace of its job. The first claim begins a run: that of an unrestricted key, or else the one
-    received first. Senders that cover a claimed namespace take part in the run, with their claims.
-    The first claim of the others begins another run. So no key can end, hide or describe a run of
-    a team whose namespaces it does not cover (decision 0067).
-
-    A reference counts for the first run, if its sender covers a claimed namespace or it names no
-    job in another one.
+    `reports` has the facts by sender. The first claim begins a run: that of an unrestricted key, or
+    else the one received first. Claims for jobs of the same namespace belong to the same run, and
+    so do references by keys that cover a namespace of its jobs. The first claim of another
+    namespace begins another run. A reference gives a claimed run no job. So no key can end, hide or
+    describe a run of a team whose namespaces it does not cover (decision 0067).
     """
     if not any(map(_claims, reports.values())):
-        return [(min(reports), _joined(reports, reports.keys()))]
+        return [(min(reports), reduce(join_reports, [run for _, run in sorted(reports.items())]))]
     runs = []
     left = dict(reports)
     while claims := [(_began(run), key) for key, run in left.items() if _claims(run)]:
@@ -89,28 +79,23 @@ def _began(run: RunFacts) -> int:
 
 
 def _members(reports: Mapping[str, RunFacts], first: str) -> set[str]:
-    """Return the senders that take part in the run that one of them began."""
-    members, claimed = {first}, _claims(reports[first])
-    count = 0
-    while count != len(members):
-        count = len(members)
-        for sender in reports.keys() - members:
-            if _takes_part(reports[sender], claimed):
-                members.add(sender)
-                claimed |= _claims(reports[sender])
-    return members
+    """Return the senders whose facts belong to the run that one of them began."""
+    claimed = _claims(reports[first])
+    return {sender for sender in reports if sender == first or _takes_part(sender, claimed)}
 
 
-def _takes_part(run: RunFacts, claimed: set[str]) -> bool:
-    """Return True if facts belong to a run that is claimed for jobs in these namespaces."""
-    if not run.sender or any(map(_visibility(run.sender).includes, claimed)):
-        return True
-    return run.is_reference and _named(run) <= claimed
+def _takes_part(sender: str, claimed: set[str]) -> bool:
+    """Return True if facts of a sender belong to a run of jobs in the `claimed` namespaces."""
+    if sender.startswith("["):
+        return any(map(_visibility(sender).includes, claimed))
+    return not sender or sender[1:] in claimed
 
 
 def _claims(run: RunFacts) -> set[str]:
     """Return the namespaces for whose jobs these facts claim a run."""
-    return set() if run.is_reference else {job.namespace for job in run.jobs.values()}
+    if run.sender:
+        return set() if run.sender.startswith("[") else {run.sender[1:]}
+    return {job.namespace for job in run.jobs.values()}
 
 
 @lru_cache(maxsize=1_000)
@@ -119,5 +104,11 @@ def _visibility(sender: str) -> Visibility:
 
 
 def _joined(reports: Mapping[str, RunFacts], senders: Iterable[str]) -> RunFacts:
-    """Return the facts of these senders together."""
-    return reduce(join_reports, [reports[sender] for sender in sorted(senders)])
+    """Return the facts of these senders together, with the jobs of the claims alone."""
+    found = []
+    for sender in sorted(senders):
+        run = reports[sender]
+        if sender.startswith("["):
+            run = msgspec.structs.replace(run, jobs={}, named_jobs={})
+        found.append(run)
+    return reduce(join_reports, found)

@@ -26,15 +26,14 @@ def _sent(body: bytes, sender: list[str] | None, namespace: str) -> bytes:
     event: dict[str, Any] = json.loads(body)
     if "run" in event:
         event["job"]["namespace"] = namespace
-        if sender is not None:
-            facets = event["run"].get("facets") or {}
-            event["run"]["facets"] = facets | {"headwater_sender": {"namespaces": sender}}
+    if sender is not None:
+        event["headwater_sender"] = sender
     return json.dumps(event).encode()
 
 
 @st.composite
 def shared_histories(draw: st.DrawFn) -> list[bytes]:
-    """Return histories whose run events are of several senders, for jobs of several namespaces."""
+    """Return histories whose events are of several senders, for jobs of several namespaces."""
     return [
         _sent(body, draw(st.sampled_from(SENDERS)), draw(st.sampled_from(NAMESPACES)))
         for body in draw(histories)

@@ -17,6 +17,7 @@ from headwater.ingest.fold.job_events import fold_job_event
 from headwater.ingest.fold.run_events import fold_run_event
 from headwater.schema.delta import GraphDelta
 from headwater.schema.events import Event
+from headwater.schema.facts import Span
 from headwater.schema.naming import Naming, load_naming
 
 
@@ -26,7 +27,12 @@ def fold(events: Iterable[Event], naming: Naming | None = None) -> GraphDelta:
     descriptions: Descriptions = {}
     for event in events:
         at = event.instant
-        accumulator = DeltaAccumulator(naming, delta, descriptions, at, at, event.rank)
+        receipts = None
+        if event.sender:
+            receipts = Span(event.first_received or event.received, event.received)
+        accumulator = DeltaAccumulator(
+            naming, delta, descriptions, at, at, event.rank, event.sender, receipts
+        )
         _fold_event(accumulator, event)
     for (describe, *arguments), times in descriptions.items():
         accumulator = DeltaAccumulator(

@@ -60,7 +60,7 @@ class DeltaAccumulator(msgspec.Struct, frozen=True):
     """A view of the delta that stamps added facts with one time range.
 
     `first` and `last` are instants in microseconds since 1970; `rank` orders events of one instant.
-    `sender` and `receipts` are those of a run event by a restricted key (`RunFacts`).
+    `sender` and `receipts` are those of an event of a restricted key (`Event.sender`).
     All facts are joins over time. So adding a description once over the time range of its events
     gives the same delta as adding it for each event. `descriptions` gathers such repetitions.
     """
@@ -108,8 +108,9 @@ class DeltaAccumulator(msgspec.Struct, frozen=True):
         return self.naming.normalise(named.namespace, named.name)
 
     def add_run(self, run: RunFacts) -> None:
+        """Add facts of a run; without a sender of their own, they are those of the event."""
         if self.receipts is not None:
-            run_senders.set_sender(run, self.sender, self.receipts)
+            run.sender, run.receipts = run.sender or self.sender, self.receipts
         facts.add(self.delta.runs, run_urn(run.run_id), run, run_senders.join_runs)
 
     def add_job(self, job: JobFacts) -> str:

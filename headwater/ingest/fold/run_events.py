@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import msgspec
-
 from headwater.ingest.fold.accumulator import (
     DROP,
     DeltaAccumulator,
     add_assertion,
     add_input,
     add_usage,
-    canonical_json,
     dataset_urn_of,
     is_named,
     job_urn_of,
@@ -42,15 +39,13 @@ from headwater.ingest.fold.write_evidence import (
 )
 from headwater.schema.events import TERMINAL, Dataset, Event, Job, Run
 from headwater.schema.facets import read_parent, salvage
-from headwater.schema.facets.headwater import SenderFacet
 from headwater.schema.facets.run import JobDependencies, JobDependency
-from headwater.schema.facts import JobFacts, LwwRegister, Name, RunFacts, Span, Usage
-from headwater.schema.headwater_facets import SENDER_FACET
+from headwater.schema.facts import JobFacts, LwwRegister, Name, RunFacts, Usage
+from headwater.schema.run_senders import claim_of
 from headwater.schema.stream_facts import stream_facts
 from headwater.schema.stream_offsets import partitions_in
 from headwater.schema.traces import trace_ids_in
 from headwater.schema.urns import reported_run_id, run_urn
-from headwater.schema.visibility import ALL
 
 # A run measures the version that it reads or writes, also by the facet of the dataset.
 _METRICS = "dataQualityMetrics"
@@ -61,11 +56,6 @@ def fold_run_event(
     accumulator: DeltaAccumulator, event: Event, event_run: Run, event_job: Job
 ) -> None:
     """Fold a run event."""
-    facets = dict(event_run.facets or {})
-    sender = _sender(facets.pop(SENDER_FACET, None))
-    if sender:
-        receipts = Span(event.received, event.received)
-        accumulator = msgspec.structs.replace(accumulator, sender=sender, receipts=receipts)
     job = JobFacts(Name(event_job.namespace, event_job.name))
     reading = read_job(event_job.facets)
     accumulator.describe_once(describe_job, job.job, reading)
@@ -73,11 +63,12 @@ def fold_run_event(
         run_id=reported_run_id(event_run.run_id),
         span=accumulator.span,
         jobs={job_urn_of(job.job): job.job},
-        facets=accumulator.registers(canonical_texts(facets)),
+        facets=accumulator.registers(canonical_texts(event_run.facets)),
         code=accumulator.register(reading.code) if reading.code else None,
         source_hash=accumulator.register(reading.source_hash) if reading.source_hash else None,
         is_rdd_job=_is_rdd_job(event, reading),
         traces=trace_ids_in(event_run.facets),
+        sender=claim_of(job.job.namespace) if event.sender else "",
     )
     if event.state == "START" or event.state in TERMINAL:
         run.states = {(event.instant, event.state)}
@@ -93,17 +84,10 @@ def fold_run_event(
     _add_dependencies(accumulator, run, job, event_run)
     accumulator.add_job(job)
     accumulator.add_run(run)
-    if not sender:
+    if not event.sender:
         heartbeats = accumulator.delta.last_heartbeats
         urn = run_urn(run.run_id)
         heartbeats[urn] = max(event.received, heartbeats.get(urn, event.received))
-
-
-def _sender(raw: msgspec.Raw | None) -> str:
-    """Return the namespaces of a restricted key that sent an event; "" for an unrestricted one."""
-    facet = salvage(SenderFacet, raw) if raw is not None else None
-    namespaces = facet.namespaces or () if facet is not None else (ALL,)
-    return "" if ALL in namespaces else canonical_json(sorted(namespaces))
 
 
 def _set_job_of_usages(run: RunFacts) -> None:

@@ -82,7 +82,11 @@ def add_undated(
 def fold_undated(undated: Mapping[str, UndatedEvent], naming: Naming) -> GraphDelta:
     """Return the facts of undated events at their instants."""
     events = [
-        replace(parse(event.body, received=event.received), instant=event.instant)
+        replace(
+            parse(event.body, received=event.received),
+            instant=event.instant,
+            first_received=event.instant,
+        )
         for event in undated.values()
     ]
     return fold(events, naming)

@@ -86,7 +86,7 @@ class EventAcceptor:
         parsed = event if redacted is body else None
         authorize_event(principal, redacted, self._naming, parsed)
         stored = own_facets_only(principal, redacted, self._naming, parsed)
-        stored = with_sender(principal, stored, event)
+        stored = with_sender(principal, stored)
         self._on_accepted()
         return stored if trace is None else with_trace(stored, event, trace)
 

@@ -1,31 +1,44 @@
-"""Name the sender of a run event in the event: the namespaces that its key may describe.
+"""Name the sender of an event in the event: the namespaces that its key may describe.
 
 A run id is no secret, so two teams may report the same one, by mistake or not. The fold tells them
-apart by this facet (`headwater.schema.run_senders`). It is part of the stored event, so that a
-rebuild decides as the first fold did. Events of unrestricted keys keep the facet that they have:
+apart by this field (`headwater.schema.run_senders`). It is part of the stored event, so that a
+rebuild decides as the first fold did. Events of unrestricted keys keep the field that they have:
 such a key may send the stored events of others again.
 """
 
 from __future__ import annotations
 
+import codecs
+
+import msgspec
+
 from headwater.access.events import ForeignEventError
 from headwater.access.principal import Principal
-from headwater.ingest.receive.run_facets import with_run_facet
-from headwater.schema.events import Event, replace_surrogates
-from headwater.schema.headwater_facets import SENDER_FACET
+from headwater.schema.events import SENDER_FIELD, replace_surrogates
+
+_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
-def with_sender(principal: Principal, body: bytes, event: Event) -> bytes:
-    """Return a run event with the namespaces of its sender, other events as they are.
+def with_sender(principal: Principal, body: bytes) -> bytes:
+    """Return an event of a restricted key with its namespaces, another event as it is.
 
-    `event` is parsed from the body. Raises ForeignEventError for a body that cannot be rewritten.
+    Raises ForeignEventError for a body that cannot be rewritten.
     """
-    if event.run is None or principal.writable.is_unrestricted:
+    if principal.writable.is_unrestricted:
         return body
-    facet = {"namespaces": sorted(principal.writable.patterns)}
-    named = with_run_facet(body, SENDER_FACET, facet)
-    if named is None:
-        named = with_run_facet(replace_surrogates(body), SENDER_FACET, facet)
-    if named is None:
-        raise ForeignEventError("the facets of the run cannot be read", field="run.facets")
-    return named
+    body = body.removeprefix(codecs.BOM_UTF8)
+    namespaces = msgspec.json.encode(sorted(principal.writable.patterns))
+    try:
+        event = _decoded(body)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise ForeignEventError("the event cannot be rewritten", field=SENDER_FIELD) from error
+    event[SENDER_FIELD] = msgspec.Raw(namespaces)
+    return msgspec.json.encode(event)
+
+
+def _decoded(body: bytes) -> dict[str, msgspec.Raw]:
+    try:
+        return _decoder.decode(body)
+    except msgspec.DecodeError:
+        # The parser of events reads such a body, too.
+        return _decoder.decode(replace_surrogates(body))

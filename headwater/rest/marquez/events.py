@@ -13,7 +13,7 @@ import msgspec
 from headwater.errors import EventError
 from headwater.rest.marquez import models
 from headwater.rest.operations import ArgumentError, Operation, OperationRequest
-from headwater.schema.events import parse_instant
+from headwater.schema.events import SENDER_FIELD, parse_instant
 from headwater.schema.headwater_facets import ANSWER_FACET
 from headwater.schema.urns import run_urn
 from headwater.schema.visibility import Visibility
@@ -190,6 +190,8 @@ def _visible(body: bytes, visibility: Visibility) -> dict[str, Any] | None:
         event: dict[str, Any] = json.loads(body)
     except (ValueError, RecursionError):
         return None
+    # It names all namespaces of the key that sent the event.
+    event.pop(SENDER_FIELD, None)
     if visibility.is_unrestricted:
         return event
     entities = [event[key] for key in ("job", "dataset") if isinstance(event.get(key), dict)]

@@ -42,12 +42,6 @@ class RunFacet(Facet, frozen=True):
     undated: bool | None = None
 
 
-class SenderFacet(Facet, frozen=True):
-    """`headwater_sender`: the patterns of the namespaces that the key of a run event covers."""
-
-    namespaces: list[str] | None = None
-
-
 class AssetFacet(Facet, frozen=True):
     """`headwater_asset`: where a registered asset is, as its registration names the place."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
@@ -16,50 +15,36 @@ TEAM = Principal("team", frozenset({Scope.INGEST}), Visibility(("team-b*", "s3:/
 RUN = b'{"eventTime":"2026-01-01T00:00:00Z","run":%s,"job":{"namespace":"team-b","name":"j"}}'
 
 
-def sender_of(stored: bytes) -> Any:
+def sender_of(stored: bytes) -> str:
     """Return the namespaces in the stored event, as its parser reads them."""
-    run = parse(stored, received=0).run
-    assert run is not None
-    assert run.facets is not None
-    return json.loads(bytes(run.facets["headwater_sender"]))["namespaces"]
-
-
-def named(body: bytes, principal: Principal = TEAM) -> bytes:
-    return with_sender(principal, body, parse(body, received=0))
+    return parse(stored, received=0).sender
 
 
 @pytest.mark.parametrize(
-    "run",
+    "event",
     [
-        b'{"runId":"r"}',
-        b'{"runId":"r","facets":null}',
-        b'{"runId":"r","facets":{"other":{"a":1}}}',
-        b'{"runId":"r","facets":{"headwater_sender":{"namespaces":["*"]}}}',
-        b'{"runId":"r","facets":{"headwater\\u005fsender":{"namespaces":["*"]}}}',
-        b'{"runId":"r","facets":{"headwater_sender":{},"headwater_sender":{"namespaces":["*"]}}}',
-        b'{"runId":"r","facets":{},"facets":{"headwater_sender":{"namespaces":["team-a"]}}}',
-        b'{"runId":"q"},"run":{"runId":"r","facets":{"headwater_sender":7}}',
+        RUN % b'{"runId":"r"}',
+        b'{"headwater_sender":["*"],' + (RUN % b'{"runId":"r"}')[1:],
+        (RUN % b'{"runId":"r"}')[:-1] + b',"headwater\\u005fsender":["*"]}',
+        b'{"headwater_sender":["team-a"],"headwater_sender":7,' + (RUN % b'{"runId":"r"}')[1:],
         # A lone surrogate, which the parser replaces.
-        b'{"runId":"r","facets":{"other":{"a":"\\ud800"}}}',
+        RUN % b'{"runId":"r","facets":{"other":{"a":"\\ud800"}}}',
+        b"\xef\xbb\xbf" + RUN % b'{"runId":"r"}',
+        b'{"eventTime":"2026-01-01T00:00:00Z","job":{"namespace":"team-b","name":"j"}}',
+        b'{"eventTime":"2026-01-01T00:00:00Z","dataset":{"namespace":"team-b","name":"d"}}',
     ],
 )
-def test_a_restricted_key_is_named_whatever_the_event_says(run: bytes) -> None:
-    assert sender_of(named(RUN % run)) == ["s3://lake", "team-b*"]
+def test_a_restricted_key_is_named_whatever_the_event_says(event: bytes) -> None:
+    assert sender_of(with_sender(TEAM, event)) == '["s3://lake","team-b*"]'
 
 
 def test_the_rest_of_the_event_stays() -> None:
-    event = json.loads(
-        named(b"\xef\xbb\xbf" + RUN % b'{"runId":"r","facets":{"other":{"a":1.50}}}')
-    )
-    del event["run"]["facets"]["headwater_sender"]
+    event = json.loads(with_sender(TEAM, RUN % b'{"runId":"r","facets":{"other":{"a":1.50}}}'))
+    del event["headwater_sender"]
     assert event == json.loads(RUN % b'{"runId":"r","facets":{"other":{"a":1.5}}}')
 
 
 def test_an_event_of_an_unrestricted_key_stays_as_it_is() -> None:
-    body = RUN % b'{"runId":"r","facets":{"headwater_sender":{"namespaces":["team-a"]}}}'
-    assert named(body, ANONYMOUS) is body
-
-
-def test_only_run_events_name_their_sender() -> None:
-    body = b'{"eventTime":"2026-01-01T00:00:00Z","job":{"namespace":"team-b","name":"j"}}'
-    assert named(body) is body
+    body = RUN[:-1] % b'{"runId":"r"}' + b',"headwater_sender":["team-a"]}'
+    assert with_sender(ANONYMOUS, body) is body
+    assert sender_of(body) == '["team-a"]'

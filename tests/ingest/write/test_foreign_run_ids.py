@@ -11,22 +11,25 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
+from headwater.ingest.fold.undated_events import fold_received, fold_undated
 from headwater.ingest.write.cache import WriteCache
 from headwater.ingest.write.transaction import Checkpoint, WriteRequest, write
 from headwater.lineage.node_visibility import find_hidden
 from headwater.lineage.view import GraphView
 from headwater.schema.events import parse
+from headwater.schema.facts import Span
+from headwater.schema.naming import load_naming
 from headwater.schema.urns import shared_run_id
 from headwater.schema.visibility import Visibility
 from tests.canonical import Graph, canonical, edges, empty
-from tests.event_builders import dataset, node, run_event
+from tests.event_builders import dataset, job_event, node, run_event
 from tests.run_builders import FACET, Event, ds, job, run_of, version
 
 pytestmark = pytest.mark.neo4j
 
 R = "0198c2f4-0000-7000-8000-000000000001"
 A, B, PLATFORM = ["etl", "db"], ["team-b"], ["etl", "team-b", "platform"]
-B_RUN = shared_run_id(R, '["team-b"]')
+A_RUN, B_RUN = shared_run_id(R, "=etl"), shared_run_id(R, "=team-b")
 TEAM_A, TEAM_B = Visibility(("etl", "db")), Visibility(("team-b",))
 
 
@@ -37,8 +40,7 @@ def by(
     if namespace:
         event = {**event, "job": {**event["job"], "namespace": namespace}}
     if sender is not None:
-        facets = {**event["run"]["facets"], "headwater_sender": {"namespaces": sorted(sender)}}
-        event = {**event, "run": {**event["run"], "facets": facets}}
+        event = {**event, "headwater_sender": sorted(sender)}
     return json.dumps([received, event]).encode()
 
 
@@ -101,13 +103,12 @@ def test_a_claim_before_the_run_does_not_take_its_end(database: Database) -> Non
         by(run_event(R, "START", 2), A, 10),
         by(run_event(R, "FAIL", 3, outputs=["mart"]), A, 11),
     )
-    a_run = shared_run_id(R, '["db","etl"]')
     assert runs(database) == {
         run_of(R): ("COMPLETE", {"job:team-b:x"}),
-        run_of(a_run): ("FAIL", {job("j")}),
+        run_of(A_RUN): ("FAIL", {job("j")}),
     }
     assert (job("j"), "PRODUCED", ds("mart")) in edges(database, "PRODUCED")
-    assert find_hidden(view.visible_to(TEAM_A), [run_of(R), run_of(a_run)]) == {run_of(R)}
+    assert find_hidden(view.visible_to(TEAM_A), [run_of(R), run_of(A_RUN)]) == {run_of(R)}
 
 
 def test_an_unrestricted_key_keeps_its_run_whoever_came_first(database: Database) -> None:
@@ -169,16 +170,17 @@ def test_a_parent_of_another_team_stays_a_parent(database: Database) -> None:
 
 
 def test_a_lineage_facet_gives_a_run_no_other_job(database: Database) -> None:
-    source = {"namespace": "team-b", "name": "x", "type": "JOB", "runId": R}
+    source = {"namespace": "etl", "name": "other", "type": "JOB", "runId": R}
     lineage = {"lineage": {**FACET, "inputs": [source]}}
     other = run_event("b-1", "COMPLETE", 2, job="x", outputs=[dataset("out", lineage)])
     view = graph_of(database, by(run_event(R, "START", 1), A, 10), by(other, B, 15, "team-b"))
     assert runs(database) == {
         run_of(R): ("RUNNING", {job("j")}),
-        run_of(B_RUN): ("RUNNING", {"job:team-b:x"}),
         run_of("b-1"): ("COMPLETE", {"job:team-b:x"}),
     }
     assert find_hidden(view.visible_to(TEAM_A), [run_of(R)]) == set()
+    assert node(database, run_of(R))["pipelineName"] == "j"
+    assert not {edge for edge in edges(database, "PRODUCED") if edge[0] == run_of(R)}
 
 
 def test_no_event_can_name_the_run_of_another_sender(database: Database) -> None:
@@ -213,3 +215,65 @@ def test_a_run_taken_over_keeps_none_of_its_old_edges(database: Database) -> Non
     assert edges(database, "DROPPED") == {(run_of(B_RUN), "DROPPED", ds("old"))}
     triggers = {edge for edge in edges(database, "TRIGGERS") if edge[0].startswith("run:")}
     assert triggers == {(run_of("w1"), "TRIGGERS", run_of(B_RUN))}
+
+
+@pytest.mark.parametrize("received", [5, 15])
+def test_a_job_event_takes_no_run(database: Database, received: int) -> None:
+    entries = [
+        {"type": "JOB", "namespace": "team-b", "name": "x", "runId": R, "inputs": []},
+        {"type": "JOB", "namespace": "etl", "name": "j", "runId": R, "inputs": []},
+    ]
+    declared = job_event("x", 2, facets={"lineage": {**FACET, "entries": entries}})
+    view = graph_of(
+        database,
+        by(run_event(R, "START", 1), A, 10),
+        by(declared, B, received, "team-b"),
+        by(run_event(R, "FAIL", 3, job="x"), B, 20, "team-b"),
+        by(run_event(R, "COMPLETE", 4), A, 30),
+    )
+    assert runs(database) == {
+        run_of(R): ("COMPLETE", {job("j")}),
+        run_of(B_RUN): ("FAIL", {"job:team-b:x"}),
+    }
+    assert find_hidden(view.visible_to(TEAM_A), [run_of(R)]) == set()
+
+
+def test_a_parent_facet_does_not_end_the_parent(database: Database) -> None:
+    parent = {
+        "run": {"runId": R},
+        "job": {"namespace": "etl", "name": "j"},
+        "root": {"run": {"runId": "b-root"}, "job": {"namespace": "team-b", "name": "root"}},
+    }
+    graph_of(
+        database,
+        by(run_event(R, "START", 1), A, 10),
+        by(run_event("b-root", "COMPLETE", 9, job="root"), B, 11, "team-b"),
+        by(run_event("b-1", "COMPLETE", 9, job="x", facets={"parent": parent}), B, 12, "team-b"),
+    )
+    assert runs(database)[run_of(R)] == ("RUNNING", {job("j")})
+    assert not {edge for edge in edges(database, "PART_OF") if edge[0] == run_of(R)}
+
+
+def test_a_claim_before_a_shared_key_takes_no_run(database: Database) -> None:
+    view = graph_of(
+        database,
+        by(run_event(R, "START", 1, job="sit"), B, 5, "team-b"),
+        by(run_event(R, "START", 2), PLATFORM, 10),
+        by(run_event(R, "FAIL", 3, job="sit"), B, 15, "team-b"),
+        by(run_event(R, "COMPLETE", 4), PLATFORM, 20),
+    )
+    assert runs(database) == {
+        run_of(R): ("FAIL", {"job:team-b:sit"}),
+        run_of(A_RUN): ("COMPLETE", {job("j")}),
+    }
+    assert find_hidden(view.visible_to(TEAM_A), [run_of(R), run_of(A_RUN)]) == {run_of(R)}
+
+
+def test_an_undated_claim_counts_from_its_first_receipt() -> None:
+    future = json.dumps(
+        {**run_event(R, "START", 1), "eventTime": "2099-01-01T00:00:00Z", "headwater_sender": A}
+    ).encode()
+    copies = [(parse(future, received=at), future) for at in (10, 99)]
+    delta = fold_received(copies, future_seconds=60)
+    found = fold_undated(delta.undated, load_naming()).runs[run_of(R)]
+    assert found.receipts == Span(10, 99)
