@@ -35,6 +35,10 @@ PATTERN_WAYS_MAX = 512
 # The planner of Neo4j writes `a XOR b` with both sides twice, does not look at the time meanwhile,
 # and fills the memory of the server.
 XORS_MAX = 4
+# It multiplies the alternatives of labels of one node: 14 times `A|B` take half a second to plan.
+ALTERNATIVES_MAX = 16
+# It doubles its work with each level of subqueries.
+BRACES_MAX = 8
 REPLACEMENT_CHARACTERS_MAX = 20
 _SPLIT_GROWTH = 50
 _NORMALIZE_GROWTH = 18
@@ -110,6 +114,7 @@ class Statement:
                 f"{self._word(0).upper()} returns a plan and no rows", "Send the statement itself."
             )
         self._check_xors()
+        self._check_alternatives()
         growth = factor = 1
         squared = False
         for position, token in enumerate(self.tokens):
@@ -133,6 +138,26 @@ class Statement:
         xors = [at for at in positions if self._word(at) == "xor" and self._text(at - 1) != "."]
         if len(xors) > XORS_MAX:
             raise _refused(f"there are more than {XORS_MAX} XOR", "Write `<>` between conditions.")
+
+    def _check_alternatives(self) -> None:
+        """Refuse a statement that the planner multiplies: many `|`, or deeply nested braces."""
+        positions = range(len(self.tokens))
+        # `||` joins texts.
+        alone = [at for at in positions if self._text(at) == "|" != self._text(at - 1)]
+        bars = sum(self._text(at + 1) != "|" for at in alone)
+        if bars > ALTERNATIVES_MAX:
+            raise _refused(
+                f"there are more than {ALTERNATIVES_MAX} `|`", "Split it into several statements."
+            )
+        depth = deepest = 0
+        for at in positions:
+            depth += (self._text(at) == "{") - (self._text(at) == "}")
+            deepest = max(deepest, depth)
+        if deepest > BRACES_MAX:
+            raise _refused(
+                f"braces are nested more than {BRACES_MAX} deep",
+                "Split it into several statements.",
+            )
 
     def _word(self, position: int) -> str:
         return self.tokens[position].word if 0 <= position < len(self.tokens) else ""

@@ -102,6 +102,35 @@ def test_the_planner_is_not_given_an_expression_that_it_doubles() -> None:
 
 
 @pytest.mark.parametrize(
+    "labels",
+    [
+        "&".join(f"(A{number}|B{number})" for number in range(17)),
+        "|".join(f"A{number}" for number in range(18)),
+        ":".join(f"(A{number} /* */ | `B|{number}`)" for number in range(17)),
+    ],
+)
+def test_too_many_alternatives_for_the_planner(labels: str) -> None:
+    with pytest.raises(QueryError, match=r"more than 16 `\|`"):
+        check(f"MATCH (n:{labels}) RETURN n")
+
+
+def test_alternatives_within_the_limit() -> None:
+    check(f"MATCH (n:{'&'.join(f'(A{number}|B{number})' for number in range(16))}) RETURN n")
+    check(f"RETURN {' || '.join(['n.name'] * 30)} AS text")
+
+
+@pytest.mark.parametrize("kind", ["EXISTS", "COUNT", "COLLECT"])
+def test_deeply_nested_subqueries(kind: str) -> None:
+    def nested(depth: int) -> str:
+        inner = "".join(f"{kind} {{ MATCH (n{at})-->(n{at + 1}) WHERE " for at in range(depth))
+        return f"MATCH (n0) WHERE {inner}true{' RETURN 1 }' * depth} RETURN n0"
+
+    with pytest.raises(QueryError, match="nested more than 8 deep"):
+        check(nested(9))
+    check(nested(8))
+
+
+@pytest.mark.parametrize(
     "pattern",
     [
         "(a+)+",
