@@ -15,8 +15,9 @@ from tests.faults.checker import assert_nothing_lost, scaled, seeded
 from tests.faults.history import endless
 from tests.faults.load import Load
 from tests.faults.processes import Installation, wait_for
+from tests.torture import FAULT_SCALE
 
-pytestmark = [pytest.mark.slow, pytest.mark.neo4j, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.neo4j, pytest.mark.timeout(900 * FAULT_SCALE)]
 
 DELETIONS = 3
 FOLDED_BEFORE = 40
