@@ -266,9 +266,9 @@ def merged(a: dict[K, V], b: dict[K, V], join: Callable[[V, V], V]) -> dict[K, V
         return a
     if not a:
         return b
-    merged = dict(a)
-    add_all(merged, b, join)
-    return merged
+    joined = dict(a)
+    add_all(joined, b, join)
+    return joined
 
 
 def _union(a: set[K], b: set[K]) -> set[K]:

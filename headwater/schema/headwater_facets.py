@@ -1,4 +1,5 @@
-"""OpenLineage events with Headwater's own facets: answers, sources, artifacts, details of runs.
+"""OpenLineage events with Headwater's own facets: answers, registered sources, artifacts, run
+details.
 
 OpenLineage has no facets for these. Custom facets have the prefix `headwater_`, as the
 specification asks, so that any sender of OpenLineage events can send an answer.

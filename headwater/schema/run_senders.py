@@ -81,20 +81,25 @@ def _began(run: RunFacts) -> int:
 def _members(reports: Mapping[str, RunFacts], first: str) -> set[str]:
     """Return the senders whose facts belong to the run that one of them began."""
     claimed = _claims(reports[first])
-    return {sender for sender in reports if sender == first or _takes_part(sender, claimed)}
+    return {sender for sender in reports if _takes_part(sender, claimed)}
 
 
 def _takes_part(sender: str, claimed: set[str]) -> bool:
     """Return True if facts of a sender belong to a run of jobs in the `claimed` namespaces."""
-    if sender.startswith("["):
+    if _is_reference(sender):
         return any(map(_visibility(sender).includes, claimed))
     return not sender or sender[1:] in claimed
+
+
+def _is_reference(sender: str) -> bool:
+    """Return True for the sender of a restricted key's facts in events of other runs."""
+    return sender.startswith("[")
 
 
 def _claims(run: RunFacts) -> set[str]:
     """Return the namespaces for whose jobs these facts claim a run."""
     if run.sender:
-        return set() if run.sender.startswith("[") else {run.sender[1:]}
+        return set() if _is_reference(run.sender) else {run.sender[1:]}
     return {job.namespace for job in run.jobs.values()}
 
 
@@ -108,7 +113,7 @@ def _joined(reports: Mapping[str, RunFacts], senders: Iterable[str]) -> RunFacts
     found = []
     for sender in sorted(senders):
         run = reports[sender]
-        if sender.startswith("["):
+        if _is_reference(sender):
             run = msgspec.structs.replace(run, jobs={}, named_jobs={})
         found.append(run)
     return reduce(join_reports, found)

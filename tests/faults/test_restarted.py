@@ -25,7 +25,7 @@ from tests.conftest import Neo4jServer
 from tests.faults.checker import compare, scaled
 from tests.faults.history import endless, events_of
 from tests.faults.load import Load, quantile
-from tests.faults.processes import Installation, installation, wait_for
+from tests.faults.processes import Installation, installation, slack, wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -76,7 +76,7 @@ class HalfSent:
 
     def __init__(self, port: int, body: bytes) -> None:
         self._rest = body[len(body) // 2 :]
-        self._socket = socket.create_connection(("127.0.0.1", port), timeout=60)
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=60 * slack())
         head = (
             "POST /api/v1/lineage HTTP/1.1\r\nHost: 127.0.0.1\r\n"
             f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"

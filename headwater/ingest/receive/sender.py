@@ -1,6 +1,6 @@
 """Name the sender of an event in the event: the namespaces that its key may describe.
 
-A run id is no secret, so two teams may report the same one, by mistake or not. The fold tells them
+A run id is no secret, so two teams may report the same one, by mistake or not. The fold keeps them
 apart by this field (`headwater.schema.run_senders`). It is part of the stored event, so that a
 rebuild decides as the first fold did. Events of unrestricted keys keep the field that they have:
 such a key may send the stored events of others again.

@@ -7,13 +7,18 @@ trace again. An event whose own facets name a trace stays unchanged.
 
 from __future__ import annotations
 
+import codecs
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
 from starlette.datastructures import Headers
 
-from headwater.ingest.receive.run_facets import with_run_facet
 from headwater.schema.events import Event
-from headwater.schema.headwater_facets import TRACE_FACET
+from headwater.schema.headwater_facets import PRODUCER, TRACE_FACET
 from headwater.schema.traces import baggage_datasets, header_traceparent, trace_ids_in
+
+_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class RequestTrace(msgspec.Struct, frozen=True):
@@ -42,6 +47,24 @@ def with_trace(body: bytes, event: Event, trace: RequestTrace) -> bytes:
     traceparent = None if trace_ids_in(event.run.facets) else trace.traceparent
     if traceparent is None and not trace.datasets:
         return body
-    fields = {"traceparent": traceparent, "datasets": trace.datasets}
-    # A body that only a lenient parser reads stays unchanged.
-    return with_run_facet(body, TRACE_FACET, fields) or body
+    return _with_run_facet(body, {"traceparent": traceparent, "datasets": trace.datasets})
+
+
+def _with_run_facet(body: bytes, fields: Mapping[str, Any]) -> bytes:
+    """Return the event with the facet; a body that only a lenient parser reads stays unchanged."""
+    facet = {
+        "_producer": PRODUCER,
+        "_schemaURL": f"{PRODUCER}/facets/{TRACE_FACET}.json",
+        **{name: value for name, value in fields.items() if value},
+    }
+    try:
+        event = _decoder.decode(body.removeprefix(codecs.BOM_UTF8))
+        run = _decoder.decode(event["run"])
+        present = bytes(run.get("facets", b"null"))
+        facets = _decoder.decode(present) if present != b"null" else {}
+        facets[TRACE_FACET] = msgspec.Raw(msgspec.json.encode(facet))
+        run["facets"] = msgspec.Raw(msgspec.json.encode(facets))
+        event["run"] = msgspec.Raw(msgspec.json.encode(run))
+        return msgspec.json.encode(event)
+    except (msgspec.MsgspecError, UnicodeError, KeyError, RecursionError):
+        return body

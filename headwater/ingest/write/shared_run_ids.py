@@ -38,7 +38,7 @@ def add_further_runs(context: WriteContext) -> None:
             # Without the old facts of a run whose dataset was joined or split.
             old = None if further in runs else before.get(further)
             if further not in now:
-                runs[further] = (old, RunFacts(run.run_id))
+                runs[further] = (old, RunFacts(before[further].run_id))
                 context.removed_runs.add(further)
             elif further in runs or old != now[further]:
                 runs[further] = (old, now[further])
@@ -52,6 +52,6 @@ def remove_runs(context: WriteContext) -> None:
     if not context.removed_runs:
         return
     for urn in context.removed_runs:
-        context.cache.run_views.pop(urn, None)
+        context.cache.run_views.take(urn)
     urns = sorted(context.removed_runs)
     context.transaction.run("write/runs/delete_runs", urns=urns)

@@ -12,17 +12,17 @@ import pytest
 from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
 from headwater.ingest.fold.undated_events import fold_received, fold_undated
-from headwater.ingest.write.cache import WriteCache
-from headwater.ingest.write.transaction import Checkpoint, WriteRequest, write
 from headwater.lineage.node_visibility import find_hidden
 from headwater.lineage.view import GraphView
+from headwater.schema.delta import GraphDelta
 from headwater.schema.events import parse
 from headwater.schema.facts import Span
 from headwater.schema.naming import load_naming
 from headwater.schema.urns import shared_run_id
 from headwater.schema.visibility import Visibility
-from tests.canonical import Graph, canonical, edges, empty
+from tests.canonical import edges
 from tests.event_builders import dataset, job_event, node, run_event
+from tests.graph_of_batches import graph_of
 from tests.run_builders import FACET, Event, ds, job, run_of, version
 
 pytestmark = pytest.mark.neo4j
@@ -44,28 +44,19 @@ def by(
     return json.dumps([received, event]).encode()
 
 
-def graph_of(database: Database, *events: bytes) -> GraphView:
+def written(database: Database, *events: bytes) -> GraphView:
     """Write events in one batch, one by one, and in reverse: the graph must be the same."""
     found = [
-        _written(database, batches)
+        graph_of(database, _fold, batches)
         for batches in ([list(events)], [[one] for one in events], [[one] for one in events[::-1]])
     ]
     assert found[1:] == found[:1] * 2
     return GraphView(database)
 
 
-def _written(database: Database, batches: list[list[bytes]]) -> Graph:
-    empty(database)
-    before, cache = Checkpoint(), WriteCache()
-    for batch in batches:
-        parsed = []
-        for one in batch:
-            received, event = json.loads(one)
-            parsed.append(parse(json.dumps(event).encode(), received=received))
-        after = Checkpoint(before.position + len(batch), before.folded + len(batch), 0)
-        request = WriteRequest(fold(parsed), spool="s", holder="test", before=before, after=after)
-        before = write(database, request, cache=cache)
-    return canonical(database)
+def _fold(bodies: list[bytes]) -> GraphDelta:
+    received = map(json.loads, bodies)
+    return fold(parse(json.dumps(event).encode(), received=at) for at, event in received)
 
 
 def runs(database: Database) -> dict[str, tuple[str, set[str]]]:
@@ -78,7 +69,7 @@ def runs(database: Database) -> dict[str, tuple[str, set[str]]]:
 
 
 def test_an_end_by_another_team_is_a_run_of_its_own(database: Database) -> None:
-    view = graph_of(
+    view = written(
         database,
         by(run_event(R, "START", 1), A, 10),
         by(run_event(R, "FAIL", 2, job="x", outputs=["stolen"]), B, 11, "team-b"),
@@ -97,7 +88,7 @@ def test_an_end_by_another_team_is_a_run_of_its_own(database: Database) -> None:
 
 def test_a_claim_before_the_run_does_not_take_its_end(database: Database) -> None:
     # Team B computed the id. Both runs are there, each whole, and each team sees its own.
-    view = graph_of(
+    view = written(
         database,
         by(run_event(R, "COMPLETE", 1, job="x"), B, 5, "team-b"),
         by(run_event(R, "START", 2), A, 10),
@@ -111,8 +102,8 @@ def test_a_claim_before_the_run_does_not_take_its_end(database: Database) -> Non
     assert find_hidden(view.visible_to(TEAM_A), [run_of(R), run_of(A_RUN)]) == {run_of(R)}
 
 
-def test_an_unrestricted_key_keeps_its_run_whoever_came_first(database: Database) -> None:
-    graph_of(
+def test_an_unrestricted_key_keeps_its_run_after_an_earlier_claim(database: Database) -> None:
+    written(
         database,
         by(run_event(R, "COMPLETE", 1, job="x", inputs=["raw"]), B, 5, "team-b"),
         by(run_event(R, "START", 2), None, 10),
@@ -126,7 +117,7 @@ def test_an_unrestricted_key_keeps_its_run_whoever_came_first(database: Database
 
 
 def test_keys_that_cover_the_namespace_of_the_job_share_the_run(database: Database) -> None:
-    graph_of(
+    written(
         database,
         by(run_event(R, "START", 1), A, 10),
         by(run_event(R, "COMPLETE", 2, outputs=["mart"]), PLATFORM, 11),
@@ -139,7 +130,7 @@ def test_keys_that_cover_the_namespace_of_the_job_share_the_run(database: Databa
 @pytest.mark.parametrize("received", [5, 15])
 def test_a_parent_facet_gives_a_run_no_other_job(database: Database, received: int) -> None:
     parent = {"run": {"runId": R}, "job": {"namespace": "team-b", "name": "boss"}}
-    view = graph_of(
+    view = written(
         database,
         by(run_event(R, "START", 1), A, 10),
         by(
@@ -157,7 +148,7 @@ def test_a_parent_facet_gives_a_run_no_other_job(database: Database, received: i
 def test_a_parent_of_another_team_stays_a_parent(database: Database) -> None:
     parent = {"run": {"runId": R}, "job": {"namespace": "etl", "name": "j"}}
     child = run_event("child", "START", 2, job="x", facets={"parent": parent})
-    graph_of(
+    written(
         database,
         by(child, B, 9, "team-b"),
         by(run_event(R, "START", 1), A, 10),
@@ -173,7 +164,7 @@ def test_a_lineage_facet_gives_a_run_no_other_job(database: Database) -> None:
     source = {"namespace": "etl", "name": "other", "type": "JOB", "runId": R}
     lineage = {"lineage": {**FACET, "inputs": [source]}}
     other = run_event("b-1", "COMPLETE", 2, job="x", outputs=[dataset("out", lineage)])
-    view = graph_of(database, by(run_event(R, "START", 1), A, 10), by(other, B, 15, "team-b"))
+    view = written(database, by(run_event(R, "START", 1), A, 10), by(other, B, 15, "team-b"))
     assert runs(database) == {
         run_of(R): ("RUNNING", {job("j")}),
         run_of("b-1"): ("COMPLETE", {"job:team-b:x"}),
@@ -184,7 +175,7 @@ def test_a_lineage_facet_gives_a_run_no_other_job(database: Database) -> None:
 
 
 def test_no_event_can_name_the_run_of_another_sender(database: Database) -> None:
-    graph_of(
+    written(
         database,
         by(run_event(R, "START", 1), A, 10),
         by(run_event(R, "FAIL", 2, job="x"), B, 11, "team-b"),
@@ -200,7 +191,7 @@ def test_no_event_can_name_the_run_of_another_sender(database: Database) -> None
 def test_a_run_taken_over_keeps_none_of_its_old_edges(database: Database) -> None:
     upstream = {"upstream": [{"job": {"namespace": "team-b", "name": "w"}, "run": {"runId": "w1"}}]}
     dropped = dataset("old", {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}})
-    graph_of(
+    written(
         database,
         by(
             run_event(
@@ -224,7 +215,7 @@ def test_a_job_event_takes_no_run(database: Database, received: int) -> None:
         {"type": "JOB", "namespace": "etl", "name": "j", "runId": R, "inputs": []},
     ]
     declared = job_event("x", 2, facets={"lineage": {**FACET, "entries": entries}})
-    view = graph_of(
+    view = written(
         database,
         by(run_event(R, "START", 1), A, 10),
         by(declared, B, received, "team-b"),
@@ -244,7 +235,7 @@ def test_a_parent_facet_does_not_end_the_parent(database: Database) -> None:
         "job": {"namespace": "etl", "name": "j"},
         "root": {"run": {"runId": "b-root"}, "job": {"namespace": "team-b", "name": "root"}},
     }
-    graph_of(
+    written(
         database,
         by(run_event(R, "START", 1), A, 10),
         by(run_event("b-root", "COMPLETE", 9, job="root"), B, 11, "team-b"),
@@ -255,7 +246,7 @@ def test_a_parent_facet_does_not_end_the_parent(database: Database) -> None:
 
 
 def test_a_claim_before_a_shared_key_takes_no_run(database: Database) -> None:
-    view = graph_of(
+    view = written(
         database,
         by(run_event(R, "START", 1, job="sit"), B, 5, "team-b"),
         by(run_event(R, "START", 2), PLATFORM, 10),
