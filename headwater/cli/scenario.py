@@ -172,7 +172,8 @@ def running_stack(
     Yields the stack, the target of stories, and a folder for their files.
     """
     from headwater.cli.demo import empty_home
-    from headwater.cli.stack import Stack, interrupt_on_signals
+    from headwater.cli.stack import Stack
+    from headwater.local.signals import interrupt_on_signals
     from headwater.scenarios.inbox import open_inbox
     from headwater.scenarios.stage import Target
 

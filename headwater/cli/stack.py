@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import ssl
 import subprocess
 import sys
@@ -22,7 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import IO
 
 from rich.console import Console
@@ -41,6 +40,12 @@ from headwater.local.neo4j import LocalNeo4j, Running
 from headwater.local.neo4j_settings import sizes_of_heap
 from headwater.local.ports import free_port, require_free_port
 from headwater.local.progress import show_jars
+from headwater.local.signals import (
+    delayed_signals,
+    ignore_signals,
+    interrupt_on_signals,
+    restore_signals,
+)
 from headwater.local.startup import StartupWatch
 from headwater.settings import Settings
 
@@ -52,31 +57,28 @@ PROBE_SECONDS_MAX = 15.0
 END_SECONDS_MAX = 8.0
 RESTART_SECONDS = 1.0
 LOCK_SECONDS_MAX = 2.0
-# Ctrl-C, an orchestrator, a closed terminal.
-_ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
 def local_neo4j(
     settings: Settings, bolt_port: int, *, read_only: bool = False
 ) -> Iterator[tuple[LocalNeo4j, Running]]:
-    """Run the home's local Neo4j, fetching its jars first if needed; end it on exit if it was
-    started here.
+    """Run the home's local Neo4j, fetching its jars first if needed; end it on exit, also after a
+    signal, if it was started here.
     """
-    with show_jars() as progress:
-        cache = settings.cache_path if settings.cache else None
-        server = LocalNeo4j(
-            settings.home_path,
-            bolt_port,
-            sizes=sizes_of_heap(settings.neo4j_heap_mb, read_only=read_only),
-            cache=cache,
-            progress=progress,
-        )
-        running = server.start()
-    try:
+    interrupt_on_signals()
+    with ExitStack() as ends:
+        with show_jars() as progress:
+            server = LocalNeo4j(
+                settings.home_path,
+                bolt_port,
+                sizes=sizes_of_heap(settings.neo4j_heap_mb, read_only=read_only),
+                cache=settings.cache_path if settings.cache else None,
+                progress=progress,
+            )
+            ends.callback(server.__exit__, None, None, None)
+            running = server.start()
         yield server, running
-    finally:
-        server.__exit__(None, None, None)
 
 
 class Stack:
@@ -265,7 +267,7 @@ class Stack:
     def _spawn(self, name: str) -> None:
         log = self._log(name)
         log.touch(mode=0o600)
-        with log.open("ab") as output:
+        with log.open("ab") as output, delayed_signals():
             self._processes[name] = subprocess.Popen(
                 [sys.executable, "-m", "headwater.cli.supervised", name, str(log)],
                 env=self._environment,
@@ -279,15 +281,16 @@ class Stack:
     def _start_guard(self) -> None:
         """Start the process that ends Neo4j if this one is killed."""
         home, own = str(self._settings.home_path), str(os.getpid())
-        guard = subprocess.Popen(
-            [sys.executable, "-m", "headwater.cli.supervised", GUARD, home, own],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        self._resources.callback(guard.wait)
-        self._resources.callback(guard.kill)
+        with delayed_signals():
+            guard = subprocess.Popen(
+                [sys.executable, "-m", "headwater.cli.supervised", GUARD, home, own],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+            self._resources.callback(guard.wait)
+            self._resources.callback(guard.kill)
 
     def _wait_for_api(self) -> None:
         """Wait until the API accepts events."""
@@ -345,8 +348,7 @@ class Stack:
         if self._ending:
             return
         self._ending = True
-        for number in _ENDINGS:
-            signal.signal(number, signal.SIG_IGN)
+        ignore_signals()
         for process in self._processes.values():
             process.terminate()
         deadline = time.monotonic() + END_SECONDS_MAX
@@ -357,24 +359,7 @@ class Stack:
                 process.kill()
                 process.wait()
         self._resources.close()
-        for number in _ENDINGS:
-            signal.signal(
-                number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
-            )
-
-
-def interrupt_on_signals() -> None:
-    """Raise KeyboardInterrupt, once, at each signal that ends a process."""
-    # Background jobs of a shell may inherit an ignored SIGINT.
-    for number in _ENDINGS:
-        signal.signal(number, _interrupt)
-
-
-def _interrupt(_: int, __: FrameType | None) -> None:
-    # Only once: a second Ctrl-C during the end must not leave a process behind.
-    for number in _ENDINGS:
-        signal.signal(number, signal.SIG_IGN)
-    raise KeyboardInterrupt
+        restore_signals()
 
 
 @contextmanager

@@ -29,6 +29,7 @@ from headwater.local.jars import Progress, classpath, ensure_jars, read_lock
 from headwater.local.java import Java
 from headwater.local.managed_server import ManagedServer
 from headwater.local.ports import HOST, free_ports
+from headwater.local.signals import delayed_signals
 from headwater.local.startup import START_SECONDS_MAX, StartupWatch
 
 STALL_SECONDS = 60.0
@@ -126,7 +127,6 @@ class LocalKafka(ManagedServer[RunningKafka]):
                     )
                 self._terminate(broker_record.pid, STOP_SECONDS_MAX)
             broker = self._start_new(broker_record)
-            self._is_own = True
             return RunningKafka(f"{HOST}:{broker.port}", broker.pid, reused=False)
 
     def stop(self) -> None:
@@ -167,20 +167,24 @@ class LocalKafka(ManagedServer[RunningKafka]):
         environ = {**os.environ, "CLASSPATH": classpath(folder, lock)}
         if not (self.home.folder / "data" / "meta.properties").exists():
             self._format([*command, "kafka.tools.StorageTool", "format"], environ, properties)
-        pid = process.start_detached(
-            [*command, "kafka.Kafka", str(properties)],
-            environ,
-            self.home.folder / "logs" / "kafka.out",
-            self.home.jvm_log,
-        )
-        broker = Broker(pid, port, controller_port)
+        pid = 0
         try:
+            with delayed_signals():
+                pid = process.start_detached(
+                    [*command, "kafka.Kafka", str(properties)],
+                    environ,
+                    self.home.folder / "logs" / "kafka.out",
+                    self.home.jvm_log,
+                )
+            broker = Broker(pid, port, controller_port)
             write_private(self._file, json.dumps(asdict(broker)))
             self._wait_until_ready(broker)
         except BaseException:
             # Also after Ctrl-C: leave no process that is not a broker.
-            self._terminate(pid, STOP_SECONDS_MAX)
+            if pid:
+                self._terminate(pid, STOP_SECONDS_MAX)
             raise
+        self._is_own = True
         return broker
 
     def _format(self, command: list[str], environ: dict[str, str], properties: Path) -> None:

@@ -42,6 +42,7 @@ from headwater.local.ports import (
     port_taken,
     require_free_port,
 )
+from headwater.local.signals import delayed_signals
 from headwater.local.startup import START_SECONDS_MAX, StartupWatch
 
 USER = "neo4j"
@@ -176,9 +177,7 @@ class LocalNeo4j(ManagedServer[Running]):
                 return self._running(running, reused=True)
             self.home.refuse_foreign_server()
             require_free_port(self.bolt_port, _PORT_OPTION)
-            started = self._start_new()
-            self._is_own = True
-            return self._running(started, reused=False)
+            return self._running(self._start_new(), reused=False)
 
     def stop(self) -> None:
         """End the server of this home in order, whichever process started it.
@@ -281,21 +280,25 @@ class LocalNeo4j(ManagedServer[Running]):
             *_JVM_OPTIONS,
             self._mark.strip(),
         ]
-        pid = process.start_detached(
-            [*command, MAIN_CLASS, "--enable-auth", "0"],
-            {**os.environ, "CLASSPATH": f"{pyspark_jar('py4j-*.jar')}:{classpath(folder)}"},
-            self.home.gateway_out,
-            self.home.jvm_log,
-        )
+        pid = 0
         try:
+            with delayed_signals():
+                pid = process.start_detached(
+                    [*command, MAIN_CLASS, "--enable-auth", "0"],
+                    {**os.environ, "CLASSPATH": f"{pyspark_jar('py4j-*.jar')}:{classpath(folder)}"},
+                    self.home.gateway_out,
+                    self.home.jvm_log,
+                )
             self.home.save_server(Server(pid, owner=self._owner))
             server = self._boot(pid)
             self.home.save_server(server)
         except BaseException:
             # Also after Ctrl-C: leave no process that is not a server.
-            self._terminate(pid, KILL_SECONDS_MAX)
+            if pid:
+                self._terminate(pid, KILL_SECONDS_MAX)
             self.home.clear_server()
             raise
+        self._is_own = True
         return server
 
     def _boot(self, pid: int) -> Server:

@@ -11,12 +11,13 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from headwater.errors import ServerError
 from headwater.local.ports import HOST, free_port
+from headwater.local.signals import delayed_signals
 from headwater.local.startup import StartupWatch
 from headwater.scenarios.receiver import receiving
 
@@ -83,32 +84,35 @@ def _alertmanager(folder: Path) -> Iterator[str]:
     port = free_port()
     config, log = folder / "alertmanager.yml", folder / "alertmanager.log"
     config.write_text(_CONFIG, encoding="utf-8")
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [
-                _PROGRAM,
-                f"--config.file={config}",
-                f"--storage.path={folder / 'alertmanager'}",
-                f"--web.listen-address={HOST}:{port}",
-                "--cluster.listen-address=",
-            ],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            # A Ctrl-C in the terminal reaches this process only; it ends the other.
-            start_new_session=True,
-        )
-    try:
+    with ExitStack() as ends:
+        with log.open("wb") as output, delayed_signals():
+            process = subprocess.Popen(
+                [
+                    _PROGRAM,
+                    f"--config.file={config}",
+                    f"--storage.path={folder / 'alertmanager'}",
+                    f"--web.listen-address={HOST}:{port}",
+                    "--cluster.listen-address=",
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                # A Ctrl-C in the terminal reaches this process only; it ends the other.
+                start_new_session=True,
+            )
+            ends.callback(_end, process)
         address = f"http://{HOST}:{port}"
         _wait_ready(process, f"{address}/-/ready", log)
         yield address
-    finally:
-        process.terminate()
-        try:
-            process.wait(_END_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _wait_ready(process: subprocess.Popen[bytes], address: str, log: Path) -> None:

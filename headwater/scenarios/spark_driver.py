@@ -17,6 +17,7 @@ from typing import Any
 
 from headwater.errors import ServerError
 from headwater.local.java import find_java
+from headwater.local.signals import delayed_signals
 
 DONE = "headwater: application done"
 _PROGRAM = "headwater.scenarios.spark_program"
@@ -44,7 +45,6 @@ class SparkDriver:
     def run(self, application: dict[str, Any]) -> bool:
         """Run an application. Return True if it succeeded."""
         process = self._process or self._start()
-        self._process = process
         if process.stdin is None or process.stdout is None:
             raise ServerError("the Spark driver has no pipes", hint=f"Read {self._log}.")
         ended = False
@@ -101,8 +101,8 @@ class SparkDriver:
             "SPARK_LOCAL_IP": "127.0.0.1",
         }
         self._folder.mkdir(parents=True, exist_ok=True)
-        with self._log.open("ab") as log:
-            return subprocess.Popen(
+        with self._log.open("ab") as log, delayed_signals():
+            self._process = subprocess.Popen(
                 [sys.executable, "-m", _PROGRAM, *self._arguments],
                 cwd=self._folder,
                 env=environment,
@@ -113,3 +113,4 @@ class SparkDriver:
                 # A Ctrl-C in the terminal reaches the story only; it ends the driver.
                 start_new_session=True,
             )
+        return self._process
