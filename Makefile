@@ -6,6 +6,9 @@ MAKEFLAGS += --no-print-directory
 # The tests start many processes. Without compiled files, each compiles all its modules, for seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
+# The servers of fault tests live for seconds, which do not repay the second compiler of Java.
+short_lived := JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1
+
 # The first Python that is new enough. PYTHON=... names another one.
 PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
   "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$python"; break; }; done)
@@ -59,7 +62,7 @@ demo: setup-demo ## Run a real Spark pipeline, trace its answer, show its failur
 test: setup ## Run all tests but the longest, against a real Neo4j and a real Spark (or some: PYTEST='tests/schema -x').
 	@if [ -n "$(PYTEST)" ]; then exec $(bin) pytest $(PYTEST); fi; \
 	  $(together) $(addprefix --ignore=,$(faults)) \
-	  && $(together) $(faults) --ignore=$(alone) \
+	  && $(short_lived) $(together) $(faults) --ignore=$(alone) \
 	  && $(bin) pytest --durations $(DURATIONS) $(alone)
 
 test-fast: setup ## Run the tests that need no server, in about a minute.
