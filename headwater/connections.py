@@ -173,6 +173,9 @@ class BoundedProtocol(HttpToolsProtocol):
         # When the server began to wait for headers or a body; None while it waits for neither.
         self._waits_since: float | None = None
         self._has_headers = False
+        # Header fields behind the body of a request are trailers.
+        self._is_behind_headers = False
+        # Received for the headers; behind them, since the last piece of the body.
         self._head_bytes = 0
         self._body_bytes = 0
         # Since when bytes are ready that the client has not read, as the sweeps find it.
@@ -219,18 +222,29 @@ class BoundedProtocol(HttpToolsProtocol):
             self._wait_for_headers()
         self._head_bytes += len(data)
         super().data_received(data)
-        if self._head_bytes > HEADER_BYTES_MAX and self in self._pool.waiting:
+        if self._head_bytes > HEADER_BYTES_MAX and self._waits_since is not None:
             self.end(_HEADERS_TOO_LARGE)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self._is_behind_headers = False
         # With TLS and a client's certificate; the handshake has verified it.
         if self.transport.get_extra_info("peercert"):
             cast("dict[str, Any]", self.scope)[CLIENT_CERTIFICATE] = True
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Note a header, and drop a trailer: a proxy may have checked the headers alone.
+
+        RFC 9110, section 6.5.1, forbids to merge the two.
+        """
+        if not self._is_behind_headers:
+            super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
+        self._is_behind_headers = True
         self._pool.waiting.pop(self, None)
-        self._waits_since, self._has_headers, self._body_bytes = self.loop.time(), True, 0
+        self._waits_since, self._has_headers = self.loop.time(), True
+        self._head_bytes = self._body_bytes = 0
         app = self.app
         size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
         if size > HEADER_BYTES_MAX:
@@ -244,6 +258,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         self._body_bytes += len(body)
+        self._head_bytes = 0
         super().on_body(body)
 
     def on_message_complete(self) -> None:

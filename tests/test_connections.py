@@ -104,6 +104,10 @@ def served(protocol: Callable[..., asyncio.Protocol], loop: str = "auto") -> Ite
         except BodyError as error:
             return error_response(error)
 
+    async def late(request: Request) -> Response:
+        await request.body()
+        return PlainTextResponse(request.headers.get("x-late", "none"))
+
     async def large(_: Request) -> Response:
         return Response(bytes(LARGE_BYTES))
 
@@ -114,7 +118,12 @@ def served(protocol: Callable[..., asyncio.Protocol], loop: str = "auto") -> Ite
 
     routes = [Route(path, echo, methods=["GET", "POST"]) for path in ("/", "/healthz")]
     app = Starlette(
-        routes=[*routes, Route("/large", large), WebSocketRoute("/greet", greet)],
+        routes=[
+            *routes,
+            Route("/large", large),
+            Route("/late", late, methods=["POST"]),
+            WebSocketRoute("/greet", greet),
+        ],
         middleware=[Middleware(BodyMemory, bytes_max=MEMORY)],
     )
     config = uvicorn.Config(
@@ -204,6 +213,28 @@ def test_slow_headers_get_408_although_bytes_keep_coming(port: int) -> None:
             except TimeoutError:
                 continue
     assert received.startswith(b"HTTP/1.1 408")
+
+
+CHUNKED = b"POST /late HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n%s\r\n1\r\nx\r\n0\r\n"
+
+
+def test_trailers_are_no_headers(port: int) -> None:
+    sent = [CHUNKED % b"" + b"X-Late: trailer\r\n\r\n", CHUNKED % b"X-Late: header\r\n" + b"\r\n"]
+    end = b"POST /late HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+    with closing(opened(port, b"".join([*sent, end]))) as client:
+        bodies = [one.rpartition(b"\r\n\r\n")[2] for one in answer(client).split(b"HTTP/1.1 ")[1:]]
+    assert bodies == [b"none", b"header", b"none"]
+
+
+@pytest.mark.parametrize("more", [b"X: ", b"1;x=", b"0\r\nX: "], ids=["head", "chunk", "trailer"])
+def test_what_is_no_body_is_bounded(port: int, more: bytes) -> None:
+    begun = b"" if more == b"X: " else b"Transfer-Encoding: chunked\r\n\r\n"
+    sent = b"POST / HTTP/1.1\r\nHost: a\r\n" + begun + more
+    with closing(opened(port, sent)) as client, suppress(OSError):
+        for _ in range(100):
+            client.sendall(b"x" * 65_536)
+        pytest.fail("the server reads on")
+    assert status(port, request()) == 200
 
 
 @pytest.mark.usefixtures("short_bounds")

@@ -54,10 +54,6 @@ class GraphView:
     ) -> list[Row]:
         """Return the rows of a catalog query, whatever the visibility.
 
-        A limit of `READ_SECONDS_MAX` or more is extended by `planning_seconds`.
-
         Raises UnavailableError or QueryError, as `Database.read` does.
         """
-        if seconds >= READ_SECONDS_MAX:
-            seconds += self.planning_seconds
         return self.database.read(name, seconds=seconds, **parameters)

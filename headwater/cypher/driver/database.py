@@ -203,7 +203,8 @@ class Database:
 
         Args:
             name: The query, for example `read/nodes/properties`.
-            seconds: The time after which Neo4j ends the transaction.
+            seconds: The time after which Neo4j ends the transaction. A limit of `READ_SECONDS_MAX`
+                or more is extended by `planning_seconds`.
             **parameters: The parameters of the query.
 
         Returns:
@@ -214,6 +215,8 @@ class Database:
             UnavailableError: Neo4j is away, or the time was up.
             QueryError: The query or a parameter is wrong.
         """
+        if seconds >= READ_SECONDS_MAX:
+            seconds += self.planning_seconds
         began = time.monotonic()
         rows = self.ask(find_query(name).text, parameters, seconds=seconds)
         self._on_query(name, time.monotonic() - began)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing
+from typing import Any
 
 import pytest
 
-from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.database import READ_SECONDS_MAX, Database, Row
 from headwater.errors import QueryError, UnavailableError
 from tests.conftest import Neo4jServer
 
@@ -90,3 +92,30 @@ def test_a_missing_database_is_no_fault_of_the_query(neo4j_server: Neo4jServer) 
     with closing(missing), pytest.raises(UnavailableError, match="nowhere") as refusal:
         missing.ask("RETURN 1", {})
     assert "HEADWATER_NEO4J_DATABASE" in refusal.value.hint
+
+
+class LimitsOfAsk(Database):
+    """A database that notes the time limits under which it asks."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.limits: list[float] = []
+
+    def ask(
+        self, text: str, parameters: Mapping[str, Any], *, seconds: float = READ_SECONDS_MAX
+    ) -> list[Row]:
+        self.limits.append(seconds)
+        return super().ask(text, parameters, seconds=seconds)
+
+
+def test_a_catalog_query_may_be_planned_unless_its_caller_is_in_a_hurry(
+    neo4j_server: Neo4jServer,
+) -> None:
+    one = neo4j_server
+    with closing(LimitsOfAsk(one.uri, one.user, one.password, planning_seconds=50.0)) as database:
+        database.read("read/state/clock")
+        database.read("read/state/clock", seconds=READ_SECONDS_MAX)
+        database.read("read/state/clock", seconds=3.0)
+        database.planning_seconds = 0.0
+        database.read("read/state/clock")
+    assert database.limits == [60.0, 60.0, 3.0, 10.0]

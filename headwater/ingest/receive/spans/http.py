@@ -43,13 +43,14 @@ def span_routes(acceptor: EventAcceptor) -> list[Route]:
             body = await read_body(request, BYTES_MAX)
             size = len(body)
             spans = await acceptor.run_in_thread(size, decode_spans, body, content_type)
-            accepted = _Accepted(acceptor, principal_of(request), sent)
+            principal = principal_of(request)
+            accepted = _Accepted(acceptor, principal, sent)
             grouped = await acceptor.run_in_thread(size, group_spans, spans)
             await acceptor.run_in_thread(size, accepted.accept, *grouped)
             if accepted.bodies:
                 await acceptor.append(accepted.bodies)
             for service, news in accepted.news:
-                sent.add(service, news)
+                sent.add(principal.writable, service, news)
             answer = encode_response(content_type, accepted.rejected, accepted.message)
         except ClientDisconnect:
             return Response(status_code=400)
@@ -78,7 +79,7 @@ class _Accepted:
         if malformed:
             self._reject(malformed, "a span needs a resource with service.name, and valid times")
         for service, activity in activities.items():
-            news = self._sent.news(service, activity)
+            news = self._sent.news(self._principal.writable, service, activity)
             if news is None:
                 continue
             body = msgspec.json.encode(service_event(service, news))

@@ -22,6 +22,7 @@ from headwater.ingest.receive.spans.otlp import Span
 from headwater.schema.facts import TRACE_IDS_MAX
 from headwater.schema.headwater_facets import PRODUCER, RUN_FACET, TRACE_FACET
 from headwater.schema.traces import valid_trace_id
+from headwater.schema.visibility import Visibility
 
 VERSION_CHARACTERS_MAX = 200
 _HOUR = 3_600 * 10**9
@@ -98,16 +99,21 @@ def _version(span: Span) -> tuple[int, str]:
 
 
 class SentActivities:
-    """What was already sent of the newest hours of services. Threads may share it."""
+    """What was already sent of the newest hours of services. Threads may share it.
+
+    Each sender has its own: the answer to a sender says nothing about what others have sent.
+    """
 
     def __init__(self) -> None:
-        self._sent: OrderedDict[ServiceHour, Activity] = OrderedDict()
+        self._sent: OrderedDict[tuple[Visibility, ServiceHour], Activity] = OrderedDict()
         self._lock = Lock()
 
-    def news(self, service: ServiceHour, activity: Activity) -> Activity | None:
-        """Return the part of an activity that was not sent; None if all was."""
+    def news(self, sender: Visibility, service: ServiceHour, activity: Activity) -> Activity | None:
+        """Return the part of an activity that senders for these namespaces have not sent; None if
+        they have sent all of it.
+        """
         with self._lock:
-            sent = self._sent.get(service) or Activity(set(), set())
+            sent = self._sent.get((sender, service)) or Activity(set(), set())
             room = max(TRACE_IDS_MAX - len(sent.traces), 0)
             uses, traces = activity.uses - sent.uses, sorted(activity.traces - sent.traces)[:room]
         is_new_version = activity.version > sent.version and activity.version[1] != sent.version[1]
@@ -115,11 +121,12 @@ class SentActivities:
             return None
         return Activity(uses, set(traces), activity.last, activity.spans, activity.version)
 
-    def add(self, service: ServiceHour, news: Activity) -> None:
+    def add(self, sender: Visibility, service: ServiceHour, news: Activity) -> None:
         """Record that the news were accepted."""
+        key = sender, service
         with self._lock:
-            sent = self._sent.setdefault(service, Activity(set(), set()))
-            self._sent.move_to_end(service)
+            sent = self._sent.setdefault(key, Activity(set(), set()))
+            self._sent.move_to_end(key)
             sent.uses |= news.uses
             sent.traces |= news.traces
             sent.version = max(sent.version, news.version)

@@ -8,6 +8,7 @@ from headwater.ingest.receive.spans.service_events import (
     group_spans,
     service_event,
 )
+from headwater.schema.visibility import UNRESTRICTED, Visibility
 
 HOUR = 3_600 * 10**9
 START = 490_896 * HOUR  # 2026-01-01T00:00:00Z
@@ -37,17 +38,26 @@ def test_hours_and_services_are_apart_and_repetitions_are_one() -> None:
 def test_only_news_are_sent() -> None:
     sent = SentActivities()
     [(service, activity)] = group_spans([span(START)])[0].items()
-    assert sent.news(service, activity) == activity
-    sent.add(service, activity)
-    assert sent.news(service, activity) is None
+    assert sent.news(UNRESTRICTED, service, activity) == activity
+    sent.add(UNRESTRICTED, service, activity)
+    assert sent.news(UNRESTRICTED, service, activity) is None
     [(_, more)] = group_spans([span(START), span(START, "dataset:db:new", trace=2)])[0].items()
-    news = sent.news(service, more)
+    news = sent.news(UNRESTRICTED, service, more)
     assert news is not None
     assert ([use.name for use in news.uses], news.traces) == (["new"], {f"{2:032x}"})
     [(_, many)] = group_spans([span(START, trace=trace) for trace in range(1, 100)])[0].items()
-    news = sent.news(service, many)
+    news = sent.news(UNRESTRICTED, service, many)
     assert news is not None
     assert len(news.traces) == 19
+
+
+def test_what_one_sender_has_sent_is_news_of_another() -> None:
+    sent, other = SentActivities(), Visibility(("shop",))
+    [(service, activity)] = group_spans([span(START)])[0].items()
+    sent.add(UNRESTRICTED, service, activity)
+    assert sent.news(other, service, activity) == activity
+    sent.add(other, service, activity)
+    assert sent.news(other, service, activity) is None
 
 
 def test_the_event_of_an_hour_ends_in_it() -> None:
@@ -68,12 +78,12 @@ def test_the_version_of_a_service_is_that_of_its_newest_span() -> None:
         0
     ].items()
     assert service_event(service, activity)["run"]["facets"]["headwater_run"]["version"] == "1.1"
-    sent.add(service, activity)
-    assert sent.news(service, activity) is None
+    sent.add(UNRESTRICTED, service, activity)
+    assert sent.news(UNRESTRICTED, service, activity) is None
     [(_, again)] = group_spans([versioned(START + 20, "1.1")])[0].items()
-    assert sent.news(service, again) is None
+    assert sent.news(UNRESTRICTED, service, again) is None
     [(_, rolled_back)] = group_spans([versioned(START + 30, "1.0")])[0].items()
-    news = sent.news(service, rolled_back)
+    news = sent.news(UNRESTRICTED, service, rolled_back)
     assert news is not None
     assert service_event(service, news)["run"]["facets"]["headwater_run"]["version"] == "1.0"
 
