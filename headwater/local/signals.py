@@ -25,8 +25,10 @@ def interrupt_on_signals() -> None:
 
 def ignore_signals() -> None:
     """Ignore the signals that end a process, while the program ends."""
+    # With SIG_IGN, Python would print an error for a signal that has arrived and waits for its
+    # handler.
     for number in _ENDINGS:
-        signal.signal(number, signal.SIG_IGN)
+        signal.signal(number, _ignore)
 
 
 def restore_signals() -> None:
@@ -64,6 +66,10 @@ def delayed_signals() -> Iterator[None]:
             # It waits until the mask is back.
             signal.raise_signal(late)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _ignore(_: int, __: FrameType | None) -> None:
+    pass
 
 
 def _interrupt(_: int, __: FrameType | None) -> None:

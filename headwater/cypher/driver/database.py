@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from threading import Lock
 from typing import Any
 
 from headwater.cypher.driver.bolt import ByteCounter, bound_answers, connect, to_bolt, to_python
@@ -179,6 +180,9 @@ class Database:
         self._on_query = on_query
         self.planning_seconds = planning_seconds
         self._database = database
+        self._is_closed = False
+        # The number of sessions in use, and the lock of changes to it.
+        self._sessions, self._sessions_lock = 0, Lock()
         address, encryption = encryption_of(uri, ca)
         self._driver = neo4j.GraphDatabase.driver(
             address,
@@ -193,8 +197,17 @@ class Database:
         )
 
     def close(self) -> None:
-        """Close all connections."""
-        self._driver.close()
+        """Close all connections as soon as no thread waits for an answer; new questions fail.
+
+        The driver breaks in both threads if a connection is closed under its user.
+        """
+        self._is_closed = True
+        self._close_unused()
+
+    def _close_unused(self) -> None:
+        with self._sessions_lock:
+            if not self._sessions:
+                self._driver.close()
 
     def read(
         self, name: str, /, *, seconds: float = READ_SECONDS_MAX, **parameters: Any
@@ -445,10 +458,22 @@ class Database:
         except (DriverError, Neo4jError) as error:
             raise translated(error) from error
 
-    def _session(self, access: str, fetch_size: int) -> neo4j.Session:
-        return self._driver.session(
-            database=self._database, default_access_mode=access, fetch_size=fetch_size
-        )
+    @contextmanager
+    def _session(self, access: str, fetch_size: int) -> Iterator[neo4j.Session]:
+        with self._sessions_lock:
+            if self._is_closed:
+                raise DriverError("the connections were closed")
+            self._sessions += 1
+        try:
+            with self._driver.session(
+                database=self._database, default_access_mode=access, fetch_size=fetch_size
+            ) as session:
+                yield session
+        finally:
+            with self._sessions_lock:
+                self._sessions -= 1
+            if self._is_closed:
+                self._close_unused()
 
 
 def _to_row(record: neo4j.Record) -> Row:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
 
@@ -119,3 +120,24 @@ def test_a_catalog_query_may_be_planned_unless_its_caller_is_in_a_hurry(
         database.planning_seconds = 0.0
         database.read("read/state/clock")
     assert database.limits == [60.0, 60.0, 3.0, 10.0]
+
+
+def test_a_question_in_work_gets_its_answer_although_the_database_is_closed(
+    neo4j_server: Neo4jServer, database: Database
+) -> None:
+    own = Database(neo4j_server.uri, neo4j_server.user, neo4j_server.password)
+    text = (
+        "UNWIND range(1, 3000000) AS closed WITH closed WHERE closed % 7 = 3 RETURN count(*) AS n"
+    )
+    running = (
+        "SHOW TRANSACTIONS YIELD currentQuery WHERE currentQuery CONTAINS 'AS closed' RETURN 1"
+    )
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        asked = pool.submit(own.ask, text, {}, seconds=600.0)
+        while not asked.done() and len(database.ask(running, {})) < 2:
+            continue  # the second one is this question itself
+        own.close()
+        assert asked.result() == [{"n": 428_572}]
+    own.close()
+    with pytest.raises(UnavailableError):
+        own.ask("RETURN 1 AS one", {})
