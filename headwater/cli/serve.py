@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headwater.cli.options import Home, connect, graph_settings, settings_of
+from headwater.cli.passed_sockets import passed_sockets
 from headwater.errors import HomeInUseError
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ PING_SECONDS = 20.0
 _SHELL, _SHELL_CLASS = "cypher-shell", "org.neo4j.shell.Main"
 # On a busy machine the worker lets the API answer first, but is not starved.
 WORKER_NICENESS = 5
+# That of uvicorn's own command.
+NOT_STARTED_EXIT_CODE = 3
 Port = Annotated[
     int | None, typer.Option(help="Port of the API; 0 takes a free one.", show_default="8000")
 ]
@@ -70,7 +74,10 @@ def serve(
     ] = None,
     port: Port = None,
 ) -> None:
-    """Run the API against the Neo4j of the settings."""
+    """Run the API against the Neo4j of the settings.
+
+    Sockets that systemd passes (LISTEN_FDS) are used instead of the address and port; a restart
+    then refuses no connection."""
     settings = settings_of(home, host=host, port=port)
     check_disk(settings)
     share_metrics(settings)
@@ -91,7 +98,14 @@ def serve(
             err=True,
         )
     app = create_app(settings, certificate)
-    uvicorn.run(app, **listening(settings, certificate))
+    server = uvicorn.Server(uvicorn.Config(app, **listening(settings, certificate)))
+    sockets = passed_sockets()
+    for one in sockets:
+        logging.getLogger(__name__).info("listening_on_passed_socket address=%s", one.getsockname())
+    with suppress(KeyboardInterrupt):
+        server.run(sockets or None)
+    if not server.started:
+        raise typer.Exit(NOT_STARTED_EXIT_CODE)
 
 
 def _certificate(settings: Settings) -> ServerCertificate | None:

@@ -38,7 +38,7 @@ from headwater.ingest.spool.spool import Spool
 from headwater.local.home import write_private
 from headwater.local.neo4j import LocalNeo4j, Running
 from headwater.local.neo4j_settings import sizes_of_heap
-from headwater.local.ports import free_port, require_free_port
+from headwater.local.ports import bound_socket, require_free_port
 from headwater.local.progress import show_jars
 from headwater.local.signals import (
     delayed_signals,
@@ -190,8 +190,8 @@ class Stack:
         if settings.port:
             require_free_port(settings.port, "--port")
         self._prepare_neo4j()
-        port = settings.port or free_port()
-        require_free_port(port, "--port")
+        self._listener = self._resources.enter_context(bound_socket(settings.port, "--port"))
+        port = self._listener.getsockname()[1]
         self.url = f"{settings.scheme}://127.0.0.1:{port}"
         self._environment |= {
             "HEADWATER_HOME": str(home),
@@ -267,10 +267,14 @@ class Stack:
     def _spawn(self, name: str) -> None:
         log = self._log(name)
         log.touch(mode=0o600)
+        # This process keeps the socket of the API, so no event is refused during a restart.
+        sockets = [self._listener.fileno()] if name == "serve" else []
+        arguments = [name, str(log), *map(str, sockets)]
         with log.open("ab") as output, delayed_signals():
             self._processes[name] = subprocess.Popen(
-                [sys.executable, "-m", "headwater.cli.supervised", name, str(log)],
+                [sys.executable, "-m", "headwater.cli.supervised", *arguments],
                 env=self._environment,
+                pass_fds=sockets,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -1,5 +1,5 @@
 """Run a command that ends in order when its parent dies: `python -m headwater.cli.supervised
-serve`.
+serve LOG FD`. LOG is the file of its output, FD a socket for it that the parent has bound.
 
 `up` ends its processes. After kill -9 it cannot, and an API without it would hold the port against
 the next one. Neo4j does not know its parent, so a guard beside it waits for the death of `up` and
@@ -16,6 +16,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from headwater.cli.passed_sockets import pass_on
 from headwater.cli.up_lock import ENDING, GUARD, take_lock
 
 POLL_SECONDS = 0.5
@@ -70,6 +71,8 @@ if __name__ == "__main__":
     ).start()
     from headwater.cli import main
 
+    if len(sys.argv) > 3:
+        pass_on(int(sys.argv.pop(3)))
     if len(sys.argv) > 2:
         _rotate_logs(Path(sys.argv.pop(2)))
     main()

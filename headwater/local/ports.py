@@ -53,17 +53,32 @@ def require_free_port(port: int, option: str) -> None:
     Raises:
         ServerError: The port is taken, or this user may not use it.
     """
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError as error:
-            if error.errno == errno.EADDRINUSE:
-                raise port_taken(port, option) from error
-            raise ServerError(
-                f"port {port} cannot be used: {error.strerror}",
-                hint=f"Choose another with {option}.",
-            ) from error
+    bound_socket(port, option).close()
+
+
+def bound_socket(port: int, option: str) -> socket.socket:
+    """Return a socket that has a port. It refuses connections until a server listens on it.
+
+    Args:
+        port: The port; 0 takes any free one.
+        option: The command line option that sets the port, for the hint of the error.
+
+    Raises:
+        ServerError: The port is taken, or this user may not use it.
+    """
+    bound = socket.socket()
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((HOST, port))
+    except OSError as error:
+        bound.close()
+        if error.errno == errno.EADDRINUSE:
+            raise port_taken(port, option) from error
+        raise ServerError(
+            f"port {port} cannot be used: {error.strerror}",
+            hint=f"Choose another with {option}.",
+        ) from error
+    return bound
 
 
 def port_taken(port: int, option: str) -> ServerError:

@@ -18,13 +18,17 @@ RETRY_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Attempt:
-    """One POST of an event or a batch, with its result. Status 0 means no response."""
+    """One POST of an event or a batch, with its result.
+
+    Status 0 means no response: the connection was refused, or else cut or too slow.
+    """
 
     bodies: tuple[bytes, ...]
     began: float
     seconds: float
     status: int
     sequence: int
+    refused: bool = False
 
     @property
     def acknowledged(self) -> bool:
@@ -112,7 +116,7 @@ class Load:
         is_single = len(bodies) == 1
         path = "/api/v1/lineage" if is_single else "/api/v1/lineage/batch"
         content = bodies[0] if is_single else b"[" + b",".join(bodies) + b"]"
-        began, status, sequence = time.monotonic(), 0, 0
+        began, status, sequence, refused = time.monotonic(), 0, 0, False
         try:
             connection.request("POST", path, content, {"Content-Type": "application/json"})
             answer = connection.getresponse()
@@ -124,9 +128,10 @@ class Load:
                 assert msgspec.json.decode(response)["summary"]["successful"] == len(bodies), (
                     response
                 )
-        except (OSError, http.client.HTTPException):
+        except (OSError, http.client.HTTPException) as error:
             connection.close()  # the next request opens a new one
-        attempt = Attempt(bodies, began, time.monotonic() - began, status, sequence)
+            refused = isinstance(error, ConnectionRefusedError)
+        attempt = Attempt(bodies, began, time.monotonic() - began, status, sequence, refused)
         with self._lock:
             self.attempts.append(attempt)
             if attempt.acknowledged:

@@ -9,6 +9,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -61,6 +62,8 @@ class Program:
         self.name = name
         self.environment = dict(environment)
         self.log = log
+        # A socket that this process keeps and passes on, as `headwater up` does.
+        self.listener: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -74,10 +77,15 @@ class Program:
 
     def start(self) -> None:
         assert not self.running, f"{self.name} runs already"
+        command, sockets = ["headwater", self.name], []
+        if self.listener is not None:
+            sockets = [self.listener.fileno()]
+            command = ["headwater.cli.supervised", self.name, str(self.log), *map(str, sockets)]
         with self.log.open("ab") as output:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "headwater", self.name],
+                [sys.executable, "-m", *command],
                 env=self.environment,
+                pass_fds=sockets,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

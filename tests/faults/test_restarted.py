@@ -1,8 +1,8 @@
 """F22: SIGTERM and a new start of the API, again and again, while clients post.
 
 Each client sends an event again until it is acknowledged, so a restart delays events and loses
-none. The port has no listener between the two processes: the test prints how long, and asserts no
-duration. It needs no Neo4j.
+none. If a parent keeps the socket, as `headwater up` and systemd do, no connection is refused. The
+test prints durations and asserts none. It needs no Neo4j.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
 from itertools import chain, cycle
@@ -21,11 +21,13 @@ from pathlib import Path
 
 import pytest
 
+from headwater.local.ports import bound_socket
 from tests.conftest import Neo4jServer
 from tests.faults.checker import compare, scaled
 from tests.faults.history import endless, events_of
 from tests.faults.load import Load, quantile
 from tests.faults.processes import Installation, installation, slack, wait_for
+from tests.torture import in_torture_only
 
 pytestmark = pytest.mark.slow
 
@@ -52,9 +54,18 @@ class Restart:
     listens: float
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Installation]:
-    with installation(tmp_path / "home", NOWHERE) as installed:
+@pytest.fixture(
+    params=[
+        pytest.param(True, id="the socket is kept"),
+        pytest.param(False, id="the port is opened again", marks=in_torture_only),
+    ]
+)
+def home(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Installation]:
+    with ExitStack() as opened:
+        installed = opened.enter_context(installation(tmp_path / "home", NOWHERE))
+        if request.param:
+            kept = bound_socket(installed.port, "--port")
+            installed.api.listener = opened.enter_context(kept)
         installed.start_api()
         yield installed
 
@@ -113,8 +124,8 @@ def without_acknowledgement(load: Load, restarts: list[Restart]) -> list[float]:
     return [instants[index] - instants[index - 1] for index in following]
 
 
-def refused(load: Load) -> list[float]:
-    """Return the seconds from the first refused attempt of a request to its acknowledgement."""
+def delayed(load: Load) -> list[float]:
+    """Return the seconds from the first failed attempt of a request to its acknowledgement."""
     first: dict[bytes, float] = {}
     seconds: list[float] = []
     for attempt in sorted(load.attempts, key=lambda one: one.began):
@@ -129,6 +140,8 @@ def refused(load: Load) -> list[float]:
 def distribution(subject: str, seconds: list[float]) -> str:
     """Return the number, the least and the quantiles of durations as one line."""
     ascending = sorted(seconds)
+    if not ascending:
+        return f"{subject}: 0"
     shares = ", ".join(f"{name} {quantile(ascending, share):.2f} s" for name, share in _SHARES)
     return f"{subject}: {len(ascending)}, min {ascending[0]:.2f} s, {shares}"
 
@@ -153,9 +166,13 @@ def test_no_acknowledged_event_is_lost_by_restarts(home: Installation) -> None:
     print(distribution("signal to end", [one.ended - one.terminated for one in restarts]))
     print(distribution("end to next listener", [one.listens - one.ended for one in restarts]))
     print(distribution("no acknowledgement", without_acknowledgement(load, restarts)))
-    print(distribution("refused requests", refused(load)))
+    print(distribution("requests that were sent again", delayed(load)))
+    print(distribution("answers", load.slowest()))
+    refused = sum(attempt.refused for attempt in load.attempts)
+    print(f"refused connections: {refused}")
 
     assert verdict.lost == ()
+    assert home.api.listener is None or refused == 0
     # A request was answered or cut, and never refused for good.
     assert {attempt.status for attempt in load.attempts} <= {200, 201, 0}
     assert set(interrupted.values()) <= {201, 0}

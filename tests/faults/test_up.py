@@ -156,6 +156,7 @@ def test_dead_processes_are_restarted_and_ctrl_c_ends_all(up: Up) -> None:
     for name in ("serve", "worker", "detect"):
         first = up.child(name)
         os.kill(first, signal.SIGKILL)
+        assert post(up, events_of(2)[0]) == 201, "it waits for the next API, and is not refused"
         seconds = wait_for(
             f"another {name}",
             lambda: up.child(name) not in (0, first),  # noqa: B023
