@@ -10,14 +10,16 @@ would shut everyone out.
 - A client may take 30 s to read what is ready for it, and a second more for each 4 KiB that it
   read. Then its connection is cut, because closing it would wait for the client again.
 - At the cap, the connection that has waited longest for its next headers makes room for a new one,
-  or else the one whose client has not read for the longest time. If all of them have a request,
-  only the health checks are answered; others get 503 with Retry-After.
+  or else the one whose client has not read for the longest time, or else the one whose body has not
+  gone on for the longest time. If all of them have a request, only the health checks are answered;
+  others get 503 with Retry-After.
 - With TLS, a connection counts from its first packet on. A handshake has the time of headers, and
   a connection in its handshake makes room like one that waits for its headers.
 - With TLS, a client answers the end of its connection. One that waits for this makes room as well.
 - Connections that the server has closed count until they are lost. If there are more than the cap
   and its spare ones, the one that was closed first is cut.
-- A request that asks for a WebSocket and is no valid handshake gets 400.
+- A request that asks for a WebSocket and is no valid handshake gets 400. A WebSocket counts until
+  it is lost, also while its client does not answer that it is closed.
 - A request for which the process has no memory gets 503 as well.
 """
 
@@ -49,6 +51,8 @@ READ_SECONDS_MAX = 30.0
 READ_BYTES_PER_SECOND_MIN = 4 * 2**10
 # A closed connection whose client does not take the last bytes is cut after this time.
 CLOSE_SECONDS_MAX = 5.0
+# A body that has not gone on for this time makes room for a new connection.
+STALLED_SECONDS = 1.0
 # Files that the process needs besides its connections.
 OTHER_FILES = 128
 CONNECTIONS_MIN = 32
@@ -131,10 +135,17 @@ class ConnectionPool:
     def _make_room(self, connection: Connection) -> None:
         if self.waiting:
             next(iter(self.waiting)).end(_LATE)
-        elif (stalled := self._longest_unread()) is not None:
-            stalled.cut()
+        elif (unread := self._longest_unread()) is not None:
+            unread.cut()
+        elif (stalled := self._longest_stalled(connection.loop.time())) is not None:
+            stalled.end(_LATE)
         elif len(self.open) > self.cap + SPARE_CONNECTIONS:
             connection.end(b"")
+
+    def close(self, connection: Connection) -> None:
+        """Count a connection as closed by the server until it is lost."""
+        self.remove(connection)
+        self.closing[connection] = connection.loop.time()
 
     def remove(self, connection: Connection) -> None:
         """Remove a connection that is lost, or that another protocol takes over."""
@@ -163,6 +174,17 @@ class ConnectionPool:
         times = {one: one.unread_since for one in self.open if one.unread_since is not None}
         return min(times, key=times.__getitem__, default=None)
 
+    def _longest_stalled(self, now: float) -> BoundedProtocol | None:
+        """Return the connection whose body has stalled for the longest time, if there is one."""
+        stalled = [
+            one
+            for one in self.open
+            if isinstance(one, BoundedProtocol)
+            and one.body_waits_since is not None
+            and now - one.body_waits_since > STALLED_SECONDS
+        ]
+        return min(stalled, key=lambda one: one.body_waits_since or 0.0, default=None)
+
 
 class BoundedProtocol(HttpToolsProtocol):
     """uvicorn's protocol for one connection, with the bounds of this module."""
@@ -178,6 +200,8 @@ class BoundedProtocol(HttpToolsProtocol):
         # Received for the headers; behind them, since the last piece of the body.
         self._head_bytes = 0
         self._body_bytes = 0
+        # When the last bytes of a request came that is not complete.
+        self._received_at = 0.0
         # Since when bytes are ready that the client has not read, as the sweeps find it.
         self.unread_since: float | None = None
         self._unread_bytes = 0
@@ -221,6 +245,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._waits_since is None and (self.cycle is None or self.cycle.response_complete):
             self._wait_for_headers()
         self._head_bytes += len(data)
+        self._received_at = self.loop.time()
         super().data_received(data)
         if self._head_bytes > HEADER_BYTES_MAX and self._waits_since is not None:
             self.end(_HEADERS_TOO_LARGE)
@@ -277,6 +302,15 @@ class BoundedProtocol(HttpToolsProtocol):
         self._pool.remove(self)
         self._waits_since = None
         super().handle_websocket_upgrade()
+        protocol = self.transport.get_protocol()
+        if isinstance(protocol, BoundedWebSocket):
+            protocol.join(self._pool)
+
+    @property
+    def body_waits_since(self) -> float | None:
+        """Return since when the server waits for more of a body; None if it does not wait."""
+        is_waiting = self._has_headers and self._waits_since is not None
+        return self._received_at if is_waiting and not self.flow.read_paused else None
 
     def is_late(self, now: float) -> bool:
         """Return True if the client has used up the time for its headers or its body."""
@@ -314,7 +348,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if answer and not has_begun and self._waits_since is not None:
             self.transport.write(answer)
         self._waits_since = None
-        self._pool.closing[self] = self.loop.time()
+        self._pool.close(self)
         self.transport.close()
 
     def cut(self) -> None:
@@ -330,11 +364,54 @@ class BoundedProtocol(HttpToolsProtocol):
 
 
 class BoundedWebSocket(WebSocketsSansIOProtocol):
-    """uvicorn's protocol for one WebSocket, which ends what is no handshake.
+    """uvicorn's protocol for one WebSocket, which ends what is no handshake and counts in the pool.
 
     uvicorn's own waits without end after a handshake that cannot be read: with a body, with a
     method other than GET, or with more headers than its library reads.
     """
+
+    _pool: ConnectionPool | None = None
+    # The GraphQL endpoint bounds the time in which a client must read.
+    unread_since: float | None = None
+
+    def join(self, pool: ConnectionPool) -> None:
+        """Count in a pool until the connection is lost."""
+        if not self.disconnected:
+            self._pool = pool
+            pool.add(self)
+            if self.transport.is_closing():
+                pool.close(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._pool is not None:
+            self._pool.remove(self)
+            self._pool = None
+        super().connection_lost(exc)
+
+    def on_task_complete(self, task: asyncio.Task[None]) -> None:
+        super().on_task_complete(task)
+        # The client may not answer the close frame, nor read what is ready for it.
+        if self._pool is not None:
+            self._pool.close(self)
+
+    def is_late(self, _: float) -> bool:
+        """Return False: the GraphQL endpoint bounds the time of the first message."""
+        return False
+
+    def is_unread(self, _: float) -> bool:
+        """Return False: the GraphQL endpoint bounds the time in which a client must read."""
+        return False
+
+    def end(self, _: bytes) -> None:
+        """End the connection; an answer of HTTP would be no frame."""
+        self.cut()
+
+    def cut(self) -> None:
+        """End the connection without waiting for its client."""
+        if self._pool is not None:
+            self._pool.remove(self)
+            self._pool = None
+        self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -439,12 +516,12 @@ class TlsHandshake(asyncio.Protocol):
         self.cut()
 
 
-Connection: TypeAlias = BoundedProtocol | TlsHandshake
+Connection: TypeAlias = BoundedProtocol | BoundedWebSocket | TlsHandshake
 
 
 def bounded_protocol(
     wanted: int, context: ssl.SSLContext | None = None
-) -> Callable[..., Connection]:
+) -> Callable[..., BoundedProtocol | TlsHandshake]:
     """Return the maker of protocols for uvicorn, which share a cap of connections.
 
     With a context, the connections speak TLS.

@@ -50,6 +50,7 @@ from headwater.governance.policies.store import policy_store
 from headwater.graphql.context import Installation
 from headwater.graphql.persisted_queries import PersistedQueries, read_trusted_queries
 from headwater.graphql.transport.http import graphql_routes
+from headwater.graphql.transport.websocket import Callers
 from headwater.health import callers, metrics
 from headwater.health import http as health
 from headwater.health.alerts.delivery_metrics import DeliveryMetrics
@@ -260,7 +261,7 @@ def _routes(components: Components) -> list[BaseRoute]:
             components.view,
             acceptor.submit,
             components.log_refusal,
-            authenticate=components.guard.identify,
+            callers=Callers(components.guard.identify, components.guard.place_for),
             persisted=persisted,
             cost_max=settings.query_cost_max,
             read_platform=components.platform.read,

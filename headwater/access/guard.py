@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from dataclasses import replace
 
 import anyio.to_thread
@@ -110,6 +110,19 @@ class Guard:
         except UnauthorizedError:
             return None
         return session if may_count(connection, path) else None
+
+    def place_for(
+        self, scope: Connection, principal: Principal, *, is_ingest: bool = False
+    ) -> AbstractAsyncContextManager[None]:
+        """Return the place of a request or of a new subscription within the limits of its caller.
+
+        To enter it waits for the place; it raises OverLimitError.
+        """
+        if self.limiter is None:
+            return nullcontext()
+        has_key = principal not in (ANONYMOUS, UNAUTHENTICATED)
+        address = "" if has_key else (scope.get("client") or ("", 0))[0] or "unknown"
+        return self.limiter.admit(principal.name, address=address, is_ingest=is_ingest)
 
     def identify(self, connection: HTTPConnection, path: str, authorization: str = "") -> Principal:
         """Return the principal of a request, by its key or else by the cookie of its session.
@@ -213,14 +226,10 @@ class _Guarded:
     ) -> None:
         """Wait for a place for a request within the limits of its caller. Raises OverLimitError."""
         is_limited = rule != OPEN or self._path.startswith("/graphql")
-        if self._guard.limiter is None or not is_limited or self._path in _UNLIMITED:
+        if not is_limited or self._path in _UNLIMITED:
             return
-        has_key = principal not in (ANONYMOUS, UNAUTHENTICATED)
-        address = "" if has_key else (scope.get("client") or ("", 0))[0] or "unknown"
-        is_ingest = rule is Scope.INGEST
-        await places.enter_async_context(
-            self._guard.limiter.admit(principal.name, address=address, is_ingest=is_ingest)
-        )
+        place = self._guard.place_for(scope, principal, is_ingest=rule is Scope.INGEST)
+        await places.enter_async_context(place)
 
     async def _refuse(self, principal: Principal, scope: Connection, error: HeadwaterError) -> None:
         if error.status not in (401, 403):

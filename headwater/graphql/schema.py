@@ -21,7 +21,7 @@ from strawberry.schema.config import StrawberryConfig
 
 from headwater.graphql.authorization import RequireWebSocket, authorize_fields
 from headwater.graphql.descriptions import add_descriptions
-from headwater.graphql.document_cache import DocumentParserCache, DocumentValidationCache
+from headwater.graphql.document_cache import DocumentParserCache, DocumentValidation
 from headwater.graphql.errors import ErrorCodes
 from headwater.graphql.mutations import Mutation
 from headwater.graphql.queries.query import Query
@@ -48,7 +48,7 @@ def create_schema(cost_max: int = COST_MAX) -> Schema:
         query_limits(cost_max),
         RequireWebSocket,
         DocumentParserCache,
-        DocumentValidationCache,
+        DocumentValidation,
         ErrorCodes,
     ]
     schema = Schema(

@@ -7,7 +7,6 @@ from typing import Any
 
 import graphql
 import pytest
-import strawberry.schema.schema
 
 from headwater.graphql import document_cache
 from headwater.graphql.schema import create_schema
@@ -25,11 +24,11 @@ def validated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Record the documents that are validated from now on."""
     found: list[str] = []
 
-    def record(schema: Any, document: Any, *rules: Any) -> Any:
+    def record(schema: Any, document: Any, *rules: Any, **options: Any) -> Any:
         found.append(document.loc.source.body)
-        return graphql.validate(schema, document, *rules)
+        return graphql.validate(schema, document, *rules, **options)
 
-    monkeypatch.setattr(strawberry.schema.schema, "validate", record)
+    monkeypatch.setattr(document_cache, "validate", record)
     return found
 
 
@@ -59,6 +58,14 @@ def test_an_invalid_document_is_refused_every_time(validated: list[str]) -> None
     assert first == second
     assert "nothing" in first[1][0]
     assert len(validated) == 1
+
+
+def test_a_document_of_many_misspelt_fields_has_its_first_errors() -> None:
+    fields = " ".join(f"dataset{number}s" for number in range(1_000))
+    messages = execute(create_schema(), f"{{ {fields} }}")[1]
+    assert len(messages) == document_cache.ERRORS_MAX + 1
+    assert "Did you mean" in messages[0]
+    assert "limit reached" in messages[-1]
 
 
 def test_a_cached_document_is_refused_when_its_variables_make_it_too_costly() -> None:

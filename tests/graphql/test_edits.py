@@ -18,6 +18,7 @@ from headwater.access.principal import Principal, Scope
 from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
 from headwater.graphql.transport.http import graphql_routes
+from headwater.graphql.transport.websocket import Callers
 from headwater.lineage.view import GraphView
 from headwater.schema.naming import load_naming
 from tests.event_builders import dataset, dataset_event, run_event, schema, symlinks
@@ -50,7 +51,7 @@ def ask_as(database: Database, store: AccessStore) -> Iterator[Callable[..., Ask
             authorize_event(principal, msgspec.json.encode(event), load_naming())
         await anyio.to_thread.run_sync(write_events, database, events)
 
-    routes = graphql_routes(GraphView(database), submit, authenticate=guard.identify)
+    routes = graphql_routes(GraphView(database), submit, callers=Callers(guard.identify))
     with TestClient(Starlette(routes=guard.routes(routes))) as client:
 
         def create(name: str, *scopes: Scope, namespaces: tuple[str, ...] = ("*",)) -> Ask:

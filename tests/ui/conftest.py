@@ -22,6 +22,7 @@ from headwater.governance.policies.store import PolicyStore
 from headwater.graphql.context import Installation
 from headwater.graphql.persisted_queries import PersistedQueries
 from headwater.graphql.transport.http import graphql_routes
+from headwater.graphql.transport.websocket import Callers
 from headwater.lineage.view import GraphView
 from headwater.schema.naming import load_naming
 from headwater.ui import routes as ui
@@ -55,7 +56,7 @@ def serving_page(
     graphql = graphql_routes(
         GraphView(database),
         submit,
-        authenticate=guard.identify,
+        callers=Callers(guard.identify),
         persisted=PersistedQueries(own=ui.documents()),
         installation=Installation(policies=PolicyStore(policies)),
     )

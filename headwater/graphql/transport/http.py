@@ -25,7 +25,7 @@ import anyio
 import msgspec
 from cross_web import AsyncHTTPRequestAdapter, HTTPException
 from graphql import GraphQLError
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import Message, Receive, Scope, Send
@@ -36,7 +36,7 @@ from strawberry.schema.exceptions import InvalidOperationTypeError
 from strawberry.types import ExecutionResult
 
 from headwater.access.guard import principal_of
-from headwater.access.principal import ANONYMOUS, Principal
+from headwater.access.principal import Principal
 from headwater.errors import ForbiddenError
 from headwater.graphql.context import Context, Installation, ReadPlatform, Submit, SubscriptionState
 from headwater.graphql.finding_feed import FindingFeed
@@ -51,7 +51,13 @@ from headwater.graphql.transport.requests import (
     parse_json,
     parse_parameters,
 )
-from headwater.graphql.transport.websocket import PATH, SharedState, WebSocketEndpoint
+from headwater.graphql.transport.websocket import (
+    OPEN_TO_ALL,
+    PATH,
+    Callers,
+    SharedState,
+    WebSocketEndpoint,
+)
 from headwater.health import questions
 from headwater.lineage.view import GraphView
 from headwater.web import PAGE_HEADERS
@@ -235,7 +241,7 @@ def graphql_routes(
     submit: Submit,
     on_refusal: Callable[[str, str, str], None] = lambda *_: None,
     *,
-    authenticate: Callable[[HTTPConnection, str, str], Principal] = lambda *_: ANONYMOUS,
+    callers: Callers = OPEN_TO_ALL,
     persisted: PersistedQueries | None = None,
     cost_max: int = COST_MAX,
     read_platform: ReadPlatform | None = None,
@@ -247,8 +253,7 @@ def graphql_routes(
         view: The graph, unrestricted; each request narrows it to its principal.
         submit: Returns when the events are on disk.
         on_refusal: Takes principal, field and reason of each refusal.
-        authenticate: Returns the principal of a connection to a path with an authorization of
-            its own or "", or raises UnauthorizedError or ForbiddenError.
+        callers: How the callers of subscriptions are identified and limited.
         persisted: The persisted queries.
         cost_max: The most values that an answer may hold.
         read_platform: Returns the state of the platform, for the field `platform`.
@@ -273,7 +278,7 @@ def graphql_routes(
         feed=RunFeed(view),
         finding_feed=FindingFeed(view),
         persisted=persisted,
-        authenticate=authenticate,
+        callers=callers,
         on_refusal=on_refusal,
         create_context=create_context,
         graphql_loop=_graphql_loop,

@@ -39,7 +39,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping
-from contextlib import aclosing, suppress
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,7 +51,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from strawberry.types.execution import ExecutionResult, PreExecutionError
 from strawberry.types.graphql import OperationType
 
-from headwater.access.principal import UNAUTHENTICATED, Principal
+from headwater.access.limits import OverLimitError
+from headwater.access.principal import ANONYMOUS, UNAUTHENTICATED, Principal
 from headwater.access.principal import Scope as KeyScope
 from headwater.errors import HeadwaterError
 from headwater.graphql.context import Context, SubscriptionState
@@ -72,6 +73,7 @@ PATH = "/graphql"
 CONNECTIONS_MAX = 200
 CONNECTIONS_PER_KEY_MAX = 20
 SUBSCRIPTIONS_PER_CONNECTION_MAX = 20
+SUBSCRIPTIONS_PER_KEY_MAX = 100
 INIT_SECONDS_MAX = 10.0
 RECHECK_SECONDS = 5.0
 SEND_SECONDS_MAX = 10.0
@@ -80,6 +82,8 @@ ID_CHARACTERS_MAX = 100
 _REASON_CHARACTERS_MAX = 100
 
 JsonMessage = dict[str, Any]
+# The place of a subscription within the limits of its caller; to enter it raises OverLimitError.
+PlaceFor = Callable[[Scope, Principal], AbstractAsyncContextManager[None]]
 
 
 class ClosingError(Exception):
@@ -89,6 +93,21 @@ class ClosingError(Exception):
         super().__init__(reason)
         self.code = code
         self.reason = reason
+
+
+@dataclass(frozen=True)
+class Callers:
+    """How callers are identified and limited.
+
+    `authenticate` returns the principal of a connection to a path with an authorization of its own
+    or "", or raises UnauthorizedError or ForbiddenError.
+    """
+
+    authenticate: Callable[[HTTPConnection, str, str], Principal] = lambda *_: ANONYMOUS
+    place_for: PlaceFor = lambda *_: nullcontext()
+
+
+OPEN_TO_ALL = Callers()
 
 
 @dataclass(frozen=True)
@@ -103,7 +122,7 @@ class SharedState:
     feed: RunFeed
     finding_feed: FindingFeed
     persisted: PersistedQueries
-    authenticate: Callable[[HTTPConnection, str, str], Principal]
+    callers: Callers
     on_refusal: Callable[[str, str, str], None]
     create_context: Callable[[Principal, SubscriptionState], Context]
     graphql_loop: Callable[[], asyncio.AbstractEventLoop]
@@ -116,20 +135,37 @@ class WebSocketEndpoint:
     def __init__(self, state: SharedState) -> None:
         self._state = state
         self._open_connections = 0
+        # Connections without connection_init, in the order in which they came.
+        self._uninitialised: dict[_Connection, None] = {}
         self._connections_by_key: Counter[str] = Counter()
+        self._subscriptions_by_key: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection, or refuse it at `CONNECTIONS_MAX`."""
+        """Serve one connection.
+
+        At `CONNECTIONS_MAX` the one that has waited longest for its connection_init makes room; if
+        all are initialised, a new one is refused.
+        """
         socket = WebSocket(scope, receive, send)
         await socket.receive()
         if self._open_connections >= CONNECTIONS_MAX:
-            await socket.close()
-            return
+            if not self._uninitialised:
+                await socket.close()
+                return
+            next(iter(self._uninitialised)).make_room()
         self._open_connections += 1
-        connection = _Connection(socket, self._state, self._connections_by_key)
+        connection = _Connection(
+            socket,
+            self._state,
+            self._connections_by_key,
+            self._subscriptions_by_key,
+            self._uninitialised,
+        )
+        self._uninitialised[connection] = None
         try:
             await connection.run()
         finally:
+            self._uninitialised.pop(connection, None)
             self._open_connections -= 1
 
 
@@ -137,11 +173,19 @@ class _Connection:
     """One connection, from its handshake to its end."""
 
     def __init__(
-        self, socket: WebSocket, state: SharedState, connections_by_key: Counter[str]
+        self,
+        socket: WebSocket,
+        state: SharedState,
+        connections_by_key: Counter[str],
+        subscriptions_by_key: Counter[str],
+        uninitialised: dict[_Connection, None],
     ) -> None:
         self._socket = socket
         self._state = state
         self._connections_by_key = connections_by_key
+        self._subscriptions_by_key = subscriptions_by_key
+        self._uninitialised = uninitialised
+        self._makes_room = asyncio.Event()
         self._principal: Principal = UNAUTHENTICATED
         self._authorization = ""
         self._is_initialised = asyncio.Event()
@@ -158,6 +202,7 @@ class _Connection:
         try:
             if is_offered:
                 async with asyncio.TaskGroup() as group:
+                    group.create_task(self._end_to_make_room())
                     group.create_task(self._check_key_repeatedly())
                     group.create_task(self._receive_messages(group))
         except* ClosingError as closing:
@@ -169,6 +214,15 @@ class _Connection:
             with suppress(TimeoutError, WebSocketDisconnect, RuntimeError):
                 async with asyncio.timeout(CLOSE_SECONDS_MAX):
                     await self._socket.close(ending.code, ending.reason[:_REASON_CHARACTERS_MAX])
+
+    def make_room(self) -> None:
+        """End a connection that waits for its connection_init, because others want its place."""
+        self._uninitialised.pop(self, None)
+        self._makes_room.set()
+
+    async def _end_to_make_room(self) -> None:
+        await self._makes_room.wait()
+        raise ClosingError(1013, "too many connections wait; send connection_init at once")
 
     async def _check_key_repeatedly(self) -> None:
         """End a connection without connection_init in time, and one whose key has become
@@ -234,6 +288,7 @@ class _Connection:
         if self._connections_by_key[self._principal.name] >= CONNECTIONS_PER_KEY_MAX:
             raise ClosingError(4429, f"the key has {CONNECTIONS_PER_KEY_MAX} connections already")
         self._connections_by_key[self._principal.name] += 1
+        self._uninitialised.pop(self, None)
         self._is_initialised.set()
         await self._send({"type": "connection_ack"})
 
@@ -242,7 +297,7 @@ class _Connection:
         principal = self._principal
         try:
             principal = await anyio.to_thread.run_sync(
-                self._state.authenticate, self._socket, PATH, self._authorization
+                self._state.callers.authenticate, self._socket, PATH, self._authorization
             )
             principal.require(KeyScope.READ)
         except HeadwaterError as error:
@@ -262,16 +317,31 @@ class _Connection:
         problem = find_problem(payload)
         if problem:
             raise ClosingError(4400, problem)
-        if len(self._subscriptions) >= SUBSCRIPTIONS_PER_CONNECTION_MAX:
-            message = f"the connection has {SUBSCRIPTIONS_PER_CONNECTION_MAX} subscriptions already"
-            await self._send(_error_message(id, message, "BAD_REQUEST"))
+        if (refusal := await self._refusal_of_subscription()) is not None:
+            await self._send(_error_message(id, *refusal))
             return
         task = group.create_task(self._run_subscription(id, payload))
         self._subscriptions[id] = task
-        task.add_done_callback(lambda _: self._release_id(id, task))
+        self._subscriptions_by_key[self._principal.name] += 1
+        task.add_done_callback(lambda _: self._release(id, task))
 
-    def _release_id(self, id: str, task: asyncio.Task[None]) -> None:
-        """Release the id of an ended subscription, unless a later one uses it."""
+    async def _refusal_of_subscription(self) -> tuple[str, str] | None:
+        """Return why a further subscription is refused, and the code of its error, or None."""
+        if len(self._subscriptions) >= SUBSCRIPTIONS_PER_CONNECTION_MAX:
+            most = f"the connection has {SUBSCRIPTIONS_PER_CONNECTION_MAX}"
+            return f"{most} subscriptions already", "BAD_REQUEST"
+        if self._subscriptions_by_key[self._principal.name] >= SUBSCRIPTIONS_PER_KEY_MAX:
+            most = f"the key has {SUBSCRIPTIONS_PER_KEY_MAX}"
+            return f"{most} subscriptions already", "BAD_REQUEST"
+        try:
+            async with self._state.callers.place_for(self._socket.scope, self._principal):
+                return None
+        except OverLimitError as error:
+            return error.message, "TOO_MANY_REQUESTS"
+
+    def _release(self, id: str, task: asyncio.Task[None]) -> None:
+        """Release the place and the id of an ended subscription, unless a later one uses the id."""
+        self._subscriptions_by_key[self._principal.name] -= 1
         if self._subscriptions.get(id) is task:
             del self._subscriptions[id]
 

@@ -179,6 +179,20 @@ def test_numbers_are_bounded(keyed: Served, monkeypatch: Patch) -> None:
     assert refused.value.response.status_code == 403
 
 
+def test_connections_without_connection_init_make_room(keyed: Served, monkeypatch: Patch) -> None:
+    monkeypatch.setattr(sockets, "CONNECTIONS_MAX", 2)
+    key = keyed.key("waits")
+    first, second = keyed.connect(), keyed.connect()
+    third = keyed.begun(key)
+    assert closed_with(first) == 1013
+    fourth = keyed.begun(key)
+    assert closed_with(second) == 1013
+    send(third, type="ping")
+    assert receive(third) == {"type": "pong"}
+    third.close()
+    fourth.close()
+
+
 def test_pages_of_other_sites_are_refused(open_to_all: Served) -> None:
     own = f"http://127.0.0.1:{open_to_all.port}"
     open_to_all.begun(origin=own).close()
@@ -236,3 +250,18 @@ def test_the_end_of_the_server_ends_them(serve: Serve) -> None:
         assert closed_with(client) == closed_with(idle) == 1012
     time.sleep(0.3)
     assert working() == []
+
+
+def test_a_subscription_counts_as_a_question(serve: Serve) -> None:
+    # One in 100 s: the second would wait too long, whatever the speed of this machine.
+    limited = serve(require_keys=True, requests_per_second=0.01)
+    with limited.begun(limited.key("limited")) as client:
+        subscribe(client, id="1")
+        send(client, type="subscribe", id="2", payload={"query": EVENTS})
+        refused = receive(client)
+        assert (refused["type"], refused["id"]) == ("error", "2")
+        assert refused["payload"][0]["extensions"]["code"] == "TOO_MANY_REQUESTS"
+        assert "0.01 requests a second" in refused["payload"][0]["message"]
+        # The first one goes on, and so does the connection.
+        send(client, type="ping")
+        assert receive(client) == {"type": "pong"}
