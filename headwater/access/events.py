@@ -47,6 +47,8 @@ from headwater.schema.naming import Naming
 
 # Facets of a dataset that tell how a run used it, not what it is.
 _FACETS_OF_USE = frozenset({"version", "datasetVersion", "columnLineage", "symlinks"})
+# Facets of a use that judge the dataset.
+_CHECK_FACETS = frozenset({"dataQualityAssertions", "dataQualityMetrics"})
 _DECISIONS = EDIT_FACETS | {SYMLINKS_FACET, TAG_FACET}
 _HINT = "Create a key for that namespace, or send the event with another key."
 # The path in the event, the namespace, and the name of the dataset ("" for a job).
@@ -99,7 +101,8 @@ def authorize_event(
 def own_facets_only(
     principal: Principal, body: bytes, naming: Naming, event: Event | None = None
 ) -> bytes:
-    """Return an event without the facets that describe datasets outside the key's namespaces.
+    """Return an event without the facets that describe datasets outside the key's namespaces, or
+    the results of checks of them.
 
     `body` is redacted, and `event` the event parsed from it, if it is already parsed. Raises
     ForeignEventError if the body has such facets and cannot be rewritten.
@@ -111,7 +114,11 @@ def own_facets_only(
         field
         for field, dataset in _datasets(event)
         if dataset is not event.dataset
-        and (dataset.facets or Facets()).keys() - _FACETS_OF_USE
+        and (
+            (dataset.facets or Facets()).keys() - _FACETS_OF_USE
+            or _CHECK_FACETS & (dataset.input_facets or Facets()).keys()
+            or _CHECK_FACETS & (dataset.output_facets or Facets()).keys()
+        )
         and not _covers(principal, naming, dataset.namespace, dataset.name)
     ]
     if not foreign:
@@ -125,6 +132,10 @@ def own_facets_only(
                     dataset["facets"] = {
                         name: facet for name, facet in facets.items() if name in _FACETS_OF_USE
                     }
+                    for field in ("inputFacets", "outputFacets"):
+                        facets = dataset.get(field) or {}
+                        for name in _CHECK_FACETS & facets.keys():
+                            del facets[name]
         return msgspec.json.encode(content)
     except (msgspec.MsgspecError, AttributeError, TypeError, ValueError, RecursionError) as error:
         raise ForeignEventError(

@@ -252,7 +252,7 @@ DESCRIBING = {
 
 
 def with_facets(namespace: str, **facets: Any) -> dict[str, Any]:
-    uses = {"inputFacets": {"dataQualityMetrics": {**FACET, "rowCount": 3}}}
+    uses = {"inputFacets": {"inputStatistics": {**FACET, "rowCount": 3}}}
     return {"namespace": namespace, "name": "d", "facets": facets, **uses}
 
 
@@ -276,6 +276,25 @@ def test_a_key_describes_only_the_datasets_that_it_covers() -> None:
     assert stored(STEWARD, event) == expected
     assert stored(WIDE, event) == event
     assert stored(ANONYMOUS, event) == event
+
+
+def test_a_key_does_not_judge_datasets_that_it_does_not_cover() -> None:
+    checks = {
+        "dataQualityAssertions": {**FACET, "assertions": [{"assertion": "a", "success": False}]},
+        "dataQualityMetrics": {**FACET, "rowCount": 0, "columnMetrics": {}},
+    }
+    statistics = {"inputStatistics": {**FACET, "rowCount": 3}}
+    judged = {"name": "d", "inputFacets": {**checks, **statistics}, "outputFacets": checks}
+    event = run(
+        inputs=[{"namespace": "theirs", **judged}, {"namespace": "team-a", **judged}],
+        outputs=[{"namespace": "theirs", "name": "d", "outputFacets": checks}],
+    )
+    kept = stored(TEAM, event)
+    assert kept["inputs"][0]["inputFacets"] == statistics
+    assert kept["inputs"][0]["outputFacets"] == {}
+    assert kept["inputs"][1] == {"namespace": "team-a", **judged}
+    assert kept["outputs"][0]["outputFacets"] == {}
+    assert stored(WIDE, event) == event
 
 
 def test_an_event_that_describes_nothing_foreign_stays_as_it_was_sent() -> None:
