@@ -1,7 +1,8 @@
 """Columns of registered schemas: Avro, JSON Schema and Protobuf, as fields of OpenLineage. Pure.
 
 A field is `{"name", "type"}`, and `{"fields"}` of a structure or of the structures in a list. Types
-keep the words of their schema. A schema that contains itself ends at the repetition.
+keep the words of their schema. A schema that contains itself ends at the repetition. References
+can multiply the fields of a short text, so their number is bounded while they are expanded.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from headwater.errors import HeadwaterError, QueryError
 
 DEPTH_MAX = 20
 FIELDS_MAX = 5_000
+# A step is an element that is visited, or a character of a field. Ordinary fields take 50 steps.
+STEPS_MAX = 1_000_000
 Field = dict[str, Any]
 # The column of a topic whose messages are no structures.
 VALUE = "value"
@@ -22,6 +25,33 @@ VALUE = "value"
 
 class SchemaTextError(QueryError):
     """A text that is no schema of its type."""
+
+
+class _Expansion:
+    """The fields and the steps of one schema so far. Both are bounded."""
+
+    def __init__(self) -> None:
+        self.fields = 0
+        self._steps = 0
+
+    def count_steps(self, count: int) -> None:
+        """Count visited elements or written characters. Raises SchemaTextError at the bound."""
+        self._steps += count
+        if self._steps > STEPS_MAX:
+            raise SchemaTextError(f"the schema takes more than {STEPS_MAX} steps to expand")
+
+    def field(self, name: object, type: str, fields: list[Field] | None = None) -> Field:
+        """Return a field, and count it.
+
+        Raises SchemaTextError if its name is no text, or the schema has too many fields.
+        """
+        if not isinstance(name, str) or not name.strip():
+            raise SchemaTextError("the name of a field must be text")
+        self.fields += 1
+        if self.fields > FIELDS_MAX:
+            raise SchemaTextError(f"the schema has more than {FIELDS_MAX} fields")
+        self.count_steps(len(name) + len(type))
+        return {"name": name, "type": type, **({"fields": fields} if fields else {})}
 
 
 def read_fields(type: str, text: str, references: Sequence[tuple[str, str]] = ()) -> list[Field]:
@@ -33,7 +63,7 @@ def read_fields(type: str, text: str, references: Sequence[tuple[str, str]] = ()
     if type not in readers:
         raise SchemaTextError(f"schemas of type {type[:40]!r} are not read")
     try:
-        fields = readers[type](text, references)
+        return readers[type](text, references, _Expansion())
     except HeadwaterError:
         raise
     except RecursionError as error:
@@ -41,9 +71,6 @@ def read_fields(type: str, text: str, references: Sequence[tuple[str, str]] = ()
     except Exception as error:
         # The readers of schemas raise errors of many kinds for texts that are none.
         raise SchemaTextError(f"no {type} schema: {str(error)[:200]}") from error
-    if count_fields(fields) > FIELDS_MAX:
-        raise SchemaTextError(f"the schema has more than {FIELDS_MAX} fields")
-    return fields
 
 
 def record_name(type: str, text: str) -> str:
@@ -66,21 +93,12 @@ def record_name(type: str, text: str) -> str:
     return f"{namespace}.{name}" if name and namespace and "." not in name else name
 
 
-def count_fields(fields: Iterable[Field]) -> int:
-    """Return the number of fields, with nested ones."""
-    return sum(1 + count_fields(one.get("fields") or ()) for one in fields)
-
-
-def _field(name: object, type: str, fields: list[Field] | None = None) -> Field:
-    if not isinstance(name, str) or not name.strip():
-        raise SchemaTextError("the name of a field must be text")
-    return {"name": name, "type": type, **({"fields": fields} if fields else {})}
-
-
 # Avro
 
 
-def _avro_fields(text: str, references: Sequence[tuple[str, str]]) -> list[Field]:
+def _avro_fields(
+    text: str, references: Sequence[tuple[str, str]], expansion: _Expansion
+) -> list[Field]:
     try:
         from fastavro.schema import parse_schema
     except ImportError as error:
@@ -89,53 +107,60 @@ def _avro_fields(text: str, references: Sequence[tuple[str, str]]) -> list[Field
     for _, other in references:
         parse_schema(json.loads(other), named_schemas=named)
     parsed: Any = parse_schema(json.loads(text), named_schemas=named)
-    type, fields = _avro_type(parsed, named, ())
-    return fields or [_field(VALUE, type)]
+    type, fields = _avro_type(parsed, named, (), expansion)
+    return fields or [expansion.field(VALUE, type)]
 
 
 def _avro_type(
-    schema: Any, named: Mapping[str, Any], within: tuple[str, ...]
+    schema: Any, named: Mapping[str, Any], within: tuple[str, ...], expansion: _Expansion
 ) -> tuple[str, list[Field]]:
     """Return the type of an Avro schema in words, and the fields of its structure."""
+    expansion.count_steps(len(schema) if isinstance(schema, list) else 1)
     if isinstance(schema, list):
         kinds = [one for one in schema if one != "null"]
-        return _avro_type(kinds[0], named, within) if len(kinds) == 1 else ("union", [])
+        return _avro_type(kinds[0], named, within, expansion) if len(kinds) == 1 else ("union", [])
     if isinstance(schema, str):
-        return _avro_named(schema, named, within)
+        return _avro_named(schema, named, within, expansion)
     kind = schema.get("type")
     if isinstance(kind, dict | list):
-        return _avro_type(kind, named, within)
+        return _avro_type(kind, named, within, expansion)
     if kind in ("record", "error"):
-        return "record", _avro_record(schema, named, within)
+        return "record", _avro_record(schema, named, within, expansion)
     if kind == "array":
-        type, nested = _avro_type(schema["items"], named, within)
+        type, nested = _avro_type(schema["items"], named, within, expansion)
         return f"array<{type}>", nested
     if kind == "map":
-        return f"map<string,{_avro_type(schema['values'], named, within)[0]}>", []
+        fields = expansion.fields
+        type, _ = _avro_type(schema["values"], named, within, expansion)
+        expansion.fields = fields  # those of the values are left out
+        return f"map<string,{type}>", []
     return _avro_logical(str(kind), schema), []
 
 
 def _avro_named(
-    name: str, named: Mapping[str, Any], within: tuple[str, ...]
+    name: str, named: Mapping[str, Any], within: tuple[str, ...], expansion: _Expansion
 ) -> tuple[str, list[Field]]:
     """Return a primitive type, or the type of a name."""
     if name not in named:
         return name, []
     if name in within or len(within) >= DEPTH_MAX:
         return "record", []
-    return _avro_type(named[name], named, within)
+    return _avro_type(named[name], named, within, expansion)
 
 
 def _avro_record(
-    schema: Mapping[str, Any], named: Mapping[str, Any], within: tuple[str, ...]
+    schema: Mapping[str, Any],
+    named: Mapping[str, Any],
+    within: tuple[str, ...],
+    expansion: _Expansion,
 ) -> list[Field]:
     name = str(schema.get("name"))
     if name in within or len(within) >= DEPTH_MAX:
         return []
     fields = []
     for one in schema["fields"]:
-        type, nested = _avro_type(one["type"], named, (*within, name))
-        fields.append(_field(one["name"], type, nested))
+        type, nested = _avro_type(one["type"], named, (*within, name), expansion)
+        fields.append(expansion.field(one["name"], type, nested))
     return fields
 
 
@@ -151,24 +176,28 @@ def _avro_logical(kind: str, schema: Mapping[str, Any]) -> str:
 # JSON Schema
 
 
-def _json_fields(text: str, references: Sequence[tuple[str, str]]) -> list[Field]:
+def _json_fields(
+    text: str, references: Sequence[tuple[str, str]], expansion: _Expansion
+) -> list[Field]:
     schema = json.loads(text)
     if not isinstance(schema, dict):
         raise SchemaTextError("a JSON schema must be an object")
     others = {name: json.loads(other) for name, other in references}
-    type, fields = _json_type(schema, _JsonScope(schema, others), ())
-    return fields or [_field(VALUE, type)]
+    type, fields = _json_type(schema, _JsonScope(schema, others, expansion), ())
+    return fields or [expansion.field(VALUE, type)]
 
 
 class _JsonScope:
-    """Where the references of a JSON schema lead."""
+    """The schemas that the references of a JSON schema name, and its expansion."""
 
-    def __init__(self, root: Any, others: Mapping[str, Any]) -> None:
+    def __init__(self, root: Any, others: Mapping[str, Any], expansion: _Expansion) -> None:
+        self.expansion = expansion
         self._root = root
         self._others = others
 
     def resolve(self, reference: str) -> Any:
         """Return the schema that a reference names; an empty one if it is not known."""
+        self.expansion.count_steps(len(reference))
         name, _, path = reference.partition("#")
         found = self._others.get(name) if name else self._root
         for part in path.strip("/").split("/") if path.strip("/") else ():
@@ -178,6 +207,7 @@ class _JsonScope:
 
 
 def _json_type(schema: Any, scope: _JsonScope, within: tuple[str, ...]) -> tuple[str, list[Field]]:
+    scope.expansion.count_steps(1)
     if not isinstance(schema, dict) or len(within) >= DEPTH_MAX:
         return "any", []
     reference = schema.get("$ref")
@@ -187,6 +217,7 @@ def _json_type(schema: Any, scope: _JsonScope, within: tuple[str, ...]) -> tuple
         return _json_type(scope.resolve(reference), scope, (*within, reference))
     for key in ("oneOf", "anyOf"):
         if isinstance(schema.get(key), list):
+            scope.expansion.count_steps(len(schema[key]))
             kinds = [one for one in schema[key] if one != {"type": "null"}]
             if len(kinds) == 1:
                 return _json_type(kinds[0], scope, (*within, key))
@@ -197,7 +228,7 @@ def _json_type(schema: Any, scope: _JsonScope, within: tuple[str, ...]) -> tuple
         fields = []
         for name, one in properties.items():
             type, nested = _json_type(one, scope, inner)
-            fields.append(_field(name, type, nested))
+            fields.append(scope.expansion.field(name, type, nested))
         return "object", fields
     kind = _json_kind(schema)
     if kind == "array":
@@ -212,9 +243,11 @@ def _json_properties(
     """Yield the properties of an object, with those of the schemas that it combines."""
     own = schema.get("properties")
     if isinstance(own, dict):
+        scope.expansion.count_steps(len(own))
         yield from own.items()
     parts = schema.get("allOf")
     for one in parts if isinstance(parts, list) and len(within) < DEPTH_MAX else ():
+        scope.expansion.count_steps(1)
         part = scope.resolve(one["$ref"]) if isinstance(one, dict) and "$ref" in one else one
         if isinstance(part, dict):
             yield from _json_properties(part, scope, (*within, "allOf"))
@@ -234,7 +267,9 @@ def _json_kind(schema: Mapping[str, Any]) -> str:
 # Protobuf
 
 
-def _protobuf_fields(text: str, references: Sequence[tuple[str, str]]) -> list[Field]:
+def _protobuf_fields(
+    text: str, references: Sequence[tuple[str, str]], expansion: _Expansion
+) -> list[Field]:
     try:
         from proto_schema_parser import ast
         from proto_schema_parser.parser import Parser
@@ -249,7 +284,7 @@ def _protobuf_fields(text: str, references: Sequence[tuple[str, str]]) -> list[F
     first = next((one for one in file.file_elements if isinstance(one, ast.Message)), None)
     if first is None:
         raise SchemaTextError("a Protobuf schema must have a message")
-    return _message_fields(first, messages, ast, (first.name,))
+    return _message_fields(first, messages, ast, (first.name,), expansion)
 
 
 def _protobuf_name(text: str) -> str:
@@ -277,23 +312,28 @@ def _add_messages(elements: Iterable[Any], messages: dict[str, Any], ast: Any) -
 
 
 def _message_fields(
-    message: Any, messages: Mapping[str, Any], ast: Any, within: tuple[str, ...]
+    message: Any,
+    messages: Mapping[str, Any],
+    ast: Any,
+    within: tuple[str, ...],
+    expansion: _Expansion,
 ) -> list[Field]:
     fields = []
+    expansion.count_steps(len(message.elements))
     for one in message.elements:
         if isinstance(one, ast.OneOf):
-            fields += _message_fields(one, messages, ast, within)
+            fields += _message_fields(one, messages, ast, within, expansion)
         elif isinstance(one, ast.MapField):
-            fields.append(_field(one.name, f"map<{one.key_type},{_last(one.value_type)}>"))
+            fields.append(expansion.field(one.name, f"map<{one.key_type},{_last(one.value_type)}>"))
         elif isinstance(one, ast.Field):
-            type, nested = _protobuf_type(one.type, messages, ast, within)
+            type, nested = _protobuf_type(one.type, messages, ast, within, expansion)
             is_list = one.cardinality == ast.FieldCardinality.REPEATED
-            fields.append(_field(one.name, f"array<{type}>" if is_list else type, nested))
+            fields.append(expansion.field(one.name, f"array<{type}>" if is_list else type, nested))
     return fields
 
 
 def _protobuf_type(
-    type: str, messages: Mapping[str, Any], ast: Any, within: tuple[str, ...]
+    type: str, messages: Mapping[str, Any], ast: Any, within: tuple[str, ...], expansion: _Expansion
 ) -> tuple[str, list[Field]]:
     if type.endswith("google.protobuf.Timestamp"):
         return "timestamp", []
@@ -302,7 +342,7 @@ def _protobuf_type(
         return name, []
     if name in within or len(within) >= DEPTH_MAX:
         return "message", []
-    return "message", _message_fields(messages[name], messages, ast, (*within, name))
+    return "message", _message_fields(messages[name], messages, ast, (*within, name), expansion)
 
 
 def _last(type: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -154,6 +155,78 @@ def test_protobuf() -> None:
 def test_texts_that_are_no_schemas(type: str, text: str) -> None:
     with pytest.raises(SchemaTextError):
         read_fields(type, text)
+
+
+def avro_levels(level: int, type: Any) -> Any:
+    """Return a record that names the record of the next level twice, down to a type."""
+    if level == 0:
+        return type
+    inner = avro_levels(level - 1, type)
+    second = inner["name"] if isinstance(inner, dict) else inner
+    fields = [{"name": "a", "type": inner}, {"name": "b", "type": second}]
+    return {"type": "record", "name": f"R{level}", "fields": fields}
+
+
+def avro_maps(level: int) -> Any:
+    """Return a record of two maps of the record of the next level."""
+    if level == 0:
+        return "string"
+    inner = avro_maps(level - 1)
+    second = inner["name"] if isinstance(inner, dict) else inner
+    fields = [
+        {"name": name, "type": {"type": "map", "values": values}}
+        for name, values in (("a", inner), ("b", second))
+    ]
+    return {"type": "record", "name": f"R{level}", "fields": fields}
+
+
+def json_levels(part: str) -> str:
+    """Return a JSON schema of 19 levels, each with three references to the next."""
+
+    def level(next: int) -> dict[str, Any]:
+        each = [{"$ref": f"#/d/m{next}"} for _ in "abc"]
+        return {part: dict(zip("abc", each, strict=True)) if part == "properties" else each}
+
+    levels: dict[str, Any] = {f"m{number}": level(number + 1) for number in range(19)}
+    return json.dumps({**level(0), "d": {**levels, "m19": {"type": "string"}}})
+
+
+PROTOBUF_LEVELS = 'syntax = "proto3";' + "".join(
+    f"message M{level} {{ M{level + 1} a = 1; M{level + 1} b = 2; }}" for level in range(20)
+)
+PROTOBUF_EMPTY = 'syntax = "proto3";' + "".join(
+    f"message M{level} {{ {body} }}"
+    for level, body in enumerate(
+        [" ".join(f"M1 f{number} = {number};" for number in range(1, 4_001)), "option a = 1;" * 500]
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("type", "text"),
+    [
+        ("PROTOBUF", PROTOBUF_LEVELS + "message M20 { string a = 1; }"),
+        ("PROTOBUF", PROTOBUF_EMPTY),
+        ("JSON", json_levels("properties")),
+        ("JSON", json_levels("allOf")),
+        ("AVRO", json.dumps(avro_levels(20, "string"))),
+        ("AVRO", json.dumps(avro_levels(20, ["null", "string"]))),
+        ("AVRO", json.dumps(avro_maps(20))),
+        ("AVRO", json.dumps(avro_levels(11, "string")).replace('"a"', f'"{"a" * 2_000}"')),
+    ],
+)
+def test_references_that_multiply_end_at_a_bound(type: str, text: str) -> None:
+    started = time.monotonic()
+    with pytest.raises(SchemaTextError, match=r"more than (5000 fields|1000000 steps)"):
+        read_fields(type, text)
+    assert time.monotonic() - started < 20.0
+
+
+def test_the_fields_of_map_values_do_not_count() -> None:
+    fields = [{"name": f"f{number}", "type": "int"} for number in range(3_000)]
+    value = {"type": "record", "name": "Value", "fields": fields}
+    text = avro({"name": "values", "type": {"type": "map", "values": value}}, *fields)
+    assert len(read_fields("AVRO", text)) == 3_001
 
 
 def test_a_deep_schema_ends() -> None:
