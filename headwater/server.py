@@ -177,7 +177,7 @@ class Components:
 
     def log_decision(self, principal: str, action: str, detail: dict[str, Any]) -> None:
         """Record a decision of the policies on a proposed action."""
-        self.guard.log.append(principal, "POST /policy/decisions", action, **detail)
+        self.guard.log.record_decision(principal, "POST /policy/decisions", action, **detail)
 
     def log_statement(self, request: Request, statement: str, outcome: str) -> None:
         """Record an auditor's statement, and its outcome."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -22,6 +23,10 @@ from headwater.errors import QueryError
 ENTRIES_MAX = 10_000
 # Further refusals within a minute are only counted: an attack must not fill the disk.
 REFUSALS_PER_MINUTE_MAX = 60
+# Of one caller and one outcome: allowed decisions must not hide refused ones.
+DECISIONS_PER_MINUTE_MAX = 60
+_DECISION_CHARACTERS_MAX = 300
+_DECISION_POLICIES_MAX = 20
 # More than the longest statement of an auditor: a long comment must not hide a statement.
 _TEXT_CHARACTERS_MAX = 25_000
 _MINUTE_SECONDS = 60.0
@@ -43,15 +48,41 @@ class Entry:
     hash: str
 
 
+class _Minute:
+    """The entries of one minute that share a bound, and the number of omitted ones."""
+
+    def __init__(self) -> None:
+        self.started = 0.0
+        self._recorded: set[int] = set()
+        self._omitted = 0
+
+    def count(self, entry: int, entries_max: int) -> int | None:
+        """Count an entry; return the number omitted before it, or None if it must be omitted too.
+
+        `entry` identifies it: a repetition within the minute is omitted.
+        """
+        now = time.monotonic()
+        if now - self.started >= _MINUTE_SECONDS:
+            self.started = now
+            self._recorded.clear()
+        if entry in self._recorded or len(self._recorded) >= entries_max:
+            self._omitted += 1
+            return None
+        self._recorded.add(entry)
+        omitted, self._omitted = self._omitted, 0
+        return omitted
+
+
 class AccessLog:
     """The access log in a store."""
 
     def __init__(self, store: AccessStore) -> None:
         self._store = store
         self._lock = threading.Lock()
-        self._minute = 0.0
-        self._recorded = 0
-        self._omitted = 0
+        self._refusals = _Minute()
+        self._refusal = 0
+        # By caller and outcome.
+        self._decisions: defaultdict[tuple[str, str], _Minute] = defaultdict(_Minute)
 
     def append(self, principal: str, action: str, outcome: str, **detail: Any) -> None:
         """Append an entry. Raises UnavailableError if the file cannot be written."""
@@ -74,17 +105,29 @@ class AccessLog:
         omitted.
         """
         with self._lock:
-            now = time.monotonic()
-            if now - self._minute >= _MINUTE_SECONDS:
-                self._minute, self._recorded = now, 0
-            if self._recorded >= REFUSALS_PER_MINUTE_MAX:
-                self._omitted += 1
-                return
-            self._recorded += 1
-            omitted, self._omitted = self._omitted, 0
-        self.append(
-            principal, action, "refused", **detail, **({"omitted": omitted} if omitted else {})
-        )
+            self._refusal += 1
+            omitted = self._refusals.count(self._refusal, REFUSALS_PER_MINUTE_MAX)
+        if omitted is not None:
+            self.append(
+                principal, action, "refused", **detail, **({"omitted": omitted} if omitted else {})
+            )
+
+    def record_decision(self, principal: str, action: str, outcome: str, **detail: Any) -> None:
+        """Append a decision of the policies with shortened names.
+
+        Within a minute, an equal decision of the same caller is omitted, and so are those after
+        the first DECISIONS_PER_MINUTE_MAX of one outcome. The caller's next entry of that outcome
+        has the number omitted.
+        """
+        shortened = {key: _short_name(value) for key, value in detail.items()}
+        entry = hash(json.dumps([action, outcome, detail], sort_keys=True))
+        kind = outcome.partition(" ")[0]
+        with self._lock:
+            omitted = self._decisions[principal, kind].count(entry, DECISIONS_PER_MINUTE_MAX)
+        if omitted is not None:
+            self.append(
+                principal, action, outcome, **shortened, **({"omitted": omitted} if omitted else {})
+            )
 
     def entries(self, *, first: int = 100, before: int | None = None) -> list[Entry]:
         """Return the newest entries, newest first; with `before`, only those of a lower seq."""
@@ -133,3 +176,10 @@ def _entry(
 
 def _short(value: Any) -> Any:
     return value[:_TEXT_CHARACTERS_MAX] if isinstance(value, str) else value
+
+
+def _short_name(value: Any) -> Any:
+    """Return a name, or the first names of a list, within the bounds of a decision."""
+    if isinstance(value, list):
+        return [_short_name(one) for one in value[:_DECISION_POLICIES_MAX]]
+    return value[:_DECISION_CHARACTERS_MAX] if isinstance(value, str) else value

@@ -7,7 +7,7 @@ import threading
 import apsw
 import pytest
 
-from headwater.access.log import REFUSALS_PER_MINUTE_MAX, AccessLog
+from headwater.access.log import DECISIONS_PER_MINUTE_MAX, REFUSALS_PER_MINUTE_MAX, AccessLog
 from headwater.access.store import AccessStore
 from headwater.errors import QueryError, UnavailableError
 
@@ -67,11 +67,44 @@ def test_repeated_refusals_are_counted_not_listed(log: AccessLog) -> None:
     for _ in range(REFUSALS_PER_MINUTE_MAX + 40):
         log.record_refusal("unauthenticated", "GET /metrics", why="no key")
     assert len(log.entries(first=1_000)) == REFUSALS_PER_MINUTE_MAX
-    log._minute -= 61.0
+    log._refusals.started -= 61.0
     log.record_refusal("unauthenticated", "GET /metrics", why="no key")
     assert log.entries()[0].detail["omitted"] == 40
     count = REFUSALS_PER_MINUTE_MAX + 1
     assert log.verify() == (count, 1, count, None)
+
+
+def record_decision(log: AccessLog, principal: str, outcome: str, urn: str) -> None:
+    log.record_decision(
+        principal, "POST /policy/decisions", outcome, urn=urn, policies=["p" * 4_000] * 100
+    )
+
+
+def test_equal_decisions_of_a_caller_are_counted_not_listed(log: AccessLog) -> None:
+    for _ in range(50):
+        record_decision(log, "ci", "refused drop", "urn:1")
+    record_decision(log, "etl", "refused drop", "urn:1")
+    record_decision(log, "ci", "refused drop", "urn:2")
+    newest, other, first = log.entries()
+    assert (newest.principal, newest.detail["urn"], newest.detail["omitted"]) == ("ci", "urn:2", 49)
+    assert [one.principal for one in (other, first)] == ["etl", "ci"]
+    for window in log._decisions.values():
+        window.started -= 61.0
+    record_decision(log, "ci", "refused drop", "urn:1")
+    assert "omitted" not in log.entries()[0].detail
+    assert log.verify() == (4, 1, 4, None)
+
+
+def test_decisions_of_a_caller_are_bounded_in_number_and_size(log: AccessLog) -> None:
+    for number in range(DECISIONS_PER_MINUTE_MAX * 3):
+        record_decision(log, "ci", "allowed read", f"{number}" + "u" * 12_000)
+    assert len(log.entries(first=1_000)) == DECISIONS_PER_MINUTE_MAX
+    for principal in ("ci", "etl"):
+        record_decision(log, principal, "refused drop", "urn:1")
+    newest = log.entries(first=1_000)
+    assert [one.outcome for one in newest[:2]] == ["refused drop"] * 2
+    assert all(len(str(one.detail)) < 8_000 for one in newest)
+    assert log.verify().problem is None
 
 
 def test_concurrent_entries(store: AccessStore) -> None:
