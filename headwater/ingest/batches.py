@@ -43,7 +43,9 @@ def parse_record(record: Record) -> ParsedRecord:
     """Return a record with its event, if it holds one."""
     if not record.intact:
         reason = "the bytes on disk differ from the accepted bytes"
-        if not record.body:
+        if record.count > 1:
+            reason = f"events {record.first} to {record.seq} have no rows in the spool"
+        elif not record.body:
             reason = "it cannot be read from the spool"
         return ParsedRecord(record, None, f"damaged: {reason}")
     try:

@@ -328,14 +328,19 @@ class Worker:
         """Read and fold the events after a position. Raises SpoolFullError."""
         events_max = self._slow.events_max(position, self.batch_events)
         records = self._spool.read(position, events_max=events_max, bytes_max=BATCH_BYTES_MAX)
-        skipped = self._spool.skipped_between(position + 1, position + events_max)
+        last = records[-1].seq if records else position
+        skipped = self._spool.skipped_between(position + 1, last)
         parsed = [
             ParsedRecord(record, None, SKIPPED) if record.seq in skipped else parse_record(record)
             for record in records
         ]
-        if damaged := [record.seq for record in records if not record.intact]:
+        if damaged := [record for record in records if not record.intact]:
+            count = sum(record.count for record in damaged)
             log.error(
-                "events_damaged count=%d first=%d last=%d", len(damaged), damaged[0], damaged[-1]
+                "events_damaged count=%d first=%d last=%d",
+                count,
+                damaged[0].first,
+                damaged[-1].seq,
             )
         if len(parsed) == 1 and self._slow.is_too_slow(parsed[0].record.seq):
             reason = (

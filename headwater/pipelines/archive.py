@@ -89,8 +89,12 @@ def archive_with(
         position, last = lake.archived(spool.id), spool.last()
         start = position
         while position < last:
-            upto = min(last, position + PART_EVENTS * ROUND_PARTS)
-            files = write(position + 1, upto)
+            [record] = spool.read(position, events_max=1, bytes_max=1)
+            if record.count > 1:  # a long gap
+                upto, files = record.seq, []
+            else:
+                upto = min(last, position + PART_EVENTS * ROUND_PARTS)
+                files = write(position + 1, upto)
             lake.add(spool.id, ArchivedRange(position + 1, upto, sorted(files)))
             done.events += sum(file.events for file in files)
             done.files += len(files)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from headwater.cypher.driver.database import Database
@@ -90,6 +91,20 @@ def test_a_dead_letter_of_an_earlier_worker_is_revived(database: Database, spool
     Worker(database, spool).run(until_done=True)
     assert spool.dead_letters() == []
     assert counts(read_checkpoint(database, spool.id)) == (2, 2, 0)
+
+
+def test_a_long_gap_of_the_spool_is_one_dead_letter(database: Database, spool: Spool) -> None:
+    spool.append([body(1)], received=RECEIVED)
+    with closing(apsw.Connection(str(spool.path))) as connection:
+        connection.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'event'", (2**30,))
+    assert spool.append([body(2)], received=RECEIVED + 1) == 2**30 + 1
+    Worker(database, spool).run(until_done=True)
+    assert counts(read_checkpoint(database, spool.id)) == (2**30 + 1, 2, 1)
+    [letter] = spool.dead_letters()
+    assert (letter.seq, letter.reason) == (
+        2**30,
+        f"damaged: events 2 to {2**30} have no rows in the spool",
+    )
 
 
 def test_events_cut_from_the_spool_make_the_worker_wait(database: Database, spool: Spool) -> None:

@@ -16,6 +16,7 @@ from contextlib import closing, suppress
 from datetime import date
 from pathlib import Path
 
+import apsw
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
@@ -24,7 +25,7 @@ from headwater.errors import SpoolFullError
 from headwater.ingest.spool.reader import SpoolReader
 from headwater.ingest.spool.spool import Spool
 from headwater.pipelines import archive as pipeline
-from headwater.pipelines.lake import ArchivedRange, Lake
+from headwater.pipelines.lake import ArchivedRange, DataFile, Lake
 from tests.run_builders import run
 from tests.sparks import QUICK_JAVA, SMALL, small_spark
 from tests.torture import in_torture_only
@@ -174,6 +175,21 @@ def test_a_cut_frees_disk_space_while_events_arrive(spool: Spool, lake: Lake) ->
     assert len(waited) > 5
     assert spool.last() == 1_200 + len(waited)
     assert spool.path.stat().st_size < before / 10
+
+
+def test_a_long_gap_is_archived_at_once(spool: Spool, lake: Lake) -> None:
+    spool.append([b"{}"], received=JANUARY_31)
+    with closing(apsw.Connection(str(spool.path))) as connection:
+        connection.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'event'", (2**40,))
+    last = spool.append([b"{}"], received=JANUARY_31)
+    rounds: list[tuple[int, int]] = []
+
+    def write(first: int, last: int) -> list[DataFile]:
+        rounds.append((first, last))
+        return []
+
+    assert pipeline.archive_with(write, spool, lake).archived == last
+    assert len(rounds) <= 2
 
 
 def test_two_do_not_archive_one_spool(spool: Spool, lake: Lake) -> None:

@@ -10,7 +10,7 @@ import apsw
 import msgspec
 
 from headwater.errors import HomeInUseError, NewerVersionError, SpoolFullError
-from headwater.ingest.spool.damage import last_seq, read_record
+from headwater.ingest.spool.damage import last_seq, read_cut, read_record
 from headwater.ingest.spool.spool import VERSION
 
 _BUSY_MS = 10_000
@@ -139,7 +139,7 @@ def _position(connection: apsw.Connection, path: Path) -> SpoolPosition:
         version=version,
         position=position,
         received=newest.received if newest is not None else None,
-        cut=int(meta.get("cut", 0)),
+        cut=read_cut(connection),
         lake=str(meta.get("lake", "")),
         dead=int(connection.execute("SELECT count(*) FROM dead").get),
     )

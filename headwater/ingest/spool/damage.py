@@ -2,7 +2,8 @@
 
 Sequence numbers have no gaps after the last cut, and each row has the checksum of its body. So a
 row that a damaged page hides is noticed by its missing number, and a changed one by its checksum.
-Both become records that are not intact: the caller counts them, and goes on behind them.
+Both become records that are not intact: the caller counts them, and goes on behind them. A damaged
+number can make a gap of any length, so a long gap is one record.
 """
 
 from __future__ import annotations
@@ -14,36 +15,83 @@ from typing import Any
 import apsw
 import msgspec
 
+from headwater.errors import SpoolFullError
+
 _ROW = "SELECT seq, received, checksum, body FROM event WHERE seq "
+# A longer gap is one record, so the work for a gap is bounded.
+_GAP_EVENTS_MAX = 1_000
+# The smallest row of an event: its cell, its receipt and checksum, and a body of two bytes.
+_ROW_BYTES_MIN = 20
 
 
 class Record(msgspec.Struct, frozen=True, gc=False):
     """One event of the spool.
 
     `intact` is False if its bytes differ from the accepted ones; `body` is empty if it has no
-    readable row. `received` is in microseconds since 1970.
+    readable row. `received` is in microseconds since 1970. `count` is more than 1 for a range of
+    events without readable rows, which ends at `seq`.
     """
 
     seq: int
     received: int
     body: bytes
     intact: bool
+    count: int = 1
+
+    @property
+    def first(self) -> int:
+        """Return the seq of the first event."""
+        return self.seq - self.count + 1
 
 
 def last_seq(connection: apsw.Connection) -> int:
     """Return the seq of the newest event, or 0. Raises apsw.Error.
 
     SQLite keeps it apart from the events, so it is right if the page of the newest is damaged. If
-    the kept number itself is damaged and too small, the newest event corrects it.
+    the kept number itself is damaged, and too small or impossible, the newest event corrects it.
     """
+    kept = _kept_seq(connection)
+    if kept is None:
+        return _newest_seq(connection)
+    try:
+        newest = _newest_seq(connection)
+    except apsw.CorruptError:
+        newest = 0
+    if kept <= newest:
+        return newest
+    possible = _possible_seq(connection)
+    return kept if kept <= possible else newest or possible
+
+
+def impossible_seq(connection: apsw.Connection) -> int | None:
+    """Return the number that SQLite keeps as the newest seq if the file cannot have held so many.
+
+    Return None if the number is possible. Raises apsw.Error.
+    """
+    kept = _kept_seq(connection)
+    return kept if kept is not None and kept > last_seq(connection) else None
+
+
+def _kept_seq(connection: apsw.Connection) -> int | None:
     kept: Any = None
     with suppress(apsw.CorruptError):
         kept = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'event'").get
-    if type(kept) is not int:
-        return _newest_seq(connection)
-    with suppress(apsw.CorruptError):
-        kept = max(kept, _newest_seq(connection))
-    return int(kept)
+    return kept if type(kept) is int else None
+
+
+def _possible_seq(connection: apsw.Connection) -> int:
+    """Return the greatest seq that an event of this file can have had.
+
+    The file holds or held all events after the cut. A salvaged file is smaller; its dead letters
+    have the seqs of its lost events.
+    """
+    file_bytes = int(connection.pragma("page_count")) * int(connection.pragma("page_size"))
+    possible = read_cut(connection) + file_bytes // _ROW_BYTES_MIN
+    for table in ("dead", "skipped"):
+        with suppress(apsw.CorruptError):
+            newest = connection.execute(f"SELECT max(seq) FROM {table}").get
+            possible = max(possible, newest or 0)
+    return possible
 
 
 def _newest_seq(connection: apsw.Connection) -> int:
@@ -66,7 +114,7 @@ def read_records(
             if record is None or not seq < record.seq <= last:
                 damaged = True
                 break
-            if record.seq > seq + 1 and record.seq > _cut(connection) + 1:
+            if record.seq > seq + 1 and record.seq > read_cut(connection) + 1:
                 damaged = True
                 break
             size += len(record.body)
@@ -79,21 +127,39 @@ def read_records(
     except apsw.CorruptError:
         damaged = True
     if damaged:
-        _read_one_by_one(connection, records, max(seq, _cut(connection)), last, events_max)
+        _read_one_by_one(connection, records, max(seq, read_cut(connection)), last, events_max)
     return records
 
 
 def _read_one_by_one(
     connection: apsw.Connection, records: list[Record], seq: int, last: int, events_max: int
 ) -> None:
-    """Add the events after a seq to `records`, each found by its own number or not intact."""
+    """Add the events after a seq to `records`, each found by its own number or not intact.
+
+    A gap of more than _GAP_EVENTS_MAX events is one record.
+    """
     while seq < last and len(records) < events_max:
-        seq += 1
-        record = read_record(connection, seq)
+        record = read_record(connection, seq + 1)
         if record is None:
             received = records[-1].received if records else 0
-            record = Record(seq, received, b"", intact=False)
+            count = _gap_events(connection, seq, last)
+            count = count if count > _GAP_EVENTS_MAX else 1
+            record = Record(seq + count, received, b"", intact=False, count=count)
         records.append(record)
+        seq = record.seq
+
+
+def _gap_events(connection: apsw.Connection, seq: int, last: int) -> int:
+    """Return the number of events between a seq and the next row, or 1 if no row can be found."""
+    try:
+        found = connection.execute(
+            "SELECT seq FROM event WHERE seq > ? ORDER BY seq LIMIT 1", (seq + 1,)
+        ).get
+    except apsw.CorruptError:
+        return 1
+    if found is None:
+        return last - seq
+    return found - seq - 1 if type(found) is int and seq < found <= last else 1
 
 
 def read_record(connection: apsw.Connection, seq: int) -> Record | None:
@@ -113,7 +179,20 @@ def _record(row: tuple[Any, ...]) -> Record | None:
     return None
 
 
-def _cut(connection: apsw.Connection) -> int:
-    """Return the seq up to which events were cut, or 0."""
-    value = connection.execute("SELECT value FROM meta WHERE name = 'cut'").get
-    return int(value) if value is not None else 0
+def read_cut(connection: apsw.Connection) -> int:
+    """Return the seq up to which events were cut, or 0.
+
+    Raises SpoolFullError if the stored value is no seq, and apsw.Error.
+    """
+    value: Any = connection.execute("SELECT value FROM meta WHERE name = 'cut'").get
+    try:
+        cut = 0 if value is None else int(value)
+    except (TypeError, ValueError):
+        cut = -1
+    if not 0 <= cut < 2**63:
+        raise SpoolFullError(
+            f"the spool is damaged: `cut` in its table `meta` is {str(value)[:40]!r}, and must be "
+            "the number of the last event that was cut",
+            hint="Restore the spool from a backup: `headwater restore`.",
+        )
+    return cut

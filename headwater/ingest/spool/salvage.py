@@ -18,7 +18,7 @@ import apsw
 import msgspec
 
 from headwater.errors import SpoolFullError
-from headwater.ingest.spool.damage import Record, last_seq, read_records
+from headwater.ingest.spool.damage import Record, impossible_seq, last_seq, read_cut, read_records
 from headwater.ingest.spool.spool import SCHEMA, VERSION
 
 _BATCH_EVENTS, _BATCH_BYTES = 5_000, 64 * 2**20
@@ -82,11 +82,11 @@ def check(path: Path, on_progress: OnProgress = _ignore_progress) -> SpoolReport
                 if record.intact:
                     report.intact += 1
                 elif record.seq in dead:
-                    report.lost += 1
-                elif report.damaged and report.damaged[-1][1] == record.seq - 1:
+                    report.lost += record.count
+                elif report.damaged and report.damaged[-1][1] == record.first - 1:
                     report.damaged[-1] = (report.damaged[-1][0], record.seq)
                 else:
-                    report.damaged.append((record.seq, record.seq))
+                    report.damaged.append((record.first, record.seq))
             report.problems = _problems(connection)
             return report
     except apsw.Error as error:
@@ -127,11 +127,11 @@ def salvage(path: Path, on_progress: OnProgress = _ignore_progress) -> Path:
 
 def _describe(connection: apsw.Connection) -> SpoolReport:
     """Return a report without the events."""
-    meta = dict(connection.execute("SELECT name, value FROM meta WHERE name IN ('id', 'cut')"))
+    id = connection.execute("SELECT value FROM meta WHERE name = 'id'").get
     return SpoolReport(
-        id=str(meta.get("id", "")),
+        id=str(id or ""),
         version=int(connection.pragma("user_version")),
-        first=int(meta.get("cut", 0)) + 1,
+        first=read_cut(connection) + 1,
         last=last_seq(connection),
         intact=0,
         damaged=[],
@@ -161,11 +161,18 @@ def _dead(connection: apsw.Connection) -> set[int]:
 
 
 def _problems(connection: apsw.Connection) -> list[str]:
+    problems: list[str] = []
+    impossible = impossible_seq(connection)
+    if impossible is not None:
+        problems.append(
+            f"sqlite_sequence has the number {impossible} for the newest event, and the file is "
+            "too small for so many events"
+        )
     try:
         rows = connection.execute(f"PRAGMA quick_check({_PROBLEMS_MAX})").fetchall()
     except apsw.CorruptError as error:
-        return [str(error)]
-    return [str(row[0]) for row in rows if row[0] != "ok"]
+        return [*problems, str(error)]
+    return problems + [str(row[0]) for row in rows if row[0] != "ok"]
 
 
 def _copy(old: apsw.Connection, fresh: apsw.Connection, on_progress: OnProgress) -> None:
@@ -189,9 +196,12 @@ def _copy(old: apsw.Connection, fresh: apsw.Connection, on_progress: OnProgress)
                     (record.seq, record.received, zlib.crc32(record.body), record.body),
                 )
             else:
+                reason = "damaged: lost with its page on disk"
+                if record.count > 1:
+                    reason = f"damaged: events {record.first} to {record.seq} have no rows"
                 fresh.execute(
                     "INSERT OR IGNORE INTO dead(seq, at, reason) VALUES(?, ?, ?)",
-                    (record.seq, time.time_ns() // 1_000, "damaged: lost with its page on disk"),
+                    (record.seq, time.time_ns() // 1_000, reason),
                 )
         fresh.execute("DELETE FROM sqlite_sequence WHERE name = 'event'")
         fresh.execute("INSERT INTO sqlite_sequence(name, seq) VALUES('event', ?)", (report.last,))

@@ -38,7 +38,7 @@ import msgspec
 
 from headwater.chunks import chunks
 from headwater.errors import NewerVersionError, SpoolFullError
-from headwater.ingest.spool.damage import Record, last_seq, read_record, read_records
+from headwater.ingest.spool.damage import Record, last_seq, read_cut, read_record, read_records
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS event(
@@ -265,10 +265,8 @@ class Spool:
     def cut_events(self) -> tuple[int, str]:
         """Return the seq up to which events were cut, or 0, and the lake that holds them."""
         with self._reading() as connection:
-            values = dict(
-                connection.execute("SELECT name, value FROM meta WHERE name IN ('cut', 'lake')")
-            )
-        return int(values.get("cut", 0)), str(values.get("lake", ""))
+            lake = connection.execute("SELECT value FROM meta WHERE name = 'lake'").get
+            return read_cut(connection), str(lake or "")
 
     def check_writable(self) -> None:
         """Raise SpoolFullError if an event could not be appended now.

@@ -11,7 +11,9 @@ import pytest
 
 from headwater.errors import NewerVersionError, SpoolFullError
 from headwater.ingest.batches import parse_record
+from headwater.ingest.spool.copy import read_position
 from headwater.ingest.spool.damage import Record
+from headwater.ingest.spool.salvage import check
 from headwater.ingest.spool.spool import VERSION, Spool
 
 EVENTS = 600
@@ -110,6 +112,48 @@ def test_a_damaged_count_hides_no_event(path: Path, kept: str) -> None:
         body(number) for number in range(1, EVENTS + 1)
     ]
     assert not any(record.intact for record in records[EVENTS:])
+
+
+@pytest.mark.parametrize("kept", [EVENTS + 2**30, 2**63 - 1])
+def test_an_impossible_count_hides_no_event(path: Path, kept: int) -> None:
+    change(path, f"UPDATE sqlite_sequence SET seq = {kept} WHERE name = 'event'")
+    assert [record.seq for record in read_all(path, 100)] == list(range(1, EVENTS + 1))
+    with closing(Spool(path)) as spool:
+        assert spool.last() == EVENTS
+
+
+@pytest.mark.parametrize("events_max", [1, 7, 1_000])
+def test_a_long_gap_is_one_record(path: Path, events_max: int) -> None:
+    change(path, f"UPDATE sqlite_sequence SET seq = {2**30} WHERE name = 'event'")
+    with closing(Spool(path)) as spool:
+        assert spool.append([b"after the gap"], received=5_000) == 2**30 + 1
+        records, position = [], EVENTS - 1
+        while batch := spool.read(position, events_max=events_max, bytes_max=10**6):
+            records += batch
+            position = batch[-1].seq
+    assert [(record.first, record.seq, record.intact) for record in records] == [
+        (EVENTS, EVENTS, True),
+        (EVENTS + 1, 2**30, False),
+        (2**30 + 1, 2**30 + 1, True),
+    ]
+    reason = f"damaged: events {EVENTS + 1} to {2**30} have no rows in the spool"
+    assert parse_record(records[1]).reason == reason
+
+
+@pytest.mark.parametrize("value", ["many", "", "-1", "9" * 30])
+def test_a_damaged_cut_is_an_error_with_its_fix(path: Path, value: str) -> None:
+    change(path, f"INSERT INTO meta(name, value) VALUES('cut', '{value}')")
+    change(path, "DELETE FROM event WHERE seq = 3")
+    with closing(Spool(path)) as spool:
+        for read in (
+            spool.cut_events,
+            lambda: spool.read(0, events_max=100, bytes_max=10**6),
+            lambda: read_position(path),
+            lambda: check(path),
+        ):
+            with pytest.raises(SpoolFullError, match="`cut` in its table `meta`") as caught:
+                read()
+            assert "backup" in (caught.value.hint or "")
 
 
 def test_events_that_were_cut_are_not_damaged(path: Path) -> None:

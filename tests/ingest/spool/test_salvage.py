@@ -129,6 +129,39 @@ def test_cut_events_are_not_missing(path: Path) -> None:  # noqa: F811
         assert spool.cut_events() == (100, "/lake")
 
 
+def test_an_impossible_count_is_reported_and_repaired(path: Path) -> None:  # noqa: F811
+    change(path, f"UPDATE sqlite_sequence SET seq = {2**63 - 1} WHERE name = 'event'")
+    report = check(path)
+    assert (report.last, report.intact, report.damaged) == (EVENTS, EVENTS, [])
+    assert str(2**63 - 1) in report.problems[0]
+    salvage(path)
+    assert check(path).is_whole
+    with closing(Spool(path)) as spool:
+        assert spool.append([b"next"], received=1) == EVENTS + 1
+
+
+def test_a_long_gap_is_one_range_and_one_dead_letter(path: Path) -> None:  # noqa: F811
+    change(path, f"UPDATE sqlite_sequence SET seq = {2**30} WHERE name = 'event'")
+    with closing(Spool(path)) as spool:
+        spool.append([b"after the gap"], received=1)
+    report = check(path)
+    assert (report.damaged, report.intact) == ([(EVENTS + 1, 2**30)], EVENTS + 1)
+    salvage(path)
+    after = check(path)
+    assert (after.damaged, after.lost, after.problems) == ([], 2**30 - EVENTS, [])
+    with closing(Spool(path)) as spool:
+        [letter] = spool.dead_letters()
+        assert letter.reason == f"damaged: events {EVENTS + 1} to {2**30} have no rows"
+
+
+def test_the_count_of_a_salvaged_spool_that_lost_most_events_stays(path: Path) -> None:  # noqa: F811
+    change(path, "DELETE FROM event WHERE seq > 1")
+    change(path, "UPDATE sqlite_sequence SET seq = 50000 WHERE name = 'event'")
+    salvage(path)
+    with closing(Spool(path)) as spool:
+        assert spool.last() == 50_000
+
+
 def test_a_file_that_is_no_spool_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "other.db"
     other.write_bytes(b"no database" * 1_000)
