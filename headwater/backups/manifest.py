@@ -6,6 +6,7 @@ A backup is a folder, readable by its owner only:
     spool.db           the events up to one position, the dead letters, and the spool's identity
     access.db          API keys and the access log
     *.key              the secrets beside the spool: of redaction, of sessions, of tiles
+    forgotten.json     the keyed hashes of forgotten values
     settings.json      the settings that differ from the defaults, without secrets
     policies/ files/   the policies, and the files that settings name
     lake/              the events that were cut from the spool, if it was cut
@@ -18,6 +19,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import re
 from pathlib import Path
 
 import msgspec
@@ -31,6 +33,11 @@ NAME, SPOOL = "manifest.json", "spool.db"
 # The version of the layout above. A program refuses a higher one.
 FORMAT = 1
 _CHUNK_BYTES = 2**20
+_NAME_MAX = 255
+_PATH = re.compile(
+    r"(?:spool\.db|access\.db|settings\.json|forgotten\.json|[^/]+\.key|(?:policies|files|lake)/.+)",
+    re.DOTALL,
+)
 
 
 class BackupError(HeadwaterError):
@@ -120,6 +127,17 @@ def read_manifest(folder: Path) -> Manifest:
             hint="Restore it with that version, or a newer one.",
         )
     return manifest
+
+
+def is_backup_path(path: str) -> bool:
+    """Return True if a backup may have a file with this path below its folder."""
+    parts = path.split("/")
+    return (
+        "\0" not in path
+        and all(0 < len(part) <= _NAME_MAX for part in parts)
+        and not {".", ".."}.intersection(parts)
+        and _PATH.fullmatch(path) is not None
+    )
 
 
 def describe(folder: Path, path: Path) -> BackupFile:

@@ -1,11 +1,13 @@
 """Restore a backup into a home in which nothing runs.
 
 The files are written beside their places and synced, and then renamed; the spool comes last. So a
-killed restoration can be repeated with `replace`. The replaced files are kept in a folder.
+killed restoration can be repeated with `replace`. The replaced files are kept in a folder. No file
+is written over: one in the place of a restored file is refused, or moved there too.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from pathlib import Path
@@ -54,7 +56,7 @@ def restore(
         # A damaged spool is what a backup replaces; it is kept with the other files.
         if not replace:
             raise
-    old = _state_files(settings)
+    old = _replaced_files(manifest, settings)
     if old and not replace:
         raise BackupError(
             f"{old[0].parent} holds {old[0].name} already",
@@ -72,16 +74,30 @@ def restore(
     return Restoration(manifest, replaced)
 
 
-def _state_files(settings: Settings) -> list[Path]:
-    """Return the files of a home that a restoration would replace."""
+def _replaced_files(manifest: Manifest, settings: Settings) -> list[Path]:
+    """Return the state of a home, and every other file in the place of a restored one."""
     spool = settings.spool_path
+    places = [_place(file.path, settings) for file in manifest.files if _is_restored(file.path)]
     found = [
         path
         for pattern in (f"{spool.name}*", "access.db*", "*.key", settings.forgotten_path.name)
         for path in sorted(spool.parent.glob(pattern))
     ]
     folders = [settings.home_path / name for name in _FOLDERS]
-    return found + [folder for folder in folders if folder.exists()]
+    # A broken link is in the way too.
+    in_the_way = [path for path in [*places, *folders] if os.path.lexists(path)]
+    return list(dict.fromkeys([*found, *in_the_way]))
+
+
+def _is_restored(path: str) -> bool:
+    """Return True if a file of a backup is restored by itself, not with its folder."""
+    return "/" not in path and path != "settings.json"
+
+
+def _place(path: str, settings: Settings) -> Path:
+    """Return the place of a restored file."""
+    spool = settings.spool_path
+    return spool if path == SPOOL else spool.with_name(path)
 
 
 def _write_beside(
@@ -93,13 +109,12 @@ def _write_beside(
     temporary.mkdir(mode=0o700)
     found = []
     for file in manifest.files:
-        if "/" in file.path or file.path == "settings.json":
+        if not _is_restored(file.path):
             continue
         path = temporary / file.path
         write_synced(path, b"")
         shutil.copyfile(source / file.path, path)
-        is_spool = file.path == SPOOL
-        found.append((path, settings.spool_path if is_spool else places / file.path))
+        found.append((path, _place(file.path, settings)))
     for name in _FOLDERS:
         if (source / name).is_dir():
             shutil.copytree(source / name, temporary / name)

@@ -1,22 +1,29 @@
 """Verify a backup: the sizes and checksums of its files, and each event of its spool.
 
 A restoration copies folders as a whole. So a file that is not in the manifest is a problem, and so
-is a link.
+is a link. A path in the manifest that no backup has is a problem too: a restoration would write it.
 """
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 
 from headwater.backups.backup import OnProgress
-from headwater.backups.manifest import NAME, SPOOL, Manifest, describe, read_manifest
+from headwater.backups.manifest import (
+    NAME,
+    SPOOL,
+    Manifest,
+    describe,
+    is_backup_path,
+    read_manifest,
+)
 from headwater.errors import HeadwaterError
 from headwater.ingest.spool.copy import read_position
 from headwater.ingest.spool.salvage import check
 
 _RANGES_SHOWN_MAX = 5
-_NAME_MAX = 255
 
 
 def verify(folder: Path, on_progress: OnProgress = lambda *_: None) -> tuple[Manifest, list[str]]:
@@ -29,7 +36,7 @@ def verify(folder: Path, on_progress: OnProgress = lambda *_: None) -> tuple[Man
     for number, file in enumerate(manifest.files, start=1):
         on_progress("files", number, len(manifest.files))
         path = folder / file.path
-        if not _is_inside(file.path):
+        if not is_backup_path(file.path):
             problems.append(f"{file.path[:100]!r} in the manifest is no path of a backup")
         elif path.is_symlink() or not path.is_file():
             problems.append(f"{file.path} is missing")
@@ -44,20 +51,13 @@ def verify(folder: Path, on_progress: OnProgress = lambda *_: None) -> tuple[Man
     return manifest, problems
 
 
-def _is_inside(path: str) -> bool:
-    """Return True if a path of a manifest is a plain one below its folder."""
-    parts = path.split("/")
-    return (
-        "\0" not in path
-        and all(0 < len(part) <= _NAME_MAX for part in parts)
-        and (not {".", ".."}.intersection(parts))
-    )
-
-
 def _stray_files(folder: Path, manifest: Manifest) -> list[str]:
-    """Return what the folder has and the manifest has not, links, and a missing spool, in words."""
-    listed = {file.path for file in manifest.files}
+    """Return files that are missing in the manifest or in it twice, and links, in words."""
+    listed = Counter(file.path for file in manifest.files)
     problems = [] if SPOOL in listed else [f"the manifest has no {SPOOL}"]
+    for inside, number in listed.items():
+        if number > 1:
+            problems.append(f"{inside[:100]} is in the manifest more than once")
     for here, folders, files in os.walk(folder):
         for name in sorted([*folders, *files]):
             path = Path(here) / name

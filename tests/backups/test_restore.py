@@ -60,3 +60,41 @@ def test_a_spool_that_is_no_database_is_replaced_and_kept(
     assert (done.replaced / "spool.db").read_bytes().startswith(b"no database")
     assert SpoolReader(settings.spool_path).count() == 60
     assert not settings.spool_path.with_name(".restore").exists()
+
+
+def test_a_file_that_would_be_written_over_is_refused(
+    settings: Settings,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    target = tmp_path / "one"
+    back_up(settings, target)
+    # The spool has another place, so that access.db is beside it and policies are in the home.
+    home = tmp_path / "new"
+    new = Settings(home=str(home), spool=str(tmp_path / "spools" / "events.db"))
+    (tmp_path / "spools").mkdir()
+    (tmp_path / "spools" / "session.key").write_text("of another program")
+    with pytest.raises(BackupError, match=r"spools holds session\.key already"):
+        restore(new, target)
+    assert not home.exists()
+    done = restore(new, target, replace=True)
+    assert done.replaced is not None
+    assert (done.replaced / "session.key").read_text() == "of another program"
+    assert (tmp_path / "spools" / "session.key").read_text() == "the secret of session.key"
+
+
+def test_a_broken_link_in_the_place_of_a_file_is_moved(
+    settings: Settings,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    target = tmp_path / "one"
+    back_up(settings, target)
+    home = tmp_path / "new"
+    home.mkdir()
+    (home / "policies").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BackupError, match="holds policies already"):
+        restore(Settings(home=str(home)), target)
+    done = restore(Settings(home=str(home)), target, replace=True)
+    assert done.replaced is not None
+    assert (done.replaced / "policies").is_symlink()
+    assert (home / "policies" / "team" / "owners.yaml").is_file()
+    assert not (tmp_path / "elsewhere").exists()

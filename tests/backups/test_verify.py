@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import msgspec
@@ -78,3 +79,39 @@ def test_a_path_outside_of_the_backup_is_found(
     problems = "\n".join(verify(target)[1])
     assert "the manifest has no spool.db" in problems
     assert "in the manifest is no path of a backup" in problems
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["password", "server.json", "gateway.out", "neo4j.conf", ".profile", "policies", "x/y.key"],
+)
+def test_a_file_that_no_backup_has_is_refused(
+    settings: Settings,  # noqa: F811
+    tmp_path: Path,
+    name: str,
+) -> None:
+    target = tmp_path / "one"
+    (settings.home_path / "policies" / "team" / "owners.yaml").unlink()
+    (settings.home_path / "policies" / "team").rmdir()
+    (settings.home_path / "policies").rmdir()
+    manifest = back_up(settings, target)
+    (target / name).parent.mkdir(exist_ok=True)
+    (target / name).write_bytes(b"added")
+    added = BackupFile(name, 5, hashlib.sha256(b"added").hexdigest())
+    changed = msgspec.structs.replace(manifest, files=[*manifest.files, added])
+    (target / NAME).write_bytes(msgspec.json.encode(changed))
+    assert verify(target)[1] == [f"{name!r} in the manifest is no path of a backup"]
+    with pytest.raises(BackupError, match="is no path of a backup"):
+        restore(Settings(home=str(tmp_path / "new")), target)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_path_that_the_manifest_has_twice_is_found(
+    settings: Settings,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    target = tmp_path / "one"
+    manifest = back_up(settings, target)
+    changed = msgspec.structs.replace(manifest, files=[*manifest.files, manifest.files[0]])
+    (target / NAME).write_bytes(msgspec.json.encode(changed))
+    assert verify(target)[1] == [f"{manifest.files[0].path} is in the manifest more than once"]
