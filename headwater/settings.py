@@ -43,6 +43,8 @@ _DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
 # Schemes of Neo4j with TLS and a checked certificate.
 ENCRYPTED_SCHEMES = ("bolt+s", "neo4j+s")
 LOG_FORMATS = ("console", "json")
+# The settings that name a file of the operator, which may be outside of the home.
+FILE_SETTINGS = ("naming_file", "alert_receivers", "persisted_queries")
 _ABOVE_ZERO = (  # noqa: SIM905
     "event_bytes_max batch_bytes_max spool_bytes_max fold_events_max "
     "query_cost_max session_seconds heartbeat_timeout_seconds slow_event_seconds "

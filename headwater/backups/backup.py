@@ -28,12 +28,10 @@ from headwater.backups.manifest import (
 )
 from headwater.errors import NotFoundError
 from headwater.ingest.spool.copy import SpoolPosition, copy_database, copy_spool
-from headwater.settings import Settings, changed_settings
+from headwater.settings import FILE_SETTINGS, Settings, changed_settings
 
 # Called with the name of a step, and how much of how much is done.
 OnProgress = Callable[[str, int, int], object]
-# The settings that name a file, which is copied into `files`.
-FILE_SETTINGS = ("naming_file", "alert_receivers", "persisted_queries")
 
 
 def back_up(

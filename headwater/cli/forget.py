@@ -15,7 +15,7 @@ from headwater.cli.options import Home, Json, connect, settings_of
 from headwater.errors import HomeInUseError, NotFoundError, QueryError
 
 if TYPE_CHECKING:
-    from headwater.forgetting.forget import Request
+    from headwater.forgetting.forget import Request, Search
     from headwater.settings import Settings
 
 
@@ -54,6 +54,9 @@ def forget(
     arrive later are searched for it too. Backups are not changed: write a new one and remove the
     old ones.
 
+    Exit code 1: a file could not be searched or rewritten; the output names it, and everything else
+    is rewritten.
+
     For example: headwater forget - --dry-run"""
     from headwater.forgetting.forget import Request
 
@@ -63,30 +66,33 @@ def forget(
     text = sys.stdin.readline().strip() if value == "-" else value
     request = Request(text, tuple(lake or ()), without_lake, not past_only)
     _refuse_used(settings)
-    counts = _count(settings, request, as_json)
+    search = _count(settings, request, as_json)
     if dry_run:
-        _print(counts, {"dryRun": True, "counts": dict(counts)}, as_json)
-        return
-    if not yes:
-        if as_json:
-            raise QueryError("this rewrites the events and erases the graph", hint="Add --yes.")
-        _print(counts, {}, as_json=False)
-        typer.confirm("Replace it everywhere, and erase the graph?", abort=True)
-    _forget(settings, request, counts, as_json)
+        _print(search, {"dryRun": True, "counts": dict(search.counts)}, as_json)
+    else:
+        if not yes:
+            if as_json:
+                raise QueryError("this rewrites the events and erases the graph", hint="Add --yes.")
+            _print(search, {}, as_json=False)
+            typer.confirm("Replace it everywhere, and erase the graph?", abort=True)
+        search = _forget(settings, request, search.counts, as_json)
+    if search.problems:
+        raise typer.Exit(1)
 
 
-def _forget(settings: Settings, request: Request, counts: Counter[str], as_json: bool) -> None:
-    from headwater.forgetting.forget import forget, holds_events
+def _forget(settings: Settings, request: Request, counts: Counter[str], as_json: bool) -> Search:
+    """Forget the value and print the record; return the paths that were not rewritten."""
+    from headwater.forgetting.forget import forget
     from headwater.ingest.receive.forgotten import mask_of
 
-    database = _outer_graph(settings) if holds_events(counts) else None
+    database = _outer_graph(settings) if counts else None
     with steps_bar(quiet=as_json) as on_progress:
         if database is None:
-            record = forget(settings, request, counts, None, on_progress)
+            record, search = forget(settings, request, counts, None, on_progress)
         else:
             with closing(database):
-                record = forget(settings, request, counts, database, on_progress)
-    command = f"headwater rebuild --home {settings.home_path}" if holds_events(counts) else ""
+                record, search = forget(settings, request, counts, database, on_progress)
+    command = f"headwater rebuild --home {settings.home_path}" if counts else ""
     facts = {
         "hash": record.hash,
         "mask": mask_of(record.hash),
@@ -96,11 +102,13 @@ def _forget(settings: Settings, request: Request, counts: Counter[str], as_json:
         "counts": record.counts,
         "next": command,
     }
-    _print(counts, facts, as_json)
+    search.counts = counts
+    _print(search, facts, as_json)
     if not as_json:
         print(f"replaced by {mask_of(record.hash)}; the record is in {settings.forgotten_path}")
         if command:
             print(f"next: {command}")
+    return search
 
 
 def _refuse_used(settings: Settings) -> None:
@@ -117,7 +125,7 @@ def _refuse_used(settings: Settings) -> None:
         )
 
 
-def _count(settings: Settings, request: Request, as_json: bool) -> Counter[str]:
+def _count(settings: Settings, request: Request, as_json: bool) -> Search:
     from headwater.forgetting.forget import count
 
     with steps_bar(quiet=as_json) as on_progress:
@@ -131,15 +139,21 @@ def _outer_graph(settings: Settings) -> Any:
     return connect(settings)
 
 
-def _print(counts: Counter[str], facts: dict[str, Any], as_json: bool) -> None:
+def _print(search: Search, facts: dict[str, Any], as_json: bool) -> None:
     from headwater.cli import render
 
     if as_json:
-        render.print_json(facts)
+        problems = [
+            {"path": str(path), "problem": reason}
+            for path, reason in sorted(search.problems.items())
+        ]
+        render.print_json({**facts, "problems": problems})
         return
-    for name, number in sorted(counts.items()):
+    for name, number in sorted(search.counts.items()):
         print(f"{number:>8,}  {name}")
-    if not counts:
+    for path, reason in sorted(search.problems.items()):
+        print(f"not rewritten: {path}: {reason}", file=sys.stderr)
+    if not search.counts and not search.problems:
         print("the value stands nowhere")
 
 

@@ -6,7 +6,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import apsw
 import msgspec
 
 from headwater.errors import EventError, QueryError, SpoolFullError
+from headwater.forgetting.files import OnProblem
 from headwater.ingest.receive.forgotten import Forgotten
 from headwater.ingest.spool.reader import StoredEvent
 from headwater.schema.events import parse
@@ -122,10 +123,17 @@ class _RewrittenEvents:
 
 
 def rewrite_lake(
-    root: str, spool: str, forgotten: Forgotten, on_progress: OnProgress, *, dry_run: bool
+    root: str,
+    spool: str,
+    forgotten: Forgotten,
+    on_progress: OnProgress,
+    on_problem: OnProblem,
+    *,
+    dry_run: bool,
 ) -> Counter[str]:
     """Rewrite the files of a lake that have a value in an event; return the numbers of both.
 
+    Files that cannot be read stay, and `on_problem` is called with each of their paths.
     A killed rewriting can be repeated: the manifest names the new files before the old ones go.
     Raises QueryError for a lake that is not a folder of this machine.
     """
@@ -148,7 +156,12 @@ def rewrite_lake(
             parts.setdefault(bounds, []).append(file)
         kept, removed = [], []
         for bounds, files in sorted(parts.items()):
-            new = _rewrite_part(lake, spool, bounds, files, forgotten, found, dry_run)
+            rows = _read_part(lake, files, on_problem)
+            new = files
+            if rows is not None:
+                new = _rewrite_part(
+                    lake, spool, bounds, files, rows, forgotten, found, dry_run=dry_run
+                )
             kept += new
             names = {file.name for file in new}
             removed += [file.name for file in files if file.name not in names]
@@ -156,7 +169,39 @@ def rewrite_lake(
             lake.add(spool, msgspec.structs.replace(one, files=sorted(kept)))
             for name in removed:
                 lake.remove(name)
+                _remove_empty(Path(lake.root) / name, Path(lake.root))
     return +found
+
+
+def _remove_empty(path: Path, root: Path) -> None:
+    """Remove the folders of a removed file that are empty: their names have its namespace."""
+    with suppress(OSError):
+        for folder in path.parents:
+            if folder == root:
+                return
+            folder.rmdir()
+
+
+def _read_part(lake: Any, files: list[Any], on_problem: OnProblem) -> list[StoredEvent] | None:
+    """Return the events of a part; None if a file of it cannot be read."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows: list[StoredEvent] = []
+    is_read = True
+    for file in files:
+        path = Path(lake.root) / file.name
+        columns = ["seq", "received", "checksum", "body"]
+        try:
+            table = pq.read_table(path, columns=columns, partitioning=None)
+            received = table.column("received").cast("int64").to_pylist()
+        except (pa.ArrowException, OSError) as error:
+            on_problem(path, f"the Parquet file cannot be read: {error}")
+            is_read = False
+            continue
+        for row, at in zip(table.to_pylist(), received, strict=True):
+            rows.append(StoredEvent(row["seq"], at, row["checksum"], row["body"]))
+    return rows if is_read else None
 
 
 def _rewrite_part(
@@ -164,26 +209,22 @@ def _rewrite_part(
     spool: str,
     bounds: tuple[int, int],
     files: list[Any],
+    old: list[StoredEvent],
     forgotten: Forgotten,
     found: Counter[str],
+    *,
     dry_run: bool,
 ) -> list[Any]:
     """Write the files of a part again if an event in it has the value; return its files."""
-    import pyarrow.parquet as pq
-
     from headwater.pipelines.archive import write_part
 
     rows: list[StoredEvent] = []
     changed = 0
-    for file in files:
-        columns = ["seq", "received", "checksum", "body"]
-        table = pq.read_table(Path(lake.root) / file.name, columns=columns, partitioning=None)
-        received = table.column("received").cast("int64").to_pylist()
-        for row, at in zip(table.to_pylist(), received, strict=True):
-            new = rewrite_event(forgotten, row["seq"], at, row["body"])
-            changed += new is not None
-            checksum = row["checksum"] if new is None else zlib.crc32(new)
-            rows.append(StoredEvent(row["seq"], at, checksum, new or row["body"]))
+    for row in old:
+        new = rewrite_event(forgotten, row.seq, row.received, row.body)
+        changed += new is not None
+        checksum = row.checksum if new is None else zlib.crc32(new)
+        rows.append(StoredEvent(row.seq, row.received, checksum, new or row.body))
     if not changed:
         return files
     found.update({"events of the lake": changed, "files of the lake": len(files)})

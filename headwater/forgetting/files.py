@@ -1,68 +1,126 @@
-"""Rewrite the other files of a home without a value: logs, evidence packs, policies.
+"""Rewrite the other files of a home without a value, in name and content.
 
-Text and JSON are rewritten in place. A file that cannot be rewritten, such as the copy of a damaged
-spool, is removed if it has the value, or if it is a database that cannot be searched.
+Logs, evidence packs and policies are such files. A file that cannot be rewritten is removed if it
+has the value.
 """
 
 from __future__ import annotations
 
-import gzip
+import mmap
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import apsw
 
-from headwater.ingest.receive.forgotten import Forgotten, is_json
+from headwater.forgetting.contents import UnsearchedError, rewrite_content, unique_name
+from headwater.ingest.receive.forgotten import Forgotten
 
-_SQLITE = b"SQLite format 3\0"
 _NEO4J_DATA = re.compile(r"data(\.damaged-.*)?")
 _SECRET_SUFFIXES = {".key", ".lock"}
+_WORD = re.compile(r"[^\W_]+")
+
+# Called with a path and the reason for which it could not be searched or rewritten.
+OnProblem = Callable[[Path, str], object]
 
 
 def neo4j_data(home: Path) -> list[Path]:
     """Return the folders with data of a local Neo4j, also damaged data that was moved away.
 
-    Its files hold texts in pieces, so a value in them cannot be found. They are removed as a whole.
+    Its files hold texts in pieces, so a search does not find each value. They are removed as a
+    whole.
     """
     return [path for path in home.glob("data*") if _NEO4J_DATA.fullmatch(path.name)]
 
 
-def other_files(home: Path, excluded: set[Path]) -> Iterator[Path]:
-    """Yield the regular files of a home that no other module rewrites."""
+def graph_files(home: Path, value: str, on_problem: OnProblem) -> int:
+    """Return the number of files of a local Neo4j that hold the value in one piece."""
+    words = [re.escape(word.encode()) for word in _WORD.findall(value)]
+    pattern = re.compile(rb"[\W_]{1,9}".join(words), re.IGNORECASE)
+    number = 0
+    paths = (path for folder in neo4j_data(home) for path in folder.rglob("*"))
+    for path in paths:
+        if path.is_file() and not path.is_symlink() and path.stat().st_size:
+            try:
+                number += _has_match(path, pattern)
+            except OSError as error:
+                on_problem(path, _reason(error))
+    return number
+
+
+def _has_match(path: Path, pattern: re.Pattern[bytes]) -> bool:
+    with (
+        path.open("rb") as stream,
+        mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data,
+    ):
+        return pattern.search(data) is not None
+
+
+def entries(
+    home: Path, excluded: set[Path], on_problem: OnProblem = lambda *_: None
+) -> Iterator[Path]:
+    """Yield files, folders and links of a home, the excluded ones too, but nothing below these."""
     data = set(neo4j_data(home))
-    for folder, names, files in os.walk(home):
+    for folder, names, files in os.walk(
+        home, onerror=lambda error: on_problem(Path(str(error.filename)), _reason(error))
+    ):
         here = Path(folder)
+        yield from (here / name for name in (*names, *files) if here / name not in data)
         names[:] = [
             name for name in names if here / name not in excluded and here / name not in data
         ]
-        for name in files:
-            path = here / name
-            is_own = path in excluded or path.suffix in _SECRET_SUFFIXES
-            if not is_own and path.is_file() and not path.is_symlink():
-                yield path
+
+
+def other_files(
+    home: Path, excluded: set[Path], on_problem: OnProblem = lambda *_: None
+) -> Iterator[Path]:
+    """Yield the regular files of a home that no other module rewrites."""
+    for path in entries(home, excluded, on_problem):
+        is_own = path in excluded or path.suffix in _SECRET_SUFFIXES
+        if not is_own and path.is_file() and not path.is_symlink():
+            yield path
+
+
+def rename_entries(
+    home: Path, excluded: set[Path], forgotten: Forgotten, on_problem: OnProblem, *, dry_run: bool
+) -> int:
+    """Rename files and folders that have the value in their names; return their number."""
+    stores = {above for path in excluded for above in (path, *path.parents)}
+    number = 0
+    # A folder comes before its content, so the reverse order renames the content first.
+    for path in reversed(list(entries(home, excluded))):
+        if path.is_symlink() and _has_value(os.readlink(path), forgotten):
+            on_problem(path, "the target of this link has the value")
+        if not _has_value(path.name, forgotten):
+            continue
+        if path in stores:
+            on_problem(path, "its name has the value, and settings or the spool name it")
+            continue
+        number += 1
+        if not dry_run:
+            _rename(path, forgotten, on_problem)
+    return number
 
 
 def rewrite_file(path: Path, forgotten: Forgotten, *, dry_run: bool) -> str:
-    """Rewrite or remove a file that has the value; return the name of its count, or nothing."""
-    data = path.read_bytes()
-    if path.suffix == ".gz":
-        return _rewrite_gzip(path, data, forgotten, dry_run)
-    if path.suffix == ".parquet" or b"\0" in data:
-        if not _holds(path, data, forgotten):
+    """Rewrite or remove a file that has the value; return the name of its count, or nothing.
+
+    Raises UnsearchedError if the file cannot be read, searched or written.
+    """
+    try:
+        data = path.read_bytes()
+        new = rewrite_content(data, forgotten, is_parquet=path.suffix == ".parquet")
+        if new == data:
             return ""
-        if not dry_run:
+        if not dry_run and new is None:
             path.unlink()
-        return "files removed"
-    new = _rewrite_text(data, forgotten)
-    if new == data:
-        return ""
-    if not dry_run:
-        _replace(path, new)
-    return "files rewritten"
+        elif not dry_run and new is not None:
+            _replace(path, new)
+    except OSError as error:
+        raise UnsearchedError(_reason(error)) from error
+    return "files removed" if new is None else "files rewritten"
 
 
 def rewrite_access(path: Path, forgotten: Forgotten, *, dry_run: bool) -> Counter[str]:
@@ -102,74 +160,31 @@ def _rewrite_table(
     return changed
 
 
-def _rewrite_gzip(path: Path, data: bytes, forgotten: Forgotten, dry_run: bool) -> str:
-    try:
-        plain = gzip.decompress(data)
-    except (OSError, EOFError):
-        return ""
-    new = _rewrite_text(plain, forgotten)
-    if new == plain:
-        return ""
-    if not dry_run:
-        _replace(path, gzip.compress(new))
-    return "files rewritten"
-
-
-def _rewrite_text(data: bytes, forgotten: Forgotten) -> bytes:
-    """Return a text without the value: one document of JSON, or lines of JSON or text."""
-    if is_json(data):
-        return forgotten.rewrite(data)
-    return b"".join(forgotten.rewrite(line) for line in data.splitlines(keepends=True))
-
-
-def _holds(path: Path, data: bytes, forgotten: Forgotten) -> bool:
-    """Return True if a file that is no text has the value."""
-    if path.suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        texts = (
-            value if isinstance(value, bytes) else str(value).encode()
-            for row in pq.read_table(path, partitioning=None).to_pylist()
-            for value in row.values()
-        )
-        return any(forgotten.rewrite(text) is not text for text in texts)
-    if data.startswith(_SQLITE) and _database_holds(path, forgotten):
-        return True
-    text = data.decode("utf-8", "surrogateescape")
+def _has_value(text: str, forgotten: Forgotten) -> bool:
     return forgotten.rewrite_text(text) is not text
 
 
-def _database_holds(path: Path, forgotten: Forgotten) -> bool:
-    """Return True if a database has the value in a row, or cannot be read.
-
-    A long value of SQLite stands on several pages, so a search of the file does not find all of it.
-    """
-    address = f"{path.absolute().as_uri()}?immutable=1"
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+def _rename(path: Path, forgotten: Forgotten, on_problem: OnProblem) -> None:
+    # A decoded name may have a slash.
+    name = forgotten.rewrite_text(path.name).replace("/", "_")
     try:
-        with closing(apsw.Connection(address, flags=flags)) as connection:
-            tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-            for (table,) in tables.fetchall():
-                for row in connection.execute(f'SELECT * FROM "{table}"'):
-                    if any(_cell_holds(cell, forgotten) for cell in row):
-                        return True
-    except apsw.Error:
-        return True
-    return False
-
-
-def _cell_holds(cell: object, forgotten: Forgotten) -> bool:
-    data = cell if isinstance(cell, bytes) else str(cell).encode("utf-8", "surrogatepass")
-    return forgotten.rewrite(data) is not data
+        path.rename(path.with_name(unique_name(name, set(os.listdir(path.parent)))))
+    except OSError as error:
+        on_problem(path, f"it cannot be renamed: {_reason(error)}")
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Replace the content of a file atomically; its mode stays."""
+    """Replace the content of a file atomically; its mode stays. Follow no link."""
     partial = path.with_name(f".{path.name}.forget")
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    partial.unlink(missing_ok=True)
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with os.fdopen(descriptor, "wb") as stream:
         stream.write(data)
         stream.flush()
         os.fsync(stream.fileno())
     partial.chmod(path.stat().st_mode & 0o777)
     partial.replace(path)
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)

@@ -1,8 +1,9 @@
 """Forget a value: rewrite every store of a home without it, and leave a record.
 
 Nothing may run in the home: the worker has what it folded in its memory, and Neo4j has old values
-in its logs. The graph goes first, since it is built again from the rewritten events; a killed run
-can then be repeated, because the events still have the value.
+in its logs. The graph is erased if the value stands anywhere: findings and deliveries of alerts
+hold texts of policies, which are in no event. The graph goes first, since it is built again from
+the rewritten events; a killed run can then be repeated, because the events still have the value.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import getpass
 import shutil
 from collections import Counter
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,8 +24,16 @@ from headwater.access.secret_file import load_secret
 from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
 from headwater.cypher.maintenance.erase import erase
+from headwater.forgetting.contents import UnsearchedError
 from headwater.forgetting.events import OnProgress, rewrite_lake, rewrite_spool
-from headwater.forgetting.files import neo4j_data, other_files, rewrite_access, rewrite_file
+from headwater.forgetting.files import (
+    graph_files,
+    neo4j_data,
+    other_files,
+    rename_entries,
+    rewrite_access,
+    rewrite_file,
+)
 from headwater.ingest.receive.forgotten import (
     Forgotten,
     ForgottenValue,
@@ -33,7 +42,7 @@ from headwater.ingest.receive.forgotten import (
 )
 from headwater.ingest.spool.copy import read_position, refuse_used
 from headwater.local.home import write_private
-from headwater.settings import Settings
+from headwater.settings import FILE_SETTINGS, Settings
 
 HOLDER = "forget"
 ACTION = "forget"
@@ -54,12 +63,31 @@ class Request:
     later: bool = True
 
 
-def count(settings: Settings, request: Request, on_progress: OnProgress) -> Counter[str]:
+@dataclass
+class Search:
+    """The result of a search for a value.
+
+    counts: the number of places with the value, by store.
+    problems: a reason for each path that was not searched, or not rewritten.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    problems: dict[Path, str] = field(default_factory=dict)
+
+    def add_problem(self, path: Path, reason: str) -> None:
+        """Add a path that was not searched, or not rewritten."""
+        self.problems[path] = reason
+
+
+def count(settings: Settings, request: Request, on_progress: OnProgress) -> Search:
     """Return the number of places with the value, by store; change nothing.
 
     Raises QueryError for a value that cannot be forgotten, and HomeInUseError.
     """
-    return _rewrite(settings, request, on_progress, dry_run=True)
+    search = _rewrite(settings, request, on_progress, dry_run=True)
+    found = graph_files(settings.home_path, request.value, search.add_problem)
+    search.counts += Counter({"files of the graph": found})
+    return search
 
 
 def forget(
@@ -68,14 +96,15 @@ def forget(
     counts: Counter[str],
     database: Database | None,
     on_progress: OnProgress = lambda *_: None,
-) -> ForgottenValue:
-    """Erase the graph, rewrite every store, and return the record.
+) -> tuple[ForgottenValue, Search]:
+    """Erase the graph if the value stands anywhere, and rewrite every store.
 
-    `counts` are those of `count`; `database` is a graph outside of the home. Raises HomeInUseError,
-    SpoolFullError and UnavailableError.
+    Return the record, and the search with the paths that were not rewritten. `counts` are those of
+    `count`; `database` is a graph outside of the home. Raises HomeInUseError, SpoolFullError and
+    UnavailableError.
     """
     refuse_used(settings.spool_path)
-    if holds_events(counts):
+    if counts:
         on_progress("erasing the graph", 0, 0)
         for folder in neo4j_data(settings.home_path):
             shutil.rmtree(folder, ignore_errors=True)
@@ -92,31 +121,30 @@ def forget(
     )
     # Before the stores: events that arrive after a kill must not bring the value back.
     _add_record(settings.forgotten_path, record)
-    _rewrite(settings, request, on_progress, dry_run=False)
+    search = _rewrite(settings, request, on_progress, dry_run=False)
+    for folder in neo4j_data(settings.home_path) if counts else ():
+        search.add_problem(folder, "the data of Neo4j cannot be removed")
     with closing(AccessStore(settings.access_path)) as store:
         log = AccessLog(store)
         log.append(BY, ACTION, "done", hash=hash, user=record.by, counts=record.counts)
-    return record
-
-
-def holds_events(counts: Counter[str]) -> bool:
-    """Return True if the value is in an event, so that the graph has it too."""
-    return any("event" in name or name == "dead letters" for name in counts)
+    return record, search
 
 
 def _rewrite(
     settings: Settings, request: Request, on_progress: OnProgress, *, dry_run: bool
-) -> Counter[str]:
+) -> Search:
     key = _key(settings)
     forgotten = Forgotten(key, [hash_value(key, request.value)])
-    found: Counter[str] = Counter()
+    search = Search()
     position = read_position(settings.spool_path)
     lakes = set(request.lakes)
     if position.cut and not request.without_lake:
         lakes.add(position.lake)
     # The lake comes before the spool, by which a repeated run sees that there is work.
     for lake in sorted(lakes):
-        found += rewrite_lake(lake, position.id, forgotten, on_progress, dry_run=dry_run)
+        search.counts += rewrite_lake(
+            lake, position.id, forgotten, on_progress, search.add_problem, dry_run=dry_run
+        )
     access = settings.access_path
     if access.is_file():
         with closing(AccessStore(access)) as store:
@@ -126,30 +154,61 @@ def _rewrite(
                 by=BY,
                 dry_run=dry_run,
             )
-        found += Counter({"entries of the access log": entries})
-        found += rewrite_access(access, forgotten, dry_run=dry_run)
-    found += _rewrite_files(settings, lakes, forgotten, on_progress, dry_run)
-    found += rewrite_spool(settings.spool_path, forgotten, on_progress, dry_run=dry_run)
-    return found
+        search.counts += Counter({"entries of the access log": entries})
+        search.counts += rewrite_access(access, forgotten, dry_run=dry_run)
+    _rewrite_files(settings, lakes, forgotten, search, on_progress, dry_run=dry_run)
+    _search_outer_files(settings, forgotten, search)
+    spool = rewrite_spool(settings.spool_path, forgotten, on_progress, dry_run=dry_run)
+    search.counts += spool
+    return search
 
 
 def _rewrite_files(
     settings: Settings,
     lakes: set[str],
     forgotten: Forgotten,
+    search: Search,
     on_progress: OnProgress,
+    *,
     dry_run: bool,
-) -> Counter[str]:
+) -> None:
     spool = settings.spool_path
     own = {spool.with_name(spool.name + suffix) for suffix in ("", "-wal", "-shm")}
     excluded = own | {settings.access_path, settings.forgotten_path} | {Path(one) for one in lakes}
-    found: Counter[str] = Counter()
-    for number, path in enumerate(other_files(settings.home_path, excluded), start=1):
+    home = settings.home_path
+    # The names come first, so that a problem has the new name of its file.
+    renamed = rename_entries(home, excluded, forgotten, search.add_problem, dry_run=dry_run)
+    search.counts += Counter({"files renamed": renamed})
+    for number, path in enumerate(other_files(home, excluded, search.add_problem), start=1):
         on_progress("files", number, 0)
+        _rewrite_one(path, forgotten, search, dry_run=dry_run)
+
+
+def _rewrite_one(path: Path, forgotten: Forgotten, search: Search, *, dry_run: bool) -> str:
+    """Rewrite a file and count it; return the name of its count, or nothing."""
+    try:
         name = rewrite_file(path, forgotten, dry_run=dry_run)
-        found[name] += 1
-    del found[""]
-    return +found
+    except UnsearchedError as error:
+        search.add_problem(path, error.message)
+        return ""
+    if name:
+        search.counts[name] += 1
+    return name
+
+
+def _search_outer_files(settings: Settings, forgotten: Forgotten, search: Search) -> None:
+    """Search the files outside of the home that settings name; they stay as they are."""
+    home = settings.home_path.resolve()
+    named = (settings.policies, *(getattr(settings, name) for name in FILE_SETTINGS))
+    for path in (Path(one).expanduser().resolve() for one in named if one):
+        if path.is_relative_to(home):
+            continue
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            outer = Search()
+            if file.is_file() and _rewrite_one(file, forgotten, outer, dry_run=True):
+                outer.add_problem(file, "it is outside of the home, and has the value")
+                search.counts["files outside of the home"] += 1
+            search.problems.update(outer.problems)
 
 
 def _key(settings: Settings) -> bytes:

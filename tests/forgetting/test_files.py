@@ -10,7 +10,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from headwater.forgetting.files import other_files, rewrite_file
+from headwater.forgetting.contents import UnsearchedError
+from headwater.forgetting.files import graph_files, other_files, rename_entries, rewrite_file
 from headwater.ingest.receive.forgotten import Forgotten, hash_value, mask_of
 
 SEARCH = Forgotten(b"key", [hash_value(b"key", "ann smith")])
@@ -86,3 +87,66 @@ def test_secrets_and_the_data_of_neo4j_are_left_out(tmp_path: Path) -> None:
     excluded = {tmp_path / "spool.db", tmp_path / "lake"}
     found = [str(path.relative_to(tmp_path)) for path in other_files(tmp_path, excluded)]
     assert found == ["logs/data/x.log"]
+
+
+def test_names_are_rewritten_and_stay_apart(tmp_path: Path) -> None:
+    (tmp_path / "of ann smith").mkdir()
+    for name in ("ann_smith.json", "ANN-SMITH.json", "of ann smith/ann smith.log", "joann smith"):
+        (tmp_path / name).write_text(name)
+    problems: dict[Path, str] = {}
+    for dry_run in (True, False):
+        number = rename_entries(tmp_path, set(), SEARCH, problems.__setitem__, dry_run=dry_run)
+        assert number == 4
+    found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")}
+    assert found == {
+        f"{MASK}.json",
+        f"{MASK}.json-2",
+        f"of {MASK}",
+        f"of {MASK}/{MASK}.log",
+        "joann smith",
+    }
+    assert problems == {}
+    assert rename_entries(tmp_path, set(), SEARCH, problems.__setitem__, dry_run=False) == 0
+
+
+def test_the_name_of_a_store_and_of_the_target_of_a_link_are_problems(tmp_path: Path) -> None:
+    lake = tmp_path / "ann smith" / "lake"
+    lake.mkdir(parents=True)
+    (tmp_path / "link").symlink_to("/home/ann-smith/x")
+    problems: dict[Path, str] = {}
+    rename_entries(tmp_path, {lake}, SEARCH, problems.__setitem__, dry_run=False)
+    assert problems == {
+        lake.parent: "its name has the value, and settings or the spool name it",
+        tmp_path / "link": "the target of this link has the value",
+    }
+    assert lake.is_dir()
+
+
+def test_an_unreadable_file_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.log"
+    path.write_text("ann smith")
+
+    def refuse(_path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(UnsearchedError, match="Permission denied"):
+        rewrite_file(path, SEARCH, dry_run=False)
+
+
+def test_a_link_in_the_place_of_the_partial_file_is_not_followed(tmp_path: Path) -> None:
+    path, victim = tmp_path / "a.log", tmp_path / "victim"
+    path.write_text("ann smith")
+    victim.write_text("stays")
+    (tmp_path / ".a.log.forget").symlink_to(victim)
+    assert rewrite_file(path, SEARCH, dry_run=False) == "files rewritten"
+    assert (path.read_text(), victim.read_text()) == (MASK, "stays")
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.log", "victim"]
+
+
+def test_files_of_the_graph_are_searched(tmp_path: Path) -> None:
+    (tmp_path / "data" / "databases").mkdir(parents=True)
+    (tmp_path / "data" / "databases" / "log").write_bytes(b"\0\1x\0ANN.Smith\0")
+    (tmp_path / "data" / "databases" / "empty").write_bytes(b"")
+    (tmp_path / "data" / "databases" / "other").write_bytes(b"\0ann")
+    assert graph_files(tmp_path, "ann smith", lambda *_: None) == 1

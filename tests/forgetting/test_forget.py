@@ -146,6 +146,7 @@ def test_a_dry_run_counts_and_changes_nothing(settings: Settings) -> None:
             "files rewritten": 4,
             "files removed": 1,
         },
+        "problems": [],
     }
     assert other_bytes(settings) == before
     assert bodies_of(settings) == events
@@ -250,7 +251,10 @@ def test_a_later_event_is_searched_too(settings: Settings) -> None:
         stored = acceptor.accept(ANONYMOUS, body, RECEIVED)
         assert stored == body.replace(VALUE.encode(), facts["mask"].encode())
         committer.close()
-    assert forget(settings, VALUE, "--dry-run") == (0, {"dryRun": True, "counts": {}})
+    assert forget(settings, VALUE, "--dry-run") == (
+        0,
+        {"dryRun": True, "counts": {}, "problems": []},
+    )
     # A repeated run finds nothing, and leaves one record.
     assert forget(settings, VALUE, "--yes")[1]["counts"] == {}
     assert len(read_forgotten(settings.forgotten_path)) == 1
@@ -275,6 +279,7 @@ def test_a_lake_of_cut_events_is_rewritten(settings: Settings, tmp_path: Path) -
     assert facts["counts"]["events of the lake"] == 7
     assert facts["next"] == f"headwater rebuild --home {settings.home}"
     assert holding(tmp_path) == []
+    assert not [path for path in tmp_path.rglob("*") if "zoltan" in path.name], "no empty folder"
     assert lake.archived(spool_id) == 9
     files = {file.name: file for one in lake.ranges(spool_id) for file in one.files}
     on_disk = {str(p.relative_to(lake.root)) for p in Path(lake.root).rglob("*.parquet")}
@@ -319,3 +324,106 @@ def test_an_event_stays_an_event(settings: Settings) -> None:
         with pytest.raises(QueryError, match="a value needs 4 letters"):
             forget(settings, short, "--dry-run")
     assert EventError.exit_code == 4
+
+
+POLICY = f"""policies:
+  - name: owned
+    owner: {VALUE}
+    message: ask {VALUE}
+"""
+
+
+@pytest.fixture
+def policy_settings(tmp_path: Path) -> Settings:
+    """Return the settings of a home that has the value in a policy only, and a graph."""
+    made = Settings(home=str(tmp_path / "home"))
+    with closing(Spool(made.spool_path)) as spool:
+        spool.append([b"calm"], received=RECEIVED)
+    for folder in ("policies", "data"):
+        (made.home_path / folder).mkdir()
+    (made.home_path / "data" / "store").write_bytes(b"\0")
+    (made.home_path / "policies" / "owners.yaml").write_text(POLICY)
+    return made
+
+
+def test_a_value_of_a_policy_erases_the_graph(policy_settings: Settings) -> None:
+    code, facts = forget(policy_settings, VALUE, "--yes")
+    assert (code, facts["counts"]) == (0, {"files rewritten": 1})
+    assert facts["next"] == f"headwater rebuild --home {policy_settings.home}"
+    assert not (policy_settings.home_path / "data").exists()
+    assert holding(policy_settings.home_path) == []
+
+
+def test_a_value_that_only_the_graph_has_erases_it(policy_settings: Settings) -> None:
+    (policy_settings.home_path / "policies" / "owners.yaml").unlink()
+    assert forget(policy_settings, VALUE, "--yes")[1]["next"] == ""
+    assert (policy_settings.home_path / "data").exists(), "nothing was found, so the graph stays"
+    (policy_settings.home_path / "data" / "log").write_bytes(b"\0" + VALUE.encode() + b"\0")
+    code, facts = forget(policy_settings, VALUE, "--yes")
+    assert (code, facts["counts"]) == (0, {"files of the graph": 1})
+    assert facts["next"]
+    assert holding(policy_settings.home_path) == []
+
+
+def test_a_policy_outside_of_the_home_is_named(
+    policy_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outer = tmp_path / "policies"
+    (policy_settings.home_path / "policies").rename(outer)
+    monkeypatch.setenv("HEADWATER_POLICIES", str(outer))
+    code, facts = forget(policy_settings, VALUE, "--yes")
+    assert (code, facts["counts"]) == (1, {"files outside of the home": 1})
+    assert facts["problems"] == [
+        {
+            "path": str(outer / "owners.yaml"),
+            "problem": "it is outside of the home, and has the value",
+        }
+    ]
+    assert (outer / "owners.yaml").read_text() == POLICY
+    assert not (policy_settings.home_path / "data").exists()
+
+
+def test_files_that_cannot_be_read_are_named_and_all_others_rewritten(
+    settings: Settings,
+) -> None:
+    home = settings.home_path
+    damaged = gzip.compress(VALUE.encode() * 99)
+    for name, data in (
+        ("logs.gz", damaged[:20] + b"\xff" * 20 + damaged[40:]),
+        ("damaged.parquet", b"PAR1"),
+        (f"evidence/{VALUE}.json", b"{}"),
+        ("logs.cut.gz", gzip.compress(VALUE.encode())[:-9]),
+    ):
+        (home / name).write_bytes(data)
+    code, facts = forget(settings, VALUE, "--dry-run")
+    assert (code, len(facts["problems"])) == (1, 2)
+    code, facts = forget(settings, VALUE, "--yes")
+    assert code == 1
+    assert facts["counts"]["files renamed"] == 1
+    assert facts["counts"]["files rewritten"] == 5
+    assert [one["path"] for one in facts["problems"]] == [
+        str(home / "damaged.parquet"),
+        str(home / "logs.gz"),
+    ]
+    for name in ("damaged.parquet", "logs.gz"):
+        (home / name).unlink()
+    assert (home / "evidence" / f"{facts['mask']}.json").is_file()
+    assert holding(home) == []
+    result = CliRunner().invoke(app, ["forget", VALUE, "--home", settings.home, "--yes"])
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "the value stands nowhere")
+
+
+def test_a_damaged_file_of_a_lake_is_named(settings: Settings, tmp_path: Path) -> None:
+    lake = Lake(str(tmp_path / "lake"))
+    with closing(Spool(settings.spool_path)) as spool:
+        for first, last in ((1, 4), (5, 7)):
+            parts = write_part(SpoolReader(spool.path), lake, spool.id, first, last)
+            lake.add(spool.id, ArchivedRange(first, last, sorted(parts)))
+        damaged = Path(lake.root) / sorted(parts)[0].name
+        spool.cut(7, lake=lake.root, events_max=99)
+    damaged.write_bytes(b"PAR1")
+    code, facts = forget(settings, VALUE, "--yes")
+    assert code == 1
+    assert [one["path"] for one in facts["problems"]] == [str(damaged)]
+    assert facts["counts"]["events of the lake"] == 4
+    assert check(settings.spool_path).is_whole
