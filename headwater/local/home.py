@@ -8,8 +8,9 @@
     data/  logs/
     data.damaged-TIME/   data that Neo4j could not read, moved away
 
-Files are replaced atomically. Only the owner can read the folder. A home that another process
-starts or stops is refused, and so is a store that a server from elsewhere holds.
+Files are replaced atomically, and links in the place of the lock and of partial files are not
+followed. Only the owner can read the folder. A home that another process starts or stops is
+refused, and so is a store that a server from elsewhere holds.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
 from headwater.errors import HomeInUseError, ServerError
 
@@ -95,10 +97,11 @@ class Home:
 
         Raises:
             HomeInUseError: Another process still holds the lock.
+            ServerError: The lock file cannot be opened, for example because it is a link.
         """
         deadline = time.monotonic() + stall_seconds
         sizes = self._log_sizes()
-        with (self.folder / "server.lock").open("w") as lock:
+        with self._open_lock() as lock:
             while not _try_lock(lock.fileno()):
                 if (new_sizes := self._log_sizes()) != sizes:
                     sizes, deadline = new_sizes, time.monotonic() + stall_seconds
@@ -110,6 +113,17 @@ class Home:
                     )
                 time.sleep(LOCK_POLL_SECONDS)
             yield
+
+    def _open_lock(self) -> IO[bytes]:
+        path = self.folder / "server.lock"
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise ServerError(
+                f"the lock file {path} cannot be opened: {error.strerror}",
+                hint="Make it a regular file that you can write, or remove it.",
+            ) from error
+        return os.fdopen(descriptor, "wb")
 
     def _log_sizes(self) -> list[int]:
         return [file.stat().st_size for file in self.logs if file.exists()]
@@ -205,9 +219,10 @@ def _store_is_free(descriptor: int) -> bool:
 
 
 def write_private(file: Path, text: str) -> None:
-    """Replace a file atomically by one that only the owner can read."""
+    """Replace a file atomically by one that only the owner can read. Follow no link."""
     partial = file.with_name(f".{file.name}-{os.getpid()}")
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    partial.unlink(missing_ok=True)
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with os.fdopen(descriptor, "w") as stream:
         stream.write(text)
         stream.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,19 @@ def test_the_end_of_the_log_is_shown(tmp_path: Path) -> None:
     assert home.log_tail() == "Neo4j's own"
     home.jvm_log.write_text("".join(f"line {number}\n" for number in range(40)))
     assert home.log_tail().splitlines() == [f"line {number}" for number in range(25, 40)]
+
+
+def test_links_in_the_place_of_the_lock_and_of_partial_files_are_not_followed(
+    tmp_path: Path,
+) -> None:
+    home = Home(tmp_path / "home")
+    home.create()
+    victim = tmp_path / "victim"
+    victim.write_text("stays")
+    (home.folder / "server.lock").symlink_to(victim)
+    with pytest.raises(ServerError, match=r"server\.lock cannot be opened"), home.locked(0.2):
+        pass
+    (home.folder / f".password-{os.getpid()}").symlink_to(victim)
+    password = home.new_password()
+    assert (home.password(), victim.read_text()) == (password, "stays")
+    assert not (home.folder / "password").is_symlink()
