@@ -29,8 +29,7 @@ _PATH = re.compile(r"`\$\.(\w+)`")
 _SECRET = frozenset({"alert_webhooks", "alertmanager", "neo4j_password", "redaction_key"})
 # With a shorter key, hashed values could be found by trying keys.
 REDACTION_KEY_CHARACTERS_MIN = 16
-# A token stays valid so much longer.
-SKEW_SECONDS_MAX = 600
+SKEW_SECONDS_MAX = 600  # A token stays valid so much longer.
 # An origin as browsers send it (https://url.spec.whatwg.org/#origin).
 _ORIGIN = re.compile(
     r"https?://([a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:]+\])(:[1-9][0-9]{0,4})?"
@@ -43,8 +42,7 @@ _DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
 # Schemes of Neo4j with TLS and a checked certificate.
 ENCRYPTED_SCHEMES = ("bolt+s", "neo4j+s")
 LOG_FORMATS = ("console", "json")
-# The settings that name a file of the operator, which may be outside of the home.
-FILE_SETTINGS = ("naming_file", "alert_receivers", "persisted_queries")
+FILE_SETTINGS = ("naming_file", "alert_receivers", "persisted_queries")  # Each names a file.
 _ABOVE_ZERO = (  # noqa: SIM905
     "event_bytes_max batch_bytes_max spool_bytes_max fold_events_max "
     "query_cost_max session_seconds heartbeat_timeout_seconds slow_event_seconds "
