@@ -87,7 +87,7 @@ def _members(reports: Mapping[str, RunFacts], first: str) -> set[str]:
 def _takes_part(sender: str, claimed: set[str]) -> bool:
     """Return True if facts of a sender belong to a run of jobs in the `claimed` namespaces."""
     if _is_reference(sender):
-        return any(map(namespaces_of(sender).includes, claimed))
+        return any(map(_visibility(sender).includes, claimed))
     return not sender or sender[1:] in claimed
 
 
@@ -104,8 +104,7 @@ def _claims(run: RunFacts) -> set[str]:
 
 
 @lru_cache(maxsize=1_000)
-def namespaces_of(sender: str) -> Visibility:
-    """Return the namespaces of a restricted key, from a JSON list of their patterns."""
+def _visibility(sender: str) -> Visibility:
     return Visibility(tuple(msgspec.json.decode(sender, type=list[str])))
 
 

@@ -334,13 +334,8 @@ class Database:
         return rows, is_complete
 
     def begin(self, *, seconds: float = WRITE_SECONDS_MAX) -> Transaction:
-        """Begin a write transaction. The caller must end it by `commit` or `roll_back`.
-
-        Args:
-            seconds: The time after which Neo4j ends the transaction.
-
-        Raises:
-            UnavailableError: Neo4j is away.
+        """Begin a write transaction of at most `seconds`; the caller ends it by `commit` or
+        `roll_back`. Raises UnavailableError.
         """
         return Transaction(self._transaction(neo4j.WRITE_ACCESS, seconds))
 
@@ -368,15 +363,9 @@ class Database:
         transaction.commit().result()
 
     def run_schema(self, statements: Sequence[str], *, seconds: float = WRITE_SECONDS_MAX) -> None:
-        """Run statements about constraints or indexes, in one transaction of their own.
+        """Run statements about constraints or indexes, in one transaction of at most `seconds`.
 
-        Args:
-            statements: The statements.
-            seconds: The time after which Neo4j ends the transaction.
-
-        Raises:
-            UnavailableError: Neo4j is away.
-            QueryError: A statement is wrong.
+        Raises UnavailableError, or QueryError for a wrong statement.
         """
         with self._transaction(neo4j.WRITE_ACCESS, seconds) as transaction:
             for statement in statements:

@@ -114,13 +114,8 @@ class DeltaAccumulator(msgspec.Struct, frozen=True):
         facts.add(self.delta.runs, run_urn(run.run_id), run, run_senders.join_runs)
 
     def add_job(self, job: JobFacts) -> str:
-        """Add the facts of a job; return its urn.
-
-        A restricted key may name a job that it does not cover, and not describe it.
-        """
+        """Add the facts of a job; return its urn."""
         urn = job_urn_of(job.job)
-        if self.sender and not run_senders.namespaces_of(self.sender).includes(job.job.namespace):
-            job = JobFacts(job.job)
         # Most references to a job add no facts.
         if urn not in self.delta.jobs or job != JobFacts(job.job):
             facts.add(self.delta.jobs, urn, job, facts.join_jobs)
