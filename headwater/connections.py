@@ -18,9 +18,7 @@ would shut everyone out.
 - With TLS, a client answers the end of its connection. One that waits for this makes room as well.
 - Connections that the server has closed count until they are lost. If there are more than the cap
   and its spare ones, the one that was closed first is cut.
-- A request that asks for a WebSocket and is no valid handshake gets 400. A WebSocket counts until
-  it is lost, also while its client does not answer that it is closed.
-- A request for which the process has no memory gets 503 as well.
+- An invalid handshake of a WebSocket gets 400. A WebSocket counts until it is lost.
 """
 
 from __future__ import annotations
@@ -34,16 +32,21 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeAlias, cast
 
-from starlette.types import Receive, Scope, Send
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from headwater.access.principal import CLIENT_CERTIFICATE
-from headwater.errors import HeadwaterError, UnavailableError
-from headwater.web import error_response
+from headwater.refusals import (
+    HEADER_BYTES_MAX,
+    HEADERS_TOO_LARGE,
+    LATE,
+    NO_HANDSHAKE,
+    NO_MEMORY,
+    refuse_headers,
+    refuse_request,
+)
 
-HEADER_BYTES_MAX = 32 * 2**10
 HEADER_SECONDS_MAX = 10.0
 BODY_SECONDS_MAX = 30.0
 BODY_BYTES_PER_SECOND_MIN = 4 * 2**10
@@ -60,16 +63,6 @@ CONNECTIONS_MIN = 32
 SPARE_CONNECTIONS = 16
 _SWEEP_SECONDS = 1.0
 _HEALTH_PATHS = frozenset({b"/healthz", b"/readyz", b"/metrics"})
-_LATE = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
-_NO_MEMORY = (
-    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\n"
-    b"content-length: 0\r\n\r\n"
-)
-_HEADERS_TOO_LARGE = (
-    b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\n"
-    b"content-length: 0\r\n\r\n"
-)
-_NO_HANDSHAKE = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
 def connections_max(wanted: int) -> int:
@@ -85,29 +78,6 @@ def connections_max(wanted: int) -> int:
             resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, allowed), hard))
             soft = max(soft, allowed)
     return max(min(wanted, soft - SPARE_CONNECTIONS - OTHER_FILES), CONNECTIONS_MIN)
-
-
-class _TooLargeError(HeadwaterError):
-    status = 431
-
-
-async def _refuse_headers(scope: Scope, receive: Receive, send: Send) -> None:
-    error = _TooLargeError(
-        f"the request line and the headers are larger than {HEADER_BYTES_MAX} bytes",
-        hint="Send fewer cookies, or the query in the body.",
-    )
-    await _close_after(error, scope, receive, send)
-
-
-async def _refuse_request(scope: Scope, receive: Receive, send: Send) -> None:
-    error = UnavailableError("too many connections are open", hint="Send again later.")
-    await _close_after(error, scope, receive, send)
-
-
-async def _close_after(error: HeadwaterError, scope: Scope, receive: Receive, send: Send) -> None:
-    response = error_response(error)
-    response.headers["connection"] = "close"
-    await response(scope, receive, send)
 
 
 class ConnectionPool:
@@ -134,11 +104,11 @@ class ConnectionPool:
 
     def _make_room(self, connection: Connection) -> None:
         if self.waiting:
-            next(iter(self.waiting)).end(_LATE)
+            next(iter(self.waiting)).end(LATE)
         elif (unread := self._longest_unread()) is not None:
             unread.cut()
         elif (stalled := self._longest_stalled(connection.loop.time())) is not None:
-            stalled.end(_LATE)
+            stalled.end(LATE)
         elif len(self.open) > self.cap + SPARE_CONNECTIONS:
             connection.end(b"")
 
@@ -162,7 +132,7 @@ class ConnectionPool:
         """End the connections whose time is up, again and again."""
         now = loop.time()
         for connection in [one for one in self.open if one.is_late(now)]:
-            connection.end(_LATE)
+            connection.end(LATE)
         unread = [one for one in self.open if one.is_unread(now)]
         stuck = [one for one, since in self.closing.items() if now - since > CLOSE_SECONDS_MAX]
         for connection in [*unread, *stuck]:
@@ -248,7 +218,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._received_at = self.loop.time()
         super().data_received(data)
         if self._head_bytes > HEADER_BYTES_MAX and self._waits_since is not None:
-            self.end(_HEADERS_TOO_LARGE)
+            self.end(HEADERS_TOO_LARGE)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -273,9 +243,9 @@ class BoundedProtocol(HttpToolsProtocol):
         app = self.app
         size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
         if size > HEADER_BYTES_MAX:
-            self.app = _refuse_headers
+            self.app = refuse_headers
         elif self._pool.is_full and self.url.partition(b"?")[0] not in _HEALTH_PATHS:
-            self.app = _refuse_request
+            self.app = refuse_request
         try:
             super().on_headers_complete()
         finally:
@@ -294,7 +264,7 @@ class BoundedProtocol(HttpToolsProtocol):
         """Refuse a malformed request. A lack of memory passes, and a client must send again."""
         error = sys.exception()
         if error is not None and isinstance(error.__context__, MemoryError):
-            self.end(_NO_MEMORY)
+            self.end(NO_MEMORY)
         else:
             super().send_400_response(msg)
 
@@ -395,12 +365,10 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
             self._pool.close(self)
 
     def is_late(self, _: float) -> bool:
-        """Return False: the GraphQL endpoint bounds the time of the first message."""
+        """Return False: the GraphQL endpoint bounds the times of its messages."""
         return False
 
-    def is_unread(self, _: float) -> bool:
-        """Return False: the GraphQL endpoint bounds the time in which a client must read."""
-        return False
+    is_unread = is_late
 
     def end(self, _: bytes) -> None:
         """End the connection; an answer of HTTP would be no frame."""
@@ -417,7 +385,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         super().data_received(data)
         # The first data are the whole handshake.
         if not self.handshake_initiated and not self.transport.is_closing():
-            self.transport.write(_NO_HANDSHAKE)
+            self.transport.write(NO_HANDSHAKE)
             self.transport.close()
 
 

@@ -322,22 +322,6 @@ def test_bodies_that_do_not_go_on_make_room(port: int) -> None:
         wait_for("one of them makes room", lambda: status(port, request()) == 200, 30)
 
 
-def test_websockets_that_do_not_answer_their_end_make_room(port: int, pool: ConnectionPool) -> None:
-    handshake = (
-        b"GET /greet HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
-    )
-    most = 0
-    with ExitStack() as clients:
-        for _ in range(4 * CAP):
-            client = clients.enter_context(closing(opened(port, handshake)))
-            with suppress(OSError):
-                client.recv(1_000)
-            most = max(most, len(pool.open) + len(pool.closing))
-            assert status(port, request()) == 200
-    assert CAP < most <= CAP + connections.SPARE_CONNECTIONS + 2
-
-
 def test_health_is_answered_when_every_connection_is_in_use(port: int) -> None:
     """Requests that wait for their bodies cannot be ended in favour of others."""
     head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n"

@@ -335,13 +335,8 @@ class Worker:
             for record in records
         ]
         if damaged := [record for record in records if not record.intact]:
-            count = sum(record.count for record in damaged)
-            log.error(
-                "events_damaged count=%d first=%d last=%d",
-                count,
-                damaged[0].first,
-                damaged[-1].seq,
-            )
+            count, first = sum(record.count for record in damaged), damaged[0].first
+            log.error("events_damaged count=%d first=%d last=%d", count, first, damaged[-1].seq)
         if len(parsed) == 1 and self._slow.is_too_slow(parsed[0].record.seq):
             reason = (
                 f"its transaction timed out {ATTEMPTS_MAX} times while Neo4j answered; "
