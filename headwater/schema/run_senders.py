@@ -9,19 +9,23 @@ idempotent, as every join of `headwater.schema.facts` is.
 | sender | facts |
 |---|---|
 | empty | of unrestricted keys, whatever they say |
-| `=NAMESPACE` | of events of the run itself by restricted keys: a claim for this namespace |
-| a JSON list | of other events by a restricted key, such as a parent facet: its namespaces |
+| `=NAMESPACE` | of restricted keys that cover this namespace of its job: a claim |
+| a JSON list | of other restricted keys, with the namespaces they cover if no job is named |
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache, reduce
 
 import msgspec
 
 from headwater.schema.facts import RunFacts, join_reports, merged
+from headwater.schema.urns import shared_run_id
 from headwater.schema.visibility import Visibility
+
+# The sender of facts that only name a run: they cover nothing.
+REFERENCES = "[]"
 
 
 def claim_of(namespace: str) -> str:
@@ -34,11 +38,11 @@ def join_runs(a: RunFacts, b: RunFacts) -> RunFacts:
     if a.sender == b.sender and not a.reports and not b.reports:
         return join_reports(a, b)
     reports = merged(_reports(a), _reports(b), join_reports)
-    if "" in reports and _claims(reports[""]):
-        # Nothing comes before an unrestricted key, so what takes part in its run always will.
-        members = _members(reports, "")
-        joined = _joined(reports, members)
-        reports = {"": joined} | {key: reports[key] for key in reports.keys() - members}
+    # What unrestricted keys claim only grows, so what belongs to it always will.
+    owned = {"", *map(claim_of, _claims(reports[""]))} & reports.keys() if "" in reports else set()
+    if len(owned) > 1:
+        joined = _joined(reports, owned)
+        reports = {"": joined} | {key: reports[key] for key in reports.keys() - owned}
     if len(reports) == 1:
         return next(iter(reports.values()))
     first = runs_of_reports(reports)[0][1]
@@ -53,24 +57,42 @@ def _reports(run: RunFacts) -> dict[str, RunFacts]:
 
 
 def runs_of_reports(reports: Mapping[str, RunFacts]) -> list[tuple[str, RunFacts]]:
-    """Return the runs that the reports of one run id describe, with the sender that began each.
+    """Return the runs that the reports of one run id describe, with the claim of each.
 
-    `reports` has the facts by sender. The first claim begins a run: that of an unrestricted key, or
-    else the one received first. Claims for jobs of the same namespace belong to the same run, and
-    so do references by keys that cover a namespace of its jobs. The first claim of another
-    namespace begins another run. A reference gives a claimed run no job. So no key can end, hide or
-    describe a run of a team whose namespaces it does not cover (decision 0067).
+    `reports` has the facts by sender. Each claim is a run. The first has the run id: that of
+    unrestricted keys, or else the one received first. Facts without a job are of every run whose
+    job their key covers. A job that no claim covers has a run without facts. So no key can end,
+    hide or describe a run of a team whose namespaces it does not cover (decision 0067).
     """
-    if not any(map(_claims, reports.values())):
-        return [(min(reports), reduce(join_reports, [run for _, run in sorted(reports.items())]))]
-    runs = []
-    left = dict(reports)
-    while claims := [(_began(run), key) for key, run in left.items() if _claims(run)]:
-        first = min(claims)[1]
-        members = _members(left, first)
-        runs.append((first, _joined(left, members)))
-        left = {key: run for key, run in left.items() if key not in members}
+    claims = [key for key in reports if not _is_reference(key)]
+    if not claims:
+        return [(min(reports), _joined(reports, reports))]
+    others = sorted(reports.keys() - set(claims))
+    runs, claimed = [], set[str]()
+    for claim in sorted(claims, key=lambda key: (_began(reports[key]), key)):
+        namespaces = _claims(reports[claim])
+        claimed |= namespaces
+        members = [key for key in others if any(map(namespaces_of(key).includes, namespaces))]
+        runs.append((claim, _joined(reports, [claim, *members])))
+    run_id = runs[0][1].run_id
+    named = {namespace for key in others for namespace in _claims(reports[key])}
+    runs += [(claim_of(one), RunFacts(run_id)) for one in sorted(named - claimed)]
     return runs
+
+
+def run_ids_by_namespace(run: RunFacts) -> dict[str, str]:
+    """Return which run an event means by a run id, by the namespace of the job that it names.
+
+    An empty dict means the run with that id in any case.
+    """
+    found: dict[str, str] = {}
+    runs = runs_of_reports(run.reports) if run.reports else []
+    if not runs or _is_reference(runs[0][0]):
+        return found
+    for index, (claim, _) in enumerate(runs):
+        run_id = shared_run_id(run.run_id, claim) if index else run.run_id
+        found |= dict.fromkeys({claim[1:]} if claim else _claims(run.reports[claim]), run_id)
+    return found
 
 
 def _began(run: RunFacts) -> int:
@@ -78,42 +100,24 @@ def _began(run: RunFacts) -> int:
     return run.receipts.first if run.sender and run.receipts else 0
 
 
-def _members(reports: Mapping[str, RunFacts], first: str) -> set[str]:
-    """Return the senders whose facts belong to the run that one of them began."""
-    claimed = _claims(reports[first])
-    return {sender for sender in reports if _takes_part(sender, claimed)}
-
-
-def _takes_part(sender: str, claimed: set[str]) -> bool:
-    """Return True if facts of a sender belong to a run of jobs in the `claimed` namespaces."""
-    if _is_reference(sender):
-        return any(map(_visibility(sender).includes, claimed))
-    return not sender or sender[1:] in claimed
-
-
 def _is_reference(sender: str) -> bool:
-    """Return True for the sender of a restricted key's facts in events of other runs."""
+    """Return True for the sender of facts that are no claim."""
     return sender.startswith("[")
 
 
-def _claims(run: RunFacts) -> set[str]:
-    """Return the namespaces for whose jobs these facts claim a run."""
-    if run.sender:
-        return set() if _is_reference(run.sender) else {run.sender[1:]}
-    return {job.namespace for job in run.jobs.values()}
+def _claims(run: RunFacts) -> Collection[str]:
+    """Return the namespaces for whose jobs these facts claim, or name, a run."""
+    if run.sender.startswith("="):
+        return {run.sender[1:]}
+    jobs = (*run.jobs.values(), *run.named_jobs.values())
+    return run.namespaces | {job.namespace for job in jobs}
 
 
 @lru_cache(maxsize=1_000)
-def _visibility(sender: str) -> Visibility:
+def namespaces_of(sender: str) -> Visibility:
+    """Return the namespaces that a restricted key covers, from a JSON list of their patterns."""
     return Visibility(tuple(msgspec.json.decode(sender, type=list[str])))
 
 
 def _joined(reports: Mapping[str, RunFacts], senders: Iterable[str]) -> RunFacts:
-    """Return the facts of these senders together, with the jobs of the claims alone."""
-    found = []
-    for sender in sorted(senders):
-        run = reports[sender]
-        if _is_reference(sender):
-            run = msgspec.structs.replace(run, jobs={}, named_jobs={})
-        found.append(run)
-    return reduce(join_reports, found)
+    return reduce(join_reports, [reports[sender] for sender in sorted(senders)])

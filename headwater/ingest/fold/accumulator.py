@@ -107,11 +107,47 @@ class DeltaAccumulator(msgspec.Struct, frozen=True):
         """Return the normalised name of a dataset."""
         return self.naming.normalise(named.namespace, named.name)
 
-    def add_run(self, run: RunFacts) -> None:
-        """Add facts of a run; without a sender of their own, they are those of the event."""
+    def covers(self, namespace: str) -> bool:
+        """Return True if the key that sent the event may describe jobs of a namespace."""
+        return not self.sender or run_senders.namespaces_of(self.sender).includes(namespace)
+
+    def add_run(self, run: RunFacts, namespace: str) -> None:
+        """Add facts of the event's own run, whose job is in this namespace."""
         if self.receipts is not None:
-            run.sender, run.receipts = run.sender or self.sender, self.receipts
+            run.sender, run.receipts = run_senders.claim_of(namespace), self.receipts
+        self._join_run(run)
+
+    def add_other_run(self, run: RunFacts, namespace: str | None) -> None:
+        """Add facts of another run, whose job the event names in this namespace, or does not name.
+
+        A restricted key describes a run of a job only if it covers the namespace.
+        """
+        if namespace is None:
+            run.sender = self.sender
+        elif self.receipts is not None and self.covers(namespace):
+            first = self.receipts.first
+            # The last receipt is that of the run's own events: they are its heartbeat.
+            run.sender, run.receipts = run_senders.claim_of(namespace), Span(first, first)
+        elif self.sender:
+            run = RunFacts(run.run_id, namespaces={namespace}, sender=run_senders.REFERENCES)
+        self._join_run(run)
+
+    def _join_run(self, run: RunFacts) -> None:
         facts.add(self.delta.runs, run_urn(run.run_id), run, run_senders.join_runs)
+
+    def refer(self, run: RunFacts, others: dict[str, str], run_id: str, namespace: str) -> None:
+        """Add the id of another run, of a job in this namespace, to `others` of a run."""
+        urn = run_urn(run_id)
+        others[urn] = run_id
+        if self.sender:
+            run.references[urn] = {*run.references.get(urn, ()), namespace}
+
+    def add_other_job(self, job: JobFacts) -> str:
+        """Add what an event says of a job other than its own; return its urn.
+
+        A restricted key may name a job that it does not cover, and not describe it.
+        """
+        return self.add_job(job if self.covers(job.job.namespace) else JobFacts(job.job))
 
     def add_job(self, job: JobFacts) -> str:
         """Add the facts of a job; return its urn."""

@@ -69,11 +69,12 @@ def fold_dataset_event(accumulator: DeltaAccumulator, dataset: Dataset) -> None:
     artifact = salvage(ArtifactFacet, facet) if facet is not None else None
     if artifact is not None and artifact.run_id.strip():
         texts = canonical_texts({native.ARTIFACT_FACET: facets[native.ARTIFACT_FACET]})
-        accumulator.add_run(
+        accumulator.add_other_run(
             RunFacts(
                 reported_run_id(artifact.run_id),
                 outputs={urn: Usage(name, accumulator.registers(texts))},
-            )
+            ),
+            None,
         )
 
 

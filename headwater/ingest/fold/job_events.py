@@ -8,6 +8,7 @@ from headwater.ingest.fold.accumulator import (
     canonical_json,
     dataset_urn_of,
     is_named,
+    job_urn_of,
 )
 from headwater.ingest.fold.datasets import (
     DECLARED,
@@ -101,6 +102,11 @@ def _add_declared_sources(
     for source in lineage.jobs():
         if source.name and Name(source.namespace, source.name) != job.job:
             other = JobFacts(Name(source.namespace, source.name))
-            other.outputs[dataset_urn_of(output)] = accumulator.assertion(output)
+            if accumulator.covers(source.namespace):
+                other.outputs[dataset_urn_of(output)] = accumulator.assertion(output)
+            else:
+                # The key may only say what goes into its own job.
+                assertion = accumulator.assertion(other.job)
+                add_assertion(job.inputs, job_urn_of(other.job), assertion)
             accumulator.add_job(other)
     return sorted(dataset_urn_of(name) for name in sources)

@@ -41,7 +41,6 @@ from headwater.schema.events import TERMINAL, Dataset, Event, Job, Run
 from headwater.schema.facets import read_parent, salvage
 from headwater.schema.facets.run import JobDependencies, JobDependency
 from headwater.schema.facts import JobFacts, LwwRegister, Name, RunFacts, Usage
-from headwater.schema.run_senders import claim_of
 from headwater.schema.stream_facts import stream_facts
 from headwater.schema.stream_offsets import partitions_in
 from headwater.schema.traces import trace_ids_in
@@ -68,7 +67,6 @@ def fold_run_event(
         source_hash=accumulator.register(reading.source_hash) if reading.source_hash else None,
         is_rdd_job=_is_rdd_job(event, reading),
         traces=trace_ids_in(event_run.facets),
-        sender=claim_of(job.job.namespace) if event.sender else "",
     )
     if event.state == "START" or event.state in TERMINAL:
         run.states = {(event.instant, event.state)}
@@ -83,7 +81,7 @@ def fold_run_event(
     _add_parents(accumulator, run, job, event_run)
     _add_dependencies(accumulator, run, job, event_run)
     accumulator.add_job(job)
-    accumulator.add_run(run)
+    accumulator.add_run(run, job.job.namespace)
     if not event.sender:
         heartbeats = accumulator.delta.last_heartbeats
         urn = run_urn(run.run_id)
@@ -232,15 +230,21 @@ def _add_output_lineage(
     for name in sources:
         add_input(run.inputs, name)
     for source in lineage.jobs():
-        _add_source_job(accumulator, source, run, output)
+        _add_source_job(accumulator, source, run, job, output)
     return sources
 
 
 def _add_source_job(
-    accumulator: DeltaAccumulator, source: Source, run: RunFacts, output: Name
+    accumulator: DeltaAccumulator, source: Source, run: RunFacts, job: JobFacts, output: Name
 ) -> None:
-    """Add another job whose data went into a dataset: that job wrote it too."""
+    """Add another job whose data went into a dataset: that job wrote it too.
+
+    If the key may not describe that job, its data went into the job of the event.
+    """
     if not source.name:
+        return
+    if not accumulator.covers(source.namespace):
+        _add_direct_source(accumulator, source, job, run, job)
         return
     other = JobFacts(Name(source.namespace, source.name))
     urn = dataset_urn_of(output)
@@ -248,7 +252,7 @@ def _add_source_job(
         other_run = RunFacts(reported_run_id(source.run_id), outputs={urn: Usage(output)})
         other_run.jobs[accumulator.add_job(other)] = other.job
         _set_job_of_usages(other_run)
-        accumulator.add_run(other_run)
+        accumulator.add_other_run(other_run, other.job.namespace)
     accumulator.add_job(JobFacts(other.job, outputs={urn: accumulator.assertion(output)}))
 
 
@@ -291,6 +295,8 @@ def add_job_target(
         for source in target.jobs():
             _add_direct_source(accumulator, source, job, run, job)
         return
+    if not accumulator.covers(target.namespace):
+        return
     other = JobFacts(Name(target.namespace, target.name))
     other_run = RunFacts(reported_run_id(target.run_id)) if target.run_id else None
     for source in target.datasets():
@@ -305,7 +311,7 @@ def add_job_target(
     if other_run is not None:
         other_run.jobs[urn] = other.job
         _set_job_of_usages(other_run)
-        accumulator.add_run(other_run)
+        accumulator.add_other_run(other_run, other.job.namespace)
 
 
 def _add_direct_source(
@@ -323,8 +329,8 @@ def _add_direct_source(
     add_assertion(into.sources, urn, accumulator.assertion(name))
     if source.run_id and run is not None:
         other = RunFacts(reported_run_id(source.run_id), named_jobs={urn: name})
-        run.sources[run_urn(other.run_id)] = other.run_id
-        accumulator.add_run(other)
+        accumulator.refer(run, run.sources, other.run_id, name.namespace)
+        accumulator.add_other_run(other, name.namespace)
 
 
 def _add_parents(
@@ -339,15 +345,19 @@ def _add_parents(
         job.parents[_add_parent_job(accumulator, above, top)] = above
     parent_id = reported_run_id(parent.run_id) if parent.run_id else run.run_id
     root_id = reported_run_id(parent.root_run_id) if parent.root_run_id else parent_id
+    # Without a job of its own, the run above is of the same team.
+    near, far = (name or job.job for name in (above, top))
     if parent_id != run.run_id:
-        run.parents[run_urn(parent_id)] = parent_id
-        roots = {run_urn(root_id): root_id} if root_id != parent_id else {}
-        accumulator.add_run(RunFacts(parent_id, roots=roots, named_jobs=_jobs(above)))
+        accumulator.refer(run, run.parents, parent_id, near.namespace)
+        parent_run = RunFacts(parent_id, named_jobs=_jobs(above))
+        if root_id != parent_id:
+            accumulator.refer(parent_run, parent_run.roots, root_id, far.namespace)
+        accumulator.add_other_run(parent_run, near.namespace)
     if root_id not in (parent_id, run.run_id):
-        run.roots[run_urn(root_id)] = root_id
+        accumulator.refer(run, run.roots, root_id, far.namespace)
         if top is not None:
             accumulator.add_job(JobFacts(top))
-        accumulator.add_run(RunFacts(root_id, named_jobs=_jobs(top)))
+        accumulator.add_other_run(RunFacts(root_id, named_jobs=_jobs(top)), far.namespace)
 
 
 def _add_parent_job(accumulator: DeltaAccumulator, above: Name, top: Name | None) -> str:
@@ -355,7 +365,7 @@ def _add_parent_job(accumulator: DeltaAccumulator, above: Name, top: Name | None
     roots = {}
     if top is not None and top != above:
         roots = {accumulator.add_job(JobFacts(top)): top}
-    return accumulator.add_job(JobFacts(above, roots=roots))
+    return accumulator.add_other_job(JobFacts(above, roots=roots))
 
 
 def _jobs(name: Name | None) -> dict[str, Name]:
@@ -390,12 +400,14 @@ def _add_dependency(
     if other_job.job != job.job:
         earlier, later = (other_job, job) if upstream else (job, other_job)
         add_assertion(later.after, job_urn_of(earlier.job), accumulator.assertion(earlier.job))
-    urn = accumulator.add_job(other_job)
+    urn = accumulator.add_other_job(other_job)
     if other.run is None or not other.run.run_id.strip():
         return
     other_run = RunFacts(reported_run_id(other.run.run_id))
     if other_run.run_id != run.run_id:
         other_run.named_jobs[urn] = other_job.job
-        earlier_run, later_run = (other_run, run) if upstream else (run, other_run)
-        later_run.after[run_urn(earlier_run.run_id)] = earlier_run.run_id
-        accumulator.add_run(other_run)
+        if upstream:
+            accumulator.refer(run, run.after, other_run.run_id, other_job.job.namespace)
+        else:
+            accumulator.refer(other_run, other_run.after, run.run_id, job.job.namespace)
+        accumulator.add_other_run(other_run, other_job.job.namespace)

@@ -41,6 +41,9 @@ class WriteContext:
     new_runs: set[str] = field(default_factory=set)
     # Set by `join_facts`: further runs of a shared run id that are no longer any.
     removed_runs: set[str] = field(default_factory=set)
+    # Set by `join_facts`: the changed runs with the urns of the runs that they mean by other ids.
+    linked_runs: FactChanges[RunFacts] = field(default_factory=dict)
+    linked_before: dict[str, RunFacts] = field(default_factory=dict)
     # Set by `join_facts`: the runs whose edges of the lineage graph are written.
     reporting_runs: dict[str, RunFacts] = field(default_factory=dict)
     # Set by `project_runs`: the projections of changed runs, before and after, and their effects.

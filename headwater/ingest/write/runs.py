@@ -32,7 +32,7 @@ def write_runs(context: WriteContext, heartbeats: Mapping[str, int]) -> None:
 
     `heartbeats` has when the last event of a run was received, in microseconds since 1970.
     """
-    transaction, facts, views = context.transaction, context.runs, context.run_views
+    transaction, facts, views = context.transaction, context.linked_runs, context.run_views
     changes = context.changes
     created = [
         _new_run(urn, facts[urn][1], views[urn][1], heartbeats) for urn in sorted(changes.new)
@@ -59,15 +59,16 @@ def write_runs(context: WriteContext, heartbeats: Mapping[str, int]) -> None:
         artifacts.extend(_changed_artifacts(urn, *pair))
     write_rows(transaction, "write/versions/artifacts", artifacts)
     write_artifact_schemas(transaction, existing.values())
-    unlinked = {urn for urn in existing if _lost_links(context.stored_runs[urn], facts[urn][1])}
+    before = context.linked_before
+    unlinked = {urn for urn in existing if _lost_links(before[urn], facts[urn][1])}
     if unlinked:
         transaction.run("write/runs/unlink_runs", urns=sorted(unlinked))
     _write_edges(transaction, facts, views, existing, unlinked)
 
 
 def _lost_links(old: RunFacts, new: RunFacts) -> bool:
-    """Return True if a run no longer has all its links: another sender has taken its id over."""
-    if not old.reports and not new.reports:
+    """Return True if a run no longer has all its links: another sender has taken an id over."""
+    if not (old.reports or new.reports or new.references):
         return False
     return bool(_links(old) - _links(new))
 

@@ -61,7 +61,12 @@ from headwater.ingest.write.lineage_edges import (
 from headwater.ingest.write.rows import read_facts, write_rows
 from headwater.ingest.write.runs import write_runs
 from headwater.ingest.write.schema_versions import recompute_drift, write_schemas
-from headwater.ingest.write.shared_run_ids import add_further_runs, further_runs, remove_runs
+from headwater.ingest.write.shared_run_ids import (
+    add_further_runs,
+    further_runs,
+    remove_runs,
+    resolve_references,
+)
 from headwater.ingest.write.timelines import update_timelines
 from headwater.ingest.write.trained_on import update_trained_on
 from headwater.ingest.write.undated_events import with_undated_events
@@ -113,6 +118,7 @@ def join_facts(context: WriteContext) -> None:
     context.runs = _join_changes(stored, delta.runs, cache.runs, join_runs, detached.runs)
     context.stored_runs = stored
     add_further_runs(context)
+    resolve_references(context)
     context.reporting_runs = {urn: facts for urn, (_, facts) in context.runs.items()}
     if context.refold:
         # The graph may have a run, but not the last observation of its job's edges.
@@ -195,8 +201,8 @@ def project_runs(context: WriteContext) -> None:
         context.run_views[urn] = _project_run(context, urn, old, new)
     rebound = context.datasets.detached.runs & context.runs.keys() & stored.keys()
     before = {urn: run_view(stored[urn], names) for urn in rebound}
-    context.changes = run_changes(context.runs, context.run_views, before, context.new_runs)
-    context.consumers = changed_consumers(context.runs, context.run_views)
+    context.changes = run_changes(context.linked_runs, context.run_views, before, context.new_runs)
+    context.consumers = changed_consumers(context.linked_runs, context.run_views)
 
 
 def _project_run(
@@ -334,7 +340,7 @@ def update_drift(context: WriteContext) -> None:
 
 def update_parents(context: WriteContext) -> None:
     """Write the parents of runs, and recompute which runs are abandoned."""
-    write_parents(context.transaction, context.runs, context.run_views, context.new_runs)
+    write_parents(context.transaction, context.linked_runs, context.run_views, context.new_runs)
 
 
 def update_attempts(context: WriteContext) -> None:

@@ -127,22 +127,101 @@ def test_keys_that_cover_the_namespace_of_the_job_share_the_run(database: Databa
     assert ds("raw") in {near for near, _, far in edges(database, "FEEDS") if far == job("j")}
 
 
-@pytest.mark.parametrize("received", [5, 15])
-def test_a_parent_facet_gives_a_run_no_other_job(database: Database, received: int) -> None:
-    parent = {"run": {"runId": R}, "job": {"namespace": "team-b", "name": "boss"}}
+def child_of(run_id: str, namespace: str, name: str) -> Event:
+    """Return the start of a child of job `x` that names this parent."""
+    parent = {"run": {"runId": run_id}, "job": {"namespace": namespace, "name": name}}
+    return run_event("child", "START", 2, job="x", facets={"parent": parent})
+
+
+def parents(database: Database) -> set[str]:
+    """Return the runs of which the child is a part."""
+    part_of = edges(database, "PART_OF")
+    return {above for run, _, above in part_of if run == run_of("child")}
+
+
+@pytest.mark.parametrize(("received", "own", "parent"), [(5, A_RUN, R), (15, R, B_RUN)])
+def test_a_parent_facet_gives_a_run_no_other_job(
+    database: Database, received: int, own: str, parent: str
+) -> None:
     view = written(
         database,
         by(run_event(R, "START", 1), A, 10),
-        by(
-            run_event("child", "START", 2, job="x", facets={"parent": parent}),
-            B,
-            received,
-            "team-b",
-        ),
+        by(child_of(R, "team-b", "boss"), B, received, "team-b"),
     )
-    assert runs(database)[run_of(R)] == ("RUNNING", {job("j")})
-    assert find_hidden(view.visible_to(TEAM_A), [run_of(R)]) == set()
-    assert (run_of("child"), "PART_OF", run_of(R)) in edges(database, "PART_OF")
+    assert runs(database) == {
+        run_of(own): ("RUNNING", {job("j")}),
+        run_of(parent): ("RUNNING", {"job:team-b:boss"}),
+        run_of("child"): ("RUNNING", {"job:team-b:x"}),
+    }
+    assert find_hidden(view.visible_to(TEAM_A), [run_of(own)]) == set()
+    assert parents(database) == {run_of(parent)}
+
+
+@pytest.mark.parametrize("received", [5, 15])
+@pytest.mark.parametrize("sender", [B, None])
+def test_a_claim_of_a_parent_does_not_end_its_children(
+    database: Database, received: int, sender: list[str] | None
+) -> None:
+    # Team A reports the id of team B's parent run, and its end.
+    written(
+        database,
+        by(run_event(R, "START", 1), A, received),
+        by(run_event(R, "FAIL", 9), A, received + 1),
+        by(child_of(R, "team-b", "boss"), sender, 10, "team-b"),
+    )
+    assert runs(database)[run_of("child")] == ("RUNNING", {"job:team-b:x"})
+
+
+@pytest.mark.parametrize("received", [5, 15])
+def test_children_follow_their_own_parent(database: Database, received: int) -> None:
+    written(
+        database,
+        by(run_event(R, "COMPLETE", 1), A, received),
+        by(child_of(R, "team-b", "boss"), B, 10, "team-b"),
+        by(run_event(R, "FAIL", 9, job="boss"), B, 12, "team-b"),
+    )
+    found = B_RUN if received == 5 else R
+    assert runs(database)[run_of(found)] == ("FAIL", {"job:team-b:boss"})
+    assert parents(database) == {run_of(found)}
+    assert runs(database)[run_of("child")] == ("ABANDONED", {"job:team-b:x"})
+
+
+@pytest.mark.parametrize("received", [5, 15])
+def test_a_parent_of_a_namespace_without_a_claim_is_a_run_of_its_own(
+    database: Database, received: int
+) -> None:
+    # The key of team B does not cover `airflow`, whose events come late or never.
+    claim = by(run_event(R, "FAIL", 9), A, received)
+    child = by(child_of(R, "airflow", "dag"), B, 10, "team-b")
+    written(database, claim, child)
+    own = shared_run_id(R, "=airflow")
+    assert parents(database) == {run_of(own)}
+    assert node(database, run_of(own))["startedAt"] is None
+    assert runs(database)[run_of("child")] == ("RUNNING", {"job:team-b:x"})
+    airflow = by(run_event(R, "START", 1, job="dag"), ["airflow"], 20, "airflow")
+    written(database, claim, child, airflow)
+    assert parents(database) == {run_of(own)}
+    assert runs(database)[run_of(own)] == ("RUNNING", {"job:airflow:dag"})
+    first = by(run_event(R, "START", 1, job="dag"), ["airflow"], 1, "airflow")
+    written(database, claim, child, first)
+    assert parents(database) == {run_of(R)}
+    assert runs(database)[run_of(R)] == ("RUNNING", {"job:airflow:dag"})
+
+
+def test_order_and_data_flow_follow_the_run_that_is_meant(database: Database) -> None:
+    upstream = {"upstream": [{"job": {"namespace": "team-b", "name": "w"}, "run": {"runId": R}}]}
+    source = {"namespace": "team-b", "name": "w", "type": "JOB", "runId": R}
+    own = {"type": "JOB", "namespace": "team-b", "name": "x", "inputs": [source]}
+    facets = {"jobDependencies": upstream, "lineage": {**FACET, "entries": [own]}}
+    written(
+        database,
+        by(run_event(R, "FAIL", 9), A, 5),
+        by(run_event("next", "START", 2, job="x", facets=facets), B, 10, "team-b"),
+        by(run_event(R, "COMPLETE", 1, job="w"), B, 12, "team-b"),
+    )
+    for kind in ("TRIGGERS", "FEEDS"):
+        found = {edge for edge in edges(database, kind) if edge[2] == run_of("next")}
+        assert found == {(run_of(B_RUN), kind, run_of("next"))}
 
 
 def test_a_parent_of_another_team_stays_a_parent(database: Database) -> None:

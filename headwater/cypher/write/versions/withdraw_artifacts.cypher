@@ -1,16 +1,21 @@
 // Withdraw versions that a run is no longer known to have written. A withdrawn version keeps only
-// its consumers, until these are linked again.
+// its name and its consumers, until these are linked again.
 // access: write
 // params: $urns LIST<STRING>
 // returns: nothing
 // example: run by the worker
 UNWIND $urns AS urn
 MATCH (a:Artifact {urn: urn})
-SET a.status = null, a.complete = null, a.createdAt = null, a.startedAt = null,
-    a.longRunningSince = null, a.writeMode = null, a.inputsHash = null
+SET a = {urn: a.urn, dataset: a.dataset, namespace: a.namespace, name: a.name, runId: a.runId}
 WITH a
 MATCH (a)-[v:VERSION_OF]->(d:Dataset)
 SET v.indexedUnder = d.urn
 WITH a
-MATCH (a)<-[e:PRODUCED|FEEDS]-(:PipelineRun|Artifact)
-DELETE e
+CALL (a) {
+  MATCH (a)<-[e:PRODUCED|FEEDS]-(:PipelineRun|Artifact)
+  DELETE e
+}
+CALL (a) {
+  MATCH (a)-[e:DERIVED_FROM|HAS_SCHEMA]->()
+  DELETE e
+}

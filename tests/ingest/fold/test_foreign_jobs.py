@@ -1,0 +1,110 @@
+"""An event of a restricted key names jobs that the key does not cover: it does not describe them.
+
+Team A owns the namespace `team-a`, team B the job `team-b/victim`. Expected values by hand.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from headwater.ingest.fold import fold
+from headwater.schema.delta import GraphDelta
+from headwater.schema.events import parse
+from headwater.schema.facts import JobFacts, Name
+
+VICTIM, URN = Name("team-b", "victim"), "job:team-b:victim"
+R = "0198c2f4-0000-7000-8000-000000000001"
+TARGET = {
+    "type": "JOB",
+    "namespace": "team-b",
+    "name": "victim",
+    "inputs": [{"type": "DATASET", "namespace": "db", "name": "evil"}],
+}
+OUTPUT = {
+    "type": "DATASET",
+    "namespace": "team-a",
+    "name": "own",
+    "inputs": [{"type": "JOB", "namespace": "team-b", "name": "victim"}],
+}
+THROUGH = {
+    **TARGET,
+    "inputs": [{"type": "JOB", "namespace": "team-a", "name": "evil"}],
+}
+PARENT = {
+    "run": {"runId": R},
+    "job": {"namespace": "team-b", "name": "victim"},
+    "root": {"run": {"runId": R}, "job": {"namespace": "team-a", "name": "evil"}},
+}
+DEPENDENCIES = {"downstream": [{"job": {"namespace": "team-b", "name": "victim"}}]}
+
+
+def folded(sender: list[str] | None, *, job: dict[str, Any], run: dict[str, Any]) -> GraphDelta:
+    event = {
+        "eventType": "START",
+        "eventTime": "2026-01-01T00:00:00Z",
+        "run": {"runId": "0198c2f4-0000-7000-8000-000000000002", "facets": run},
+        "job": {"namespace": "team-a", "name": "w", "facets": job},
+        **({"headwater_sender": sender} if sender else {}),
+    }
+    return fold([parse(json.dumps(event).encode(), received=1)])
+
+
+def declared(sender: list[str] | None, facets: dict[str, Any]) -> GraphDelta:
+    event = {
+        "eventTime": "2026-01-01T00:00:00Z",
+        "job": {"namespace": "team-a", "name": "w", "facets": facets},
+        **({"headwater_sender": sender} if sender else {}),
+    }
+    return fold([parse(json.dumps(event).encode(), received=1)])
+
+
+@pytest.mark.parametrize(
+    ("job", "run"),
+    [
+        ({"lineage": {"entries": [TARGET]}}, {}),
+        ({"lineage": {"entries": [OUTPUT]}}, {}),
+        ({"lineage": {"entries": [THROUGH]}}, {}),
+        ({}, {"parent": PARENT}),
+        ({}, {"jobDependencies": DEPENDENCIES}),
+    ],
+    ids=["inputs", "output", "source", "root", "order"],
+)
+def test_a_key_does_not_describe_jobs_that_it_does_not_cover(
+    job: dict[str, Any], run: dict[str, Any]
+) -> None:
+    found = folded(["team-a*"], job=job, run=run)
+    assert found.jobs.get(URN, JobFacts(VICTIM)) == JobFacts(VICTIM)
+    # A key that covers it describes it, and so does an unrestricted one.
+    for sender in (["team-a", "team-b"], None):
+        assert folded(sender, job=job, run=run).jobs[URN] != JobFacts(VICTIM)
+
+
+def test_data_of_another_job_goes_into_the_own_job() -> None:
+    found = folded(["team-a*"], job={"lineage": {"entries": [OUTPUT]}}, run={})
+    assert list(found.jobs["job:team-a:w"].sources) == [URN]
+    found = declared(["team-a*"], {"lineage": {"entries": [OUTPUT]}})
+    assert list(found.jobs["job:team-a:w"].inputs) == [URN]
+    assert found.jobs[URN] == JobFacts(VICTIM)
+
+
+@pytest.mark.parametrize("entry", [TARGET, OUTPUT, THROUGH], ids=["inputs", "output", "source"])
+def test_a_declaration_does_not_describe_other_jobs(entry: dict[str, Any]) -> None:
+    found = declared(["team-a*"], {"lineage": {"entries": [entry]}})
+    assert found.jobs.get(URN, JobFacts(VICTIM)) == JobFacts(VICTIM)
+    for sender in (["team-a", "team-b"], None):
+        found = declared(sender, {"lineage": {"entries": [entry]}})
+        assert found.jobs[URN] != JobFacts(VICTIM)
+
+
+def test_a_key_says_what_its_own_job_depends_on() -> None:
+    upstream = {"upstream": [{"job": {"namespace": "team-b", "name": "victim"}}]}
+    own = {"type": "JOB", "namespace": "team-a", "name": "w", "inputs": OUTPUT["inputs"]}
+    delta = folded(
+        ["team-a*"], job={"lineage": {"entries": [own]}}, run={"jobDependencies": upstream}
+    )
+    assert delta.jobs[URN] == JobFacts(VICTIM)
+    assert list(delta.jobs["job:team-a:w"].after) == [URN]
+    assert list(delta.jobs["job:team-a:w"].sources) == [URN]
