@@ -249,17 +249,23 @@ def declared(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @st.composite
+def _jobs(draw: st.DrawFn, name: str) -> dict[str, Any]:
+    """Draw an end of a lineage entry that is a job, and sometimes a run of it."""
+    job = {"namespace": "etl", "name": name, "type": "JOB"}
+    run_id = draw(st.sampled_from([None, *RUNS]))
+    return {**job, "runId": run_id} if run_id else job
+
+
+@st.composite
 def entries(draw: st.DrawFn) -> dict[str, Any]:
     """Draw a job or run event with the lineage facet of a job."""
     source = draw(st.sampled_from([*DATASETS, "extract", "publish"]))
-    kind = "DATASET" if source in DATASETS else "JOB"
-    inputs = [{"namespace": "db" if kind == "DATASET" else "etl", "name": source, "type": kind}]
-    target = draw(st.sampled_from([*DATASETS, ""]))
-    entry = (
-        {**_named(target), "type": "DATASET", "inputs": inputs}
-        if target
-        else {"type": "JOB", "inputs": inputs}
-    )
+    inputs = [{**_named(source), "type": "DATASET"} if source in DATASETS else draw(_jobs(source))]
+    target = draw(st.sampled_from([*DATASETS, "", "publish"]))
+    if target in DATASETS:
+        entry = {**_named(target), "type": "DATASET", "inputs": inputs}
+    else:
+        entry = {**(draw(_jobs(target)) if target else {"type": "JOB"}), "inputs": inputs}
     event: dict[str, Any] = draw(st.one_of(run_events(), declared()))
     event["job"]["facets"] = {"lineage": {**FACET, "entries": [entry]}}
     return event

@@ -8,14 +8,14 @@ idempotent, as every join of `headwater.schema.facts` is.
 
 | sender | facts |
 |---|---|
-| empty | of unrestricted keys, whatever they say |
+| empty | of unrestricted keys, with the job of the run: a claim for all that they name |
 | `=NAMESPACE` | of restricted keys that cover this namespace of its job: a claim |
-| a JSON list | of other restricted keys, with the namespaces they cover if no job is named |
+| a JSON list | without a job: the namespaces of the key; of a key that may only name the run: `[]` |
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache, reduce
 
 import msgspec
@@ -24,7 +24,8 @@ from headwater.schema.facts import RunFacts, join_reports, merged
 from headwater.schema.urns import shared_run_id
 from headwater.schema.visibility import Visibility
 
-# The sender of facts that only name a run: they cover nothing.
+# Senders of facts without a job: of unrestricted keys, and of keys that may only name the run.
+ANY_KEY = '["*"]'
 REFERENCES = "[]"
 
 
@@ -105,7 +106,7 @@ def _is_reference(sender: str) -> bool:
     return sender.startswith("[")
 
 
-def _claims(run: RunFacts) -> Collection[str]:
+def _claims(run: RunFacts) -> set[str]:
     """Return the namespaces for whose jobs these facts claim, or name, a run."""
     if run.sender.startswith("="):
         return {run.sender[1:]}

@@ -22,22 +22,30 @@ SENDERS: list[list[str] | None] = [None, ["etl"], ["team-b"], ["team-b", "etl"],
 NAMESPACES = ["etl", "team-b", "team-c"]
 
 
-def _sent(body: bytes, sender: list[str] | None, namespace: str) -> bytes:
-    event: dict[str, Any] = json.loads(body)
-    if "run" in event:
-        event["job"]["namespace"] = namespace
-    if sender is not None:
-        event["headwater_sender"] = sender
-    return json.dumps(event).encode()
-
-
 @st.composite
 def shared_histories(draw: st.DrawFn) -> list[bytes]:
     """Return histories whose events are of several senders, for jobs of several namespaces."""
-    return [
-        _sent(body, draw(st.sampled_from(SENDERS)), draw(st.sampled_from(NAMESPACES)))
-        for body in draw(histories)
-    ]
+    bodies = []
+    for body in draw(histories):
+        event: dict[str, Any] = json.loads(body)
+        own = draw(st.sampled_from(NAMESPACES))
+        event = _in_namespaces(event, own, draw(st.sampled_from(NAMESPACES)))
+        sender = draw(st.sampled_from(SENDERS))
+        if sender is not None:
+            event["headwater_sender"] = sender
+        bodies.append(json.dumps(event).encode())
+    return bodies
+
+
+def _in_namespaces(event: dict[str, Any], own: str, others: str) -> dict[str, Any]:
+    """Put the job of an event in one namespace, and the jobs that it names in another."""
+    moved = {
+        key: json.loads(json.dumps(value).replace('"etl"', json.dumps(others)))
+        for key, value in event.items()
+    }
+    if "job" in moved:
+        moved["job"]["namespace"] = own
+    return moved
 
 
 def _fold(bodies: list[bytes]) -> GraphDelta:

@@ -123,7 +123,7 @@ class DeltaAccumulator(msgspec.Struct, frozen=True):
         A restricted key describes a run of a job only if it covers the namespace.
         """
         if namespace is None:
-            run.sender = self.sender
+            run.sender = self.sender or run_senders.ANY_KEY
         elif self.receipts is not None and self.covers(namespace):
             first = self.receipts.first
             # The last receipt is that of the run's own events: they are its heartbeat.

@@ -48,6 +48,9 @@ class WriteContext:
     reporting_runs: dict[str, RunFacts] = field(default_factory=dict)
     # Set by `project_runs`: the projections of changed runs, before and after, and their effects.
     run_views: dict[str, tuple[RunView | None, RunView]] = field(default_factory=dict)
+    # The same with the views that the graph has, also of runs that are written as if they were new
+    # because a dataset of theirs was joined or split.
+    stored_views: dict[str, tuple[RunView | None, RunView]] = field(default_factory=dict)
     changes: RunChanges = field(default_factory=RunChanges)
     # Set by `project_runs` and `write_answers`: runs and answers whose links changed.
     consumers: dict[str, Consumer] = field(default_factory=dict)

@@ -33,13 +33,13 @@ def write_schemas(transaction: Transaction, schemas: Mapping[str, str]) -> None:
 def write_artifact_schemas(
     transaction: Transaction, views: Iterable[tuple[RunView | None, RunView]]
 ) -> None:
-    """Link versions to the schemas with which they were written."""
+    """Link versions to the schemas with which they were written, and to no other."""
     rows = []
     for old, new in views:
         for urn, artifact in sorted(new.artifacts.items()):
-            before = old.artifacts.get(urn, {}).get("schemaHash") if old else None
-            if artifact["schemaHash"] not in (None, before):
-                rows.append({"artifact": urn, "schema": schema_urn(artifact["schemaHash"])})
+            hash = artifact["schemaHash"]
+            if old is None or old.artifacts.get(urn, {}).get("schemaHash") != hash:
+                rows.append({"artifact": urn, "schema": schema_urn(hash) if hash else None})
     write_rows(transaction, "write/versions/artifact_schemas", rows)
 
 

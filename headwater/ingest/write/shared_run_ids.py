@@ -76,9 +76,7 @@ def resolve_references(context: WriteContext) -> None:
     for _, run in context.runs.values():
         named.update(run.references)
     unchanged = named - now.keys()
-    stored_runs = read_facts(
-        context.transaction, "runs", RunFacts, unchanged, context.cache.runs
-    )
+    stored_runs = read_facts(context.transaction, "runs", RunFacts, unchanged, context.cache.runs)
     for urn, run in stored_runs.items():
         before[urn] = now[urn] = run_ids_by_namespace(run)
     for urn, (old, new) in context.runs.items():

@@ -201,6 +201,9 @@ def project_runs(context: WriteContext) -> None:
         context.run_views[urn] = _project_run(context, urn, old, new)
     rebound = context.datasets.detached.runs & context.runs.keys() & stored.keys()
     before = {urn: run_view(stored[urn], names) for urn in rebound}
+    context.stored_views = {
+        urn: (before.get(urn, old), view) for urn, (old, view) in context.run_views.items()
+    }
     context.changes = run_changes(context.linked_runs, context.run_views, before, context.new_runs)
     context.consumers = changed_consumers(context.linked_runs, context.run_views)
 
@@ -345,7 +348,7 @@ def update_parents(context: WriteContext) -> None:
 
 def update_attempts(context: WriteContext) -> None:
     """Recompute the attempts of schedule slots."""
-    recompute_attempts(context.transaction, context.run_views)
+    recompute_attempts(context.transaction, context.stored_views)
 
 
 def update_current_edges(context: WriteContext) -> None:
@@ -354,7 +357,7 @@ def update_current_edges(context: WriteContext) -> None:
         context.transaction,
         context.redeclared_jobs,
         context.written_edges,
-        context.run_views,
+        context.stored_views,
         context.cache,
     )
 

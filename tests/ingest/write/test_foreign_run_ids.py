@@ -21,9 +21,9 @@ from headwater.schema.naming import load_naming
 from headwater.schema.urns import shared_run_id
 from headwater.schema.visibility import Visibility
 from tests.canonical import edges
-from tests.event_builders import dataset, job_event, node, run_event
+from tests.event_builders import dataset, job_event, node, run_event, schema, symlinks
 from tests.graph_of_batches import graph_of
-from tests.run_builders import FACET, Event, ds, job, run_of, version
+from tests.run_builders import FACET, Event, answer, ds, job, run_of, version
 
 pytestmark = pytest.mark.neo4j
 
@@ -347,3 +347,31 @@ def test_an_undated_claim_counts_from_its_first_receipt() -> None:
     delta = fold_received(copies, future_seconds=60)
     found = fold_undated(delta.undated, load_naming()).runs[run_of(R)]
     assert found.receipts == Span(10, 99)
+
+
+def test_a_run_taken_over_keeps_no_schema_and_no_version(database: Database) -> None:
+    # Team B wrote `mart` with a schema and `old` with rows, which an answer cites.
+    rows = {"outputStatistics": {**FACET, "rowCount": 3}}
+    mart, old = dataset("mart", schema(a="int")), {**dataset("old"), "outputFacets": rows}
+    written(
+        database,
+        by(answer("answer-1", {"namespace": "db", "name": "old", "runId": R})[0], None, 1),
+        by(run_event(R, "COMPLETE", 1, job="x", outputs=[mart, old]), B, 5, "team-b"),
+        by(run_event(R, "COMPLETE", 2, outputs=["mart"]), None, 10),
+    )
+    with_schema = {near for near, _, _ in edges(database, "HAS_SCHEMA")}
+    assert version("mart", R) not in with_schema
+    assert version("mart", f"{R}~{B_RUN[-16:]}") in with_schema
+    assert node(database, version("old", R)).get("rowCount") is None
+    assert node(database, version("old", f"{R}~{B_RUN[-16:]}"))["rowCount"] == 3
+
+
+def test_a_run_taken_over_while_names_are_joined_leaves_its_slot(database: Database) -> None:
+    slot = {"nominalTime": {**FACET, "nominalStartTime": "2026-01-01T00:00:00Z"}}
+    written(
+        database,
+        by(run_event(R, "COMPLETE", 1, job="x", inputs=["raw"], facets=slot), B, 5, "team-b"),
+        by(run_event(R, "COMPLETE", 2, inputs=[dataset("raw", symlinks("raw2"))]), None, 10),
+    )
+    assert node(database, run_of(R)).get("attempt") is None
+    assert node(database, run_of(B_RUN))["attempt"] == 1
