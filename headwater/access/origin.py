@@ -3,7 +3,8 @@
 Without keys, everyone who reaches the API may use it, and so could any page open in a browser that
 reaches it. Two headers prevent that. `Host` must be a name of this server: a foreign name may
 resolve to its address (DNS rebinding). `Origin`, which browsers add, must be this server's own
-address (cross-site request forgery), or one of those that the operator allows.
+address (cross-site request forgery), or one of those that the operator allows. Over HTTPS the page
+must be of HTTPS too. Over HTTP it may be, as a proxy may speak TLS and not forward the scheme.
 
 The names of a server are those of loopback and those in HEADWATER_ALLOWED_HOSTS. If it admits
 anonymous clients from elsewhere, an IP address and a name without a dot are names of it as well: no
@@ -86,7 +87,7 @@ class OriginCheck:
         headers = dict(scope["headers"])
         host = headers.get(b"host", b"").decode("latin-1")
         origin = headers.get(b"origin", b"").decode("latin-1")
-        refusal = self._refusal(host, origin)
+        refusal = self._refusal(host, origin, scope.get("scheme", "http"))
         if refusal is None:
             await self._app(scope, receive, send)
         elif scope["type"] == "websocket":
@@ -95,7 +96,7 @@ class OriginCheck:
         else:
             await error_response(refusal)(scope, receive, send)
 
-    def _refusal(self, host: str, origin: str) -> HeadwaterError | None:
+    def _refusal(self, host: str, origin: str, scheme: str) -> HeadwaterError | None:
         """Return the error for a request with these headers, or None."""
         name = _hostname(host) if host else None
         if host and not name:
@@ -106,7 +107,7 @@ class OriginCheck:
             return ForeignPageError(
                 f"the Host header {shown!r} is no name of this server", hint=_HINT
             )
-        if origin and origin not in self._origins and _netloc(origin) != host:
+        if origin and origin not in self._origins and not _is_own(origin, host, scheme):
             shown = origin[:_SHOWN_CHARACTERS]
             return ForeignPageError(f"pages of {shown!r} may not use this Headwater", hint=_HINT)
         return None
@@ -123,12 +124,14 @@ def _hostname(host: str) -> str | None:
     return parts.hostname if parts.netloc == host and "@" not in host else None
 
 
-def _netloc(origin: str) -> str | None:
-    """Return the host and the port of an origin; None if it is malformed."""
+def _is_own(origin: str, host: str, scheme: str) -> bool:
+    """Return True for the origin of a server with this `Host` header and scheme of the request."""
     try:
-        return urlsplit(origin).netloc
+        parts = urlsplit(origin)
     except ValueError:
-        return None
+        return False
+    schemes = ("https",) if scheme in ("https", "wss") else ("http", "https")
+    return parts.scheme in schemes and parts.netloc == host
 
 
 @lru_cache(maxsize=256)
@@ -148,7 +151,8 @@ def is_from_own_page(connection: HTTPConnection, *, is_write: bool) -> bool:
     """
     headers = connection.headers
     origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-    if origin is not None and _netloc(origin) != headers.get("host", ""):
+    scheme = connection.scope.get("scheme", "http")
+    if origin is not None and not _is_own(origin, headers.get("host", ""), scheme):
         return False
     if is_write:
         return site == "same-origin" or (site is None and origin is not None)

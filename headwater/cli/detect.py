@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headwater.cli.options import Home, Json, connect, settings_of
-from headwater.cli.serve import check_disk, set_on_signal
+from headwater.cli.serve import protect_files, set_on_signal
 
 if TYPE_CHECKING:
     from headwater.health.findings.detector import Detector
@@ -29,7 +29,7 @@ def detect(
     For example: headwater detect --once"""
     os.nice(DETECTOR_NICENESS)
     settings = settings_of(home)
-    check_disk(settings)
+    protect_files(settings)
     from headwater.cypher.migrate import migrate
     from headwater.governance.policies.store import policy_store
     from headwater.health.alerts.service import alert_service

@@ -56,7 +56,7 @@ def up(
     from headwater.cli.stack import Stack
 
     settings = settings_of(home, port=port)
-    check_disk(settings)
+    protect_files(settings)
     with Stack(
         settings,
         bolt_port=bolt_port,
@@ -79,7 +79,7 @@ def serve(
     Sockets that systemd passes (LISTEN_FDS) are used instead of the address and port; a restart
     then refuses no connection."""
     settings = settings_of(home, host=host, port=port)
-    check_disk(settings)
+    protect_files(settings)
     share_metrics(settings)
     import uvicorn
 
@@ -152,7 +152,7 @@ def worker(home: Home = None) -> None:
     """Run the ingest worker, which folds the spool into the Neo4j of the settings."""
     os.nice(WORKER_NICENESS)
     settings = settings_of(home)
-    check_disk(settings)
+    protect_files(settings)
     share_metrics(settings)
     from headwater.health.metrics import observe_commit
     from headwater.health.own_spans import start_own_spans
@@ -236,11 +236,13 @@ def set_on_signal(event: threading.Event) -> None:
     signal.signal(signal.SIGINT, handle)
 
 
-def check_disk(settings: Settings) -> None:
-    """Check that the home and the spool are on encrypted disks, if the settings require it.
+def protect_files(settings: Settings) -> None:
+    """Let the process create files that only its user can read.
 
+    Check also that the home and the spool are on encrypted disks, if the settings require it.
     Raises SettingsError.
     """
+    os.umask(0o077)
     if settings.require_encrypted_disk:
         from headwater.local.disk_encryption import require_encrypted_disk
 

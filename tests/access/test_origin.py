@@ -84,6 +84,23 @@ def test_a_malformed_origin_is_a_foreign_one(origin: str) -> None:
     assert client.get("/", headers=headers).status_code == 403
 
 
+@pytest.mark.parametrize(
+    ("scheme", "origin", "status"),
+    [
+        ("http", "http://localhost", 200),
+        ("http", "https://localhost", 200),  # a proxy speaks TLS
+        ("http", "ftp://localhost", 403),
+        ("http", "//localhost", 403),
+        ("https", "https://localhost", 200),
+        ("https", "http://localhost", 403),
+    ],
+)
+def test_the_scheme_of_the_page_is_compared(scheme: str, origin: str, status: int) -> None:
+    app = OriginCheck(PlainTextResponse("ok"), HostNames(LOOPBACK))
+    client = TestClient(app, base_url=f"{scheme}://localhost")
+    assert client.get("/", headers={"origin": origin}).status_code == status
+
+
 DASHBOARD = "https://dash.example.com"
 
 

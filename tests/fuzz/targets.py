@@ -229,7 +229,7 @@ def run_headers(text: str) -> str:
         outcomes.append("trace")
     check = OriginCheck(_no_app, HostNames(frozenset({"localhost"}), local=True))
     for host, origin in ((text, ""), ("localhost", text), (text, text)):
-        refusal = check._refusal(host, origin)
+        refusal = check._refusal(host, origin, "http")
         outcomes.append(_kind(refusal) if refusal else "same origin")
     scope = {
         "type": "http", "method": "POST", "path": "/graphql", "query_string": b"",
