@@ -201,9 +201,13 @@ def _write_stamp(folder: Path, lock: LockFile) -> None:
 
 @contextmanager
 def _exclusive(file: Path) -> Iterator[None]:
-    with file.open("w") as lock:
+    # A link here could point to any file of the user.
+    lock = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(lock)
 
 
 def missing_jars(cache: Path | None = None) -> Sequence[str]:

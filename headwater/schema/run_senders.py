@@ -10,7 +10,7 @@ idempotent, as every join of `headwater.schema.facts` is.
 |---|---|
 | empty | of unrestricted keys, with the job of the run: a claim for all that they name |
 | `=NAMESPACE` | of restricted keys that cover this namespace of its job: a claim |
-| a JSON list | without a job: the namespaces of the key; of a key that may only name the run: `[]` |
+| a JSON list | without a job: what the key covers; `[]` if it may only name the run |
 """
 
 from __future__ import annotations

@@ -1,9 +1,14 @@
-"""A process ends at SIGTERM whatever it is doing at that moment: thousands of real signals."""
+"""The processes of Headwater: they end at SIGTERM at any moment, and their files are private."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
+
+from headwater.cli.serve import protect_files
+from headwater.settings import Settings
 
 SIGNALS_AT_EVERY_MOMENT = """
 import os, signal, threading
@@ -25,3 +30,14 @@ def test_a_signal_during_a_wait_ends_the_process() -> None:
     command = [sys.executable, "-c", SIGNALS_AT_EVERY_MOMENT]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert ended.stdout == "ended 1000\n"
+
+
+def test_files_of_a_process_are_for_its_user_alone(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        protect_files(Settings(home=tmp_path))
+        file = tmp_path / "log"
+        file.touch()
+        assert file.stat().st_mode & 0o777 == 0o600
+    finally:
+        os.umask(before)
