@@ -45,8 +45,12 @@ from headwater.schema.headwater_facets import (
 )
 from headwater.schema.naming import Naming
 
-# Facets of a dataset that tell how a run used it, not what it is.
-_FACETS_OF_USE = frozenset({"version", "datasetVersion", "columnLineage", "symlinks"})
+# Facets of a dataset that are about the use by a run, not about what the dataset is.
+_FACETS_OF_READS = frozenset({"version", "datasetVersion", "symlinks"})
+_FACETS_OF_USE = {
+    "inputs": _FACETS_OF_READS,
+    "outputs": _FACETS_OF_READS | {"columnLineage"},
+}
 # Facets of a use that judge the dataset.
 _CHECK_FACETS = frozenset({"dataQualityAssertions", "dataQualityMetrics"})
 _DECISIONS = EDIT_FACETS | {SYMLINKS_FACET, TAG_FACET}
@@ -115,7 +119,7 @@ def own_facets_only(
         for field, dataset in _datasets(event)
         if dataset is not event.dataset
         and (
-            (dataset.facets or Facets()).keys() - _FACETS_OF_USE
+            (dataset.facets or Facets()).keys() - _FACETS_OF_USE[field.partition(".")[0]]
             or _CHECK_FACETS & (dataset.input_facets or Facets()).keys()
             or _CHECK_FACETS & (dataset.output_facets or Facets()).keys()
         )
@@ -125,12 +129,12 @@ def own_facets_only(
         return body
     try:
         content = msgspec.json.decode(body)
-        for side in ("inputs", "outputs"):
+        for side, kept in _FACETS_OF_USE.items():
             for dataset in content.get(side) or ():
                 if not _covers(principal, naming, dataset.get("namespace"), dataset.get("name")):
                     facets = dataset.get("facets") or {}
                     dataset["facets"] = {
-                        name: facet for name, facet in facets.items() if name in _FACETS_OF_USE
+                        name: facet for name, facet in facets.items() if name in kept
                     }
                     for field in ("inputFacets", "outputFacets"):
                         facets = dataset.get(field) or {}

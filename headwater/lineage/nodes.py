@@ -58,9 +58,13 @@ def resolve_urn(view: GraphView, urn: str) -> str:
     """Return the canonical urn of a node.
 
     A dataset, and a column or version of it, may be given by any alias of the dataset that is
-    visible, in any spelling that the naming rules know. Raises QueryError for a malformed urn.
+    visible, in any spelling that the naming rules know. A run that is hidden stands for another run
+    with its id that is visible: two teams may report one id (`headwater.schema.run_senders`).
+    Raises QueryError for a malformed urn.
     """
     kind, parts = parse_urn(urn)
+    if kind == "run":
+        return _resolve_run(view, urn)
     if kind not in _URN_OF_KIND:
         return urn
     name = normalise(*parts[:2]) if parts else None
@@ -75,6 +79,14 @@ def resolve_urn(view: GraphView, urn: str) -> str:
     if name is None or not parts:
         return rows[0]["canonical"] if rows and kind == "dataset" else urn
     return _URN_OF_KIND[kind](name.namespace, name.name, *parts[2:])
+
+
+def _resolve_run(view: GraphView, urn: str) -> str:
+    visible = view.visibility.regexes
+    if visible is None or select_visible(view, [urn]):
+        return urn
+    rows = view.read("read/nodes/runs_of_id", prefix=f"{urn}~", visible=visible)
+    return next(iter(select_visible(view, [row["urn"] for row in rows])), urn)
 
 
 def require_node(view: GraphView, urn: str) -> Row:

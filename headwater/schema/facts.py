@@ -255,12 +255,14 @@ class UndatedEvent(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """A received event that is ordered by its first receipt, since its own time cannot order it.
 
     `event_instant` is that time, None without one; it lies in the future of the first receipt.
-    `instant` is the earliest known receipt, `received` the latest. All are in microseconds since
-    1970. `body` is the redacted event.
+    `instant` is the earliest known receipt, or the time of an event that is not of the future but has
+    the time of one that was. `first_received` and `received` are the first and the last of these
+    receipts. All are in microseconds since 1970. `body` is the redacted event.
     """
 
     instant: int
     event_instant: int | None
+    first_received: int
     received: int
     body: bytes
 
@@ -450,6 +452,7 @@ def join_undated(a: UndatedEvent, b: UndatedEvent) -> UndatedEvent:
     return UndatedEvent(
         min(a.instant, b.instant),
         a.event_instant,
+        min(a.first_received, b.first_received),
         max(a.received, b.received),
         # Copies may differ in spaces.
         min(a.body, b.body),

@@ -239,7 +239,8 @@ def test_only_stewards_edit(principal: Principal) -> None:
 
 
 SCHEMA = {"schema": {**FACET, "fields": [{"name": "a", "type": "int"}]}}
-USE = {"version": {**FACET, "datasetVersion": "7"}, "columnLineage": {**FACET, "fields": {}}}
+VERSION = {"version": {**FACET, "datasetVersion": "7"}}
+ORIGINS = {"columnLineage": {**FACET, "fields": {}}}
 DESCRIBING = {
     **SCHEMA,
     "documentation": {**FACET, "description": "taken over", "contentType": "text"},
@@ -265,12 +266,25 @@ def stored(principal: Principal, event: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_key_describes_only_the_datasets_that_it_covers() -> None:
     event = run(
-        inputs=[with_facets("theirs", **DESCRIBING, **USE), with_facets("team-a", **DESCRIBING)],
-        outputs=[with_facets("theirs", **DESCRIBING), with_facets("s3://lake", **SCHEMA)],
+        inputs=[
+            with_facets("theirs", **DESCRIBING, **VERSION, **ORIGINS),
+            with_facets("team-a", **DESCRIBING, **ORIGINS),
+        ],
+        outputs=[
+            with_facets("theirs", **DESCRIBING, **VERSION, **ORIGINS),
+            with_facets("s3://lake", **SCHEMA),
+        ],
     )
+    # Where the data of an input comes from is nothing that the run did.
     expected = run(
-        inputs=[with_facets("theirs", **USE), with_facets("team-a", **DESCRIBING)],
-        outputs=[with_facets("theirs"), with_facets("s3://lake", **SCHEMA)],
+        inputs=[
+            with_facets("theirs", **VERSION),
+            with_facets("team-a", **DESCRIBING, **ORIGINS),
+        ],
+        outputs=[
+            with_facets("theirs", **VERSION, **ORIGINS),
+            with_facets("s3://lake", **SCHEMA),
+        ],
     )
     assert stored(TEAM, event) == expected
     assert stored(STEWARD, event) == expected
@@ -298,7 +312,7 @@ def test_a_key_does_not_judge_datasets_that_it_does_not_cover() -> None:
 
 
 def test_an_event_that_describes_nothing_foreign_stays_as_it_was_sent() -> None:
-    event = run(inputs=[with_facets("theirs", **USE), with_facets("team-a", **DESCRIBING)])
+    event = run(inputs=[with_facets("theirs", **VERSION), with_facets("team-a", **DESCRIBING)])
     body = json.dumps(event, indent=3).encode()
     assert own_facets_only(TEAM, body, load_naming()) is body
 

@@ -35,7 +35,7 @@ def test_a_signal_during_a_wait_ends_the_process() -> None:
 def test_files_of_a_process_are_for_its_user_alone(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
-        protect_files(Settings(home=tmp_path))
+        protect_files(Settings(home=str(tmp_path)))
         file = tmp_path / "log"
         file.touch()
         assert file.stat().st_mode & 0o777 == 0o600

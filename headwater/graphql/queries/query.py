@@ -77,6 +77,10 @@ class Query(
     async def run(self, info: Info, run_id: ID) -> PipelineRun | None:
         row = await info.context.nodes.load(run_urn(run_id))
         if row is None:
+            row = await info.context.nodes.load(
+                await info.context.run_in_thread(resolve_urn, info.context.view, run_urn(run_id))
+            )
+        if row is None:
             raise node_not_found("run", run_id)
         return PipelineRun.of(row)
 

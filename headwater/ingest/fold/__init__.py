@@ -34,9 +34,9 @@ def fold(events: Iterable[Event], naming: Naming | None = None) -> GraphDelta:
             naming, delta, descriptions, at, at, event.rank, event.sender, receipts
         )
         _fold_event(accumulator, event)
-    for (describe, *arguments), times in descriptions.items():
+    for (describe, sender, *arguments), times in descriptions.items():
         accumulator = DeltaAccumulator(
-            naming, delta, descriptions, times.first, times.last, times.rank
+            naming, delta, descriptions, times.first, times.last, times.rank, sender
         )
         describe(accumulator, *arguments)
     return delta

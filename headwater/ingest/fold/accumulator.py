@@ -52,7 +52,8 @@ class TimeRange(msgspec.Struct):
             self.last, self.rank = instant, rank
 
 
-# The key is a function that adds a description to an accumulator, and the arguments for it.
+# The key is a function that adds a description to an accumulator, the sender of the events, and the
+# arguments for the function.
 Descriptions = dict[tuple[Any, ...], TimeRange]
 
 
@@ -96,7 +97,7 @@ class DeltaAccumulator(msgspec.Struct, frozen=True):
 
         The call comes after the last event, with an accumulator for the time range of all of them.
         """
-        key = (describe, *arguments)
+        key = (describe, self.sender, *arguments)
         times = self.descriptions.get(key)
         if times is None:
             self.descriptions[key] = TimeRange(self.first, self.last, self.rank)

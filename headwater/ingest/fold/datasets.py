@@ -118,7 +118,10 @@ def add_column_lineage(
 def add_declared_sources(
     accumulator: DeltaAccumulator, described: DatasetFacts, reading: DatasetReading
 ) -> None:
-    """Add the sources that a dataset's own lineage facets name, without a job that wrote it."""
+    """Add the sources that a dataset's own lineage facets name, without a job that wrote it.
+
+    Those that are jobs wrote it, if the key may describe them.
+    """
     if not reading.has_lineage:
         return
     lineage = reading.lineage
@@ -131,7 +134,7 @@ def add_declared_sources(
         urn = accumulator.ensure_dataset(name)
         add_assertion(described.sources, urn, accumulator.assertion(name))
     for source in lineage.jobs() if lineage else ():
-        if source.name:
+        if source.name and accumulator.covers(source.namespace):
             job = Name(source.namespace, source.name)
             urn = accumulator.add_job(JobFacts(job))
             add_assertion(described.sources, urn, accumulator.assertion(job))

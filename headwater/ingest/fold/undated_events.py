@@ -75,7 +75,7 @@ def add_undated(
     """Add an event to the undated ones; of several copies the earliest receipt counts."""
     instant = event.received if is_undated(event, future_seconds) else event.instant
     event_instant = event.instant if event.event_time else None
-    received = UndatedEvent(instant, event_instant, event.received, body)
+    received = UndatedEvent(instant, event_instant, event.received, event.received, body)
     facts.add(undated, _digest(body), received, facts.join_undated)
 
 
@@ -85,11 +85,17 @@ def fold_undated(undated: Mapping[str, UndatedEvent], naming: Naming) -> GraphDe
         replace(
             parse(event.body, received=event.received),
             instant=event.instant,
-            first_received=event.instant,
+            first_received=_first_receipt(event),
         )
         for event in undated.values()
     ]
     return fold(events, naming)
+
+
+def _first_receipt(event: UndatedEvent) -> int:
+    """Return the first receipt. The time of an event is none: its sender chose it."""
+    is_dated = event.instant == event.event_instant
+    return event.first_received if is_dated else event.instant
 
 
 def _digest(body: bytes) -> str:

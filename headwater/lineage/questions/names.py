@@ -15,7 +15,7 @@ from typing import Any
 from headwater.errors import QueryError
 from headwater.lineage.node_names import NodeName, kind_of
 from headwater.lineage.node_visibility import select_visible
-from headwater.lineage.nodes import name_nodes
+from headwater.lineage.nodes import name_nodes, resolve_urn
 from headwater.lineage.pagination import require_between
 from headwater.lineage.view import GraphView
 from headwater.schema.facts import Name
@@ -56,7 +56,10 @@ def nodes_by_name(
 
 def _with_name(view: GraphView, name: str) -> list[str]:
     return _read_named(
-        view, "read/catalog/nodes_by_name", name=name, ids=[answer_urn(name), run_urn(name)]
+        view,
+        "read/catalog/nodes_by_name",
+        name=name,
+        ids=[answer_urn(name), resolve_urn(view, run_urn(name))],
     )
 
 

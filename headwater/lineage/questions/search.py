@@ -23,7 +23,7 @@ from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
 from headwater.lineage.node_names import NodeName, kind_of
 from headwater.lineage.node_visibility import select_visible
-from headwater.lineage.nodes import name_nodes, read_nodes
+from headwater.lineage.nodes import name_nodes, read_nodes, resolve_urn
 from headwater.lineage.pagination import Page, cut_page, page_request
 from headwater.lineage.questions.traces import find_trace
 from headwater.lineage.view import GraphView
@@ -178,7 +178,7 @@ def _find_hits(view: GraphView, text: str) -> tuple[list[Hit], bool]:
         )
     answers = [row["urn"] for row in rows[:HITS_MAX] if row["label"] == "Answer"]
     visible_answers = set(select_visible(view, answers))
-    exact = read_nodes(view, [*_exact_urns(text), *_runs_of_trace(view, text)])
+    exact = read_nodes(view, [*_exact_urns(view, text), *_runs_of_trace(view, text)])
     hits = {urn: _exact_hit(urn, row) for urn, row in exact.items()}
     for row in rows[:HITS_MAX]:
         if row["label"] != "Answer" or row["urn"] in visible_answers:
@@ -231,9 +231,9 @@ def _runs_of_trace(view: GraphView, text: str) -> list[str]:
     return find_trace(view, text).runs if valid_trace_id(text) else []
 
 
-def _exact_urns(text: str) -> list[str]:
+def _exact_urns(view: GraphView, text: str) -> list[str]:
     """Return the urns that a text may spell or name by an id."""
-    urns = [answer_urn(text), run_urn(text)]
+    urns = [answer_urn(text), resolve_urn(view, run_urn(text))]
     try:
         parse_urn(text)
     except QueryError:

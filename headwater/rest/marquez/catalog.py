@@ -236,7 +236,7 @@ def list_runs(request: OperationRequest) -> models.Runs:
 
 
 def get_run(request: OperationRequest) -> models.Run:
-    runs = shapes.runs(request.view, [run_urn(request.params.id)])
+    runs = shapes.runs(request.view, [resolve_urn(request.view, run_urn(request.params.id))])
     if not runs:
         raise NotFoundError(f"Run '{request.params.id}' not found.")
     return next(iter(runs.values()))
@@ -244,7 +244,7 @@ def get_run(request: OperationRequest) -> models.Run:
 
 def get_run_facets(request: OperationRequest) -> models.RunFacets:
     params: FacetsParams = request.params
-    urn = run_urn(params.id)
+    urn = resolve_urn(request.view, run_urn(params.id))
     if not read_nodes(request.view, [urn]):
         raise NotFoundError(f"Run '{params.id}' not found.")
     if params.type == "job":

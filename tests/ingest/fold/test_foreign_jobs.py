@@ -99,6 +99,25 @@ def test_a_declaration_does_not_describe_other_jobs(entry: dict[str, Any]) -> No
         assert found.jobs[URN] != JobFacts(VICTIM)
 
 
+@pytest.mark.parametrize("kind", ["dataset", "input"])
+def test_a_dataset_does_not_describe_the_jobs_that_it_comes_from(kind: str) -> None:
+    own = {
+        "namespace": "team-a",
+        "name": "own",
+        "facets": {"lineage": {"inputs": OUTPUT["inputs"]}},
+    }
+    for sender, found in ((["team-a*"], []), (["team-a", "team-b"], [URN]), (None, [URN])):
+        event: dict[str, Any] = {"eventTime": "2026-01-01T00:00:00Z"}
+        if sender is not None:
+            event["headwater_sender"] = sender
+        if kind == "dataset":
+            event["dataset"] = own
+        else:
+            event |= {"job": {"namespace": "team-a", "name": "w"}, "inputs": [own]}
+        delta = fold([parse(json.dumps(event).encode(), received=1)])
+        assert list(delta.datasets["dataset:team-a:own"].sources) == found
+
+
 def test_a_key_says_what_its_own_job_depends_on() -> None:
     upstream = {"upstream": [{"job": {"namespace": "team-b", "name": "victim"}}]}
     own = {"type": "JOB", "namespace": "team-a", "name": "w", "inputs": OUTPUT["inputs"]}

@@ -349,6 +349,22 @@ def test_an_undated_claim_counts_from_its_first_receipt() -> None:
     assert found.receipts == Span(10, 99)
 
 
+def test_a_claim_counts_from_its_receipt_whatever_its_time() -> None:
+    # An earlier event had the same time, then in the future: so this one counts as a possible copy.
+    event = {**run_event(R, "START", 1), "headwater_sender": A}
+    body = json.dumps(event).encode()
+    instant = parse(body, received=0).instant
+    late = [instant + 50, instant + 90]
+    delta = fold_received(
+        [(parse(body, received=at), body) for at in late],
+        future_seconds=60,
+        future_instants={instant},
+    )
+    found = fold_undated(delta.undated, load_naming()).runs[run_of(R)]
+    assert found.receipts == Span(*late)
+    assert found.states == {(instant, "START")}
+
+
 def test_a_run_taken_over_keeps_no_schema_and_no_version(database: Database) -> None:
     # Team B wrote `mart` with a schema and `old` with rows, which an answer cites.
     rows = {"outputStatistics": {**FACET, "rowCount": 3}}
