@@ -115,16 +115,14 @@ class RunFacts(msgspec.Struct, omit_defaults=True, gc=False):
     named_jobs: dict[str, Name] = {}
     # Trace ids in its facets (`headwater.schema.traces`).
     traces: set[str] = set()
-    # In facts of restricted keys: by the urn of each other run that they name, the namespaces of
-    # its job; and the namespaces of jobs by which events that cannot describe the run name it.
+    # In facts of restricted keys: the namespaces of the job of each other run that they name, by urn.
     references: dict[str, set[str]] = {}
-    namespaces: set[str] = set()
     # Whose facts these are (`headwater.schema.run_senders`), and the receipts of the events of
     # restricted keys, in microseconds since 1970. For unrestricted keys: "" and None.
     sender: str = ""
     receipts: Span | None = None
-    # The facts by sender, if more than one is to be kept apart. The other fields then hold the
-    # facts of the first of `run_senders.runs_of_reports`.
+    # The facts by sender, if more than one is to be kept apart. In the graph, the other fields then
+    # hold the facts of the first of `run_senders.runs_of_reports`.
     reports: dict[str, RunFacts] = {}
 
 
@@ -367,7 +365,6 @@ def join_reports(a: RunFacts, b: RunFacts) -> RunFacts:
         named_jobs=named_jobs,
         traces=_smallest(a.traces, b.traces, TRACES_MAX),
         references=merged(a.references, b.references, _union),
-        namespaces=_union(a.namespaces, b.namespaces),
         sender=a.sender,
         receipts=join_spans(a.receipts, b.receipts),
     )

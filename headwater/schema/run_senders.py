@@ -10,7 +10,8 @@ idempotent, as every join of `headwater.schema.facts` is.
 |---|---|
 | empty | of unrestricted keys, with the job of the run: a claim for all that they name |
 | `=NAMESPACE` | of restricted keys that cover this namespace of its job: a claim |
-| a JSON list | without a job: what the key covers; `[]` if it may only name the run |
+| `~NAMESPACE` | of restricted keys that may only name the run: no facts but the receipts |
+| a JSON list | without a job: of a key that covers these namespaces |
 """
 
 from __future__ import annotations
@@ -24,9 +25,8 @@ from headwater.schema.facts import RunFacts, join_reports, merged
 from headwater.schema.urns import shared_run_id
 from headwater.schema.visibility import Visibility
 
-# Senders of facts without a job: of unrestricted keys, and of keys that may only name the run.
+# The sender of facts of unrestricted keys without a job.
 ANY_KEY = '["*"]'
-REFERENCES = "[]"
 
 
 def claim_of(namespace: str) -> str:
@@ -34,20 +34,47 @@ def claim_of(namespace: str) -> str:
     return f"={namespace}"
 
 
+def reference_to(namespace: str) -> str:
+    """Return the sender of facts that only name a run, of a job of this namespace."""
+    return f"~{namespace}"
+
+
 def join_runs(a: RunFacts, b: RunFacts) -> RunFacts:
-    """Join facts of one run id; `runs_of_reports` decides which reports are of the same run."""
+    """Join facts of one run id; `runs_of_reports` decides which reports are of the same run.
+
+    If they are of several senders, the fields beside `reports` hold all facts, until `settled`.
+    """
     if a.sender == b.sender and not a.reports and not b.reports:
         return join_reports(a, b)
-    reports = merged(_reports(a), _reports(b), join_reports)
-    # What unrestricted keys claim only grows, so what belongs to it always will.
-    owned = {"", *map(claim_of, _claims(reports[""]))} & reports.keys() if "" in reports else set()
-    if len(owned) > 1:
-        joined = _joined(reports, owned)
-        reports = {"": joined} | {key: reports[key] for key in reports.keys() - owned}
+    reports = _merged(_reports(a), _reports(b))
     if len(reports) == 1:
         return next(iter(reports.values()))
-    first = runs_of_reports(reports)[0][1]
-    return msgspec.structs.replace(first, sender="", reports=reports)
+    return msgspec.structs.replace(join_reports(a, b), sender="", reports=reports)
+
+
+def _merged(a: dict[str, RunFacts], b: dict[str, RunFacts]) -> dict[str, RunFacts]:
+    """Return the reports of both. What belongs together now always will: claims only grow."""
+    reports = dict(merged(a, b, join_reports))
+    owned = _claims(reports[""]) if "" in reports else set[str]()
+    # Only what unrestricted keys claim can concern more than the senders of the smaller side.
+    smaller = {sender[1:] for sender in min(a, b, key=len) if not sender.startswith("[")}
+    for namespace in owned | smaller:
+        claim, reference = claim_of(namespace), reference_to(namespace)
+        if claim in reports and reference in reports:
+            reports[claim] = join_reports(reports[claim], reports.pop(reference))
+        if namespace in owned:
+            reports.pop(reference, None)
+            if claim in reports:
+                reports[""] = join_reports(reports[""], reports.pop(claim))
+    return reports
+
+
+def settled(run: RunFacts) -> RunFacts:
+    """Return facts as the graph has them: beside `reports`, only those of the first run."""
+    if not run.reports:
+        return run
+    first = runs_of_reports(run.reports)[0][1]
+    return msgspec.structs.replace(first, sender="", reports=run.reports)
 
 
 def _reports(run: RunFacts) -> dict[str, RunFacts]:
@@ -60,39 +87,41 @@ def _reports(run: RunFacts) -> dict[str, RunFacts]:
 def runs_of_reports(reports: Mapping[str, RunFacts]) -> list[tuple[str, RunFacts]]:
     """Return the runs that the reports of one run id describe, with the claim of each.
 
-    `reports` has the facts by sender. Each claim is a run. The first has the run id: that of
-    unrestricted keys, or else the one received first. Facts without a job are of every run whose
-    job their key covers. A job that no claim covers has a run without facts. So no key can end,
-    hide or describe a run of a team whose namespaces it does not cover (decision 0067).
+    `reports` has the facts by sender. Each namespace of a job that is claimed or named is a run.
+    The first has the run id: that of unrestricted keys, or else the one received first. Facts
+    without a job are of every run whose job their key covers. So no key can end, hide or describe a
+    run of a team whose namespaces it does not cover (decision 0067).
     """
-    claims = [key for key in reports if not _is_reference(key)]
-    if not claims:
-        return [(min(reports), _joined(reports, reports))]
-    others = sorted(reports.keys() - set(claims))
-    runs, claimed = [], set[str]()
-    for claim in sorted(claims, key=lambda key: (_began(reports[key]), key)):
-        namespaces = _claims(reports[claim])
-        claimed |= namespaces
-        members = [key for key in others if any(map(namespaces_of(key).includes, namespaces))]
-        runs.append((claim, _joined(reports, [claim, *members])))
-    run_id = runs[0][1].run_id
-    named = {namespace for key in others for namespace in _claims(reports[key])}
-    runs += [(claim_of(one), RunFacts(run_id)) for one in sorted(named - claimed)]
+    senders = [sender for sender in reports if not sender.startswith("[")]
+    if not senders:
+        return [(min(reports), _joined(reports, sorted(reports)))]
+    without_job = sorted(reports.keys() - set(senders))
+    runs = []
+    for sender in sorted(senders, key=lambda sender: (_began(reports[sender]), sender[1:])):
+        run = reports[sender]
+        members = [
+            key for key in without_job if any(map(namespaces_of(key).includes, _claims(run)))
+        ]
+        joined = _joined(reports, [sender, *members]) if members else run
+        runs.append((claim_of(sender[1:]) if sender else "", joined))
     return runs
 
 
-def run_ids_by_namespace(run: RunFacts) -> dict[str, str]:
+def runs_of(run: RunFacts) -> list[tuple[str, RunFacts]]:
+    """Return the runs of `runs_of_reports`, also for facts of one sender; none for a mention."""
+    reports = _reports(run)
+    return runs_of_reports(reports) if reports else []
+
+
+def run_ids_by_namespace(runs: list[tuple[str, RunFacts]]) -> dict[str, str]:
     """Return which run an event means by a run id, by the namespace of the job that it names.
 
-    An empty dict means the run with that id in any case.
+    `runs` are those of `runs_of`.
     """
     found: dict[str, str] = {}
-    runs = runs_of_reports(run.reports) if run.reports else []
-    if not runs or _is_reference(runs[0][0]):
-        return found
-    for index, (claim, _) in enumerate(runs):
+    for index, (claim, run) in enumerate(runs):
         run_id = shared_run_id(run.run_id, claim) if index else run.run_id
-        found |= dict.fromkeys({claim[1:]} if claim else _claims(run.reports[claim]), run_id)
+        found |= dict.fromkeys(_claims(run), run_id)
     return found
 
 
@@ -101,17 +130,11 @@ def _began(run: RunFacts) -> int:
     return run.receipts.first if run.sender and run.receipts else 0
 
 
-def _is_reference(sender: str) -> bool:
-    """Return True for the sender of facts that are no claim."""
-    return sender.startswith("[")
-
-
 def _claims(run: RunFacts) -> set[str]:
     """Return the namespaces for whose jobs these facts claim, or name, a run."""
-    if run.sender.startswith("="):
+    if run.sender[:1] in ("=", "~"):
         return {run.sender[1:]}
-    jobs = (*run.jobs.values(), *run.named_jobs.values())
-    return run.namespaces | {job.namespace for job in jobs}
+    return {job.namespace for job in (*run.jobs.values(), *run.named_jobs.values())}
 
 
 @lru_cache(maxsize=1_000)
@@ -121,4 +144,4 @@ def namespaces_of(sender: str) -> Visibility:
 
 
 def _joined(reports: Mapping[str, RunFacts], senders: Iterable[str]) -> RunFacts:
-    return reduce(join_reports, [reports[sender] for sender in sorted(senders)])
+    return reduce(join_reports, [reports[sender] for sender in senders])

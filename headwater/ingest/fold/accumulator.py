@@ -125,12 +125,13 @@ class DeltaAccumulator(msgspec.Struct, frozen=True):
         """
         if namespace is None:
             run.sender = self.sender or run_senders.ANY_KEY
-        elif self.receipts is not None and self.covers(namespace):
-            first = self.receipts.first
+        elif self.receipts is not None:
+            if self.covers(namespace):
+                run.sender = run_senders.claim_of(namespace)
+            else:
+                run = RunFacts(run.run_id, sender=run_senders.reference_to(namespace))
             # The last receipt is that of the run's own events: they are its heartbeat.
-            run.sender, run.receipts = run_senders.claim_of(namespace), Span(first, first)
-        elif self.sender:
-            run = RunFacts(run.run_id, namespaces={namespace}, sender=run_senders.REFERENCES)
+            run.receipts = Span(self.receipts.first, self.receipts.first)
         self._join_run(run)
 
     def _join_run(self, run: RunFacts) -> None:

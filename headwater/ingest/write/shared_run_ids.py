@@ -17,43 +17,64 @@ import msgspec
 from headwater.ingest.write.context import WriteContext
 from headwater.ingest.write.rows import read_facts
 from headwater.schema.facts import RunFacts
-from headwater.schema.run_senders import run_ids_by_namespace, runs_of_reports
+from headwater.schema.run_senders import run_ids_by_namespace, runs_of
 from headwater.schema.urns import run_urn, shared_run_id
 
 # By the urn of a reported run id: the ids of its runs, by namespace (`run_ids_by_namespace`).
 _RunIds = dict[str, dict[str, str]]
 
 
-def further_runs(run: RunFacts | None) -> dict[str, RunFacts]:
+def further_runs(run: RunFacts) -> dict[str, RunFacts]:
     """Return the further runs with the id of a run, by urn."""
-    if run is None or not run.reports:
-        return {}
-    found = {}
-    for sender, facts in runs_of_reports(run.reports)[1:]:
-        run_id = shared_run_id(run.run_id, sender)
-        found[run_urn(run_id)] = msgspec.structs.replace(facts, run_id=run_id, sender="")
-    return found
+    runs = (_further_run(claim, facts) for claim, facts in runs_of(run)[1:])
+    return {run_urn(run.run_id): run for run in runs}
+
+
+def _further_run(claim: str, facts: RunFacts) -> RunFacts:
+    run_id = shared_run_id(facts.run_id, claim)
+    return msgspec.structs.replace(facts, run_id=run_id, sender="")
 
 
 def add_further_runs(context: WriteContext) -> None:
     """Add the further runs of changed runs to the runs of a write.
 
-    `context.runs` and `context.stored_runs` have been read. Sets `context.removed_runs`.
+    `context.runs` and `context.stored_runs` have been read. Sets `context.removed_runs` and
+    `context.run_ids`.
     """
-    runs, stored = context.runs, context.stored_runs
+    runs = context.runs
     for urn, (_, run) in list(runs.items()):
-        before, now = further_runs(stored.get(urn)), further_runs(run)
-        for further in before.keys() | now.keys():
-            # Without the old facts of a run whose dataset was joined or split.
-            old = None if further in runs else before.get(further)
-            if further not in now:
-                runs[further] = (old, RunFacts(before[further].run_id))
-                context.removed_runs.add(further)
-            elif further in runs or old != now[further]:
-                runs[further] = (old, now[further])
-            context.cache.runs[further] = now.get(further)
-        stored.update(before)
+        stored = context.stored_runs.get(urn)
+        if run.reports or (stored is not None and stored.reports):
+            before, now = runs_of(stored) if stored is not None else [], runs_of(run)
+            context.run_ids[urn] = run_ids_by_namespace(before), run_ids_by_namespace(now)
+            _add_changed(context, run.run_id, dict(before[1:]), dict(now[1:]))
     context.runs = dict(sorted(runs.items()))
+
+
+def _add_changed(
+    context: WriteContext,
+    run_id: str,
+    before: Mapping[str, RunFacts],
+    now: Mapping[str, RunFacts],
+) -> None:
+    """Add the further runs of one run id that differ, by claim, or whose dataset was rebound."""
+    runs, detached = context.runs, context.datasets.detached.runs
+    for claim in before.keys() | now.keys():
+        if not detached and before.get(claim) is now.get(claim):
+            continue
+        old = _further_run(claim, before[claim]) if claim in before else None
+        new = _further_run(claim, now[claim]) if claim in now else None
+        urn = run_urn(shared_run_id(run_id, claim))
+        is_detached = urn in runs
+        if new is None:
+            runs[urn] = (None if is_detached else old, RunFacts(shared_run_id(run_id, claim)))
+            context.removed_runs.add(urn)
+        elif is_detached or old != new:
+            # Without the old facts of a run whose dataset was joined or split.
+            runs[urn] = (None if is_detached else old, new)
+        context.cache.runs[urn] = new
+        if old is not None:
+            context.stored_runs[urn] = old
 
 
 def resolve_references(context: WriteContext) -> None:
@@ -65,45 +86,37 @@ def resolve_references(context: WriteContext) -> None:
     before: _RunIds = {}
     now: _RunIds = {}
     moved: set[str] = set()
-    for urn, (_, run) in context.runs.items():
-        if run.reports:
-            stored = context.stored_runs.get(urn)
-            before[urn] = run_ids_by_namespace(stored) if stored is not None else {}
-            now[urn] = run_ids_by_namespace(run)
-            moved.update(map(run_urn, _moved(run.run_id, before[urn], now[urn])))
-    _add_runs_naming(context, moved & context.stored_runs.keys())
+    for urn, (ids_before, ids_now) in context.run_ids.items():
+        before[urn], now[urn] = ids_before, ids_now
+        moved |= {
+            run_urn(run_id) for one, run_id in ids_before.items() if ids_now.get(one) != run_id
+        }
+    _add_runs_naming(context, moved, before, now)
     named: set[str] = set()
     for _, run in context.runs.values():
         named.update(run.references)
     unchanged = named - now.keys()
     stored_runs = read_facts(context.transaction, "runs", RunFacts, unchanged, context.cache.runs)
     for urn, run in stored_runs.items():
-        before[urn] = now[urn] = run_ids_by_namespace(run)
+        before[urn] = now[urn] = run_ids_by_namespace(runs_of(run))
     for urn, (old, new) in context.runs.items():
         context.linked_runs[urn] = (_resolved(old, before) if old else None, _resolved(new, now))
     for urn in context.runs.keys() & context.stored_runs.keys():
         context.linked_before[urn] = _resolved(context.stored_runs[urn], before)
 
 
-def _add_runs_naming(context: WriteContext, urns: set[str]) -> None:
-    """Add the unchanged runs with an edge to one of these, which they may no longer mean."""
+def _add_runs_naming(context: WriteContext, urns: set[str], before: _RunIds, now: _RunIds) -> None:
+    """Add the unchanged runs with an edge to one of these, which they no longer mean."""
     if not urns:
         return
     rows = context.transaction.run("read/write_path/runs_naming", urns=sorted(urns))
     naming = {row["urn"] for row in rows} - context.runs.keys()
     runs = read_facts(context.transaction, "runs", RunFacts, naming, context.cache.runs)
     for urn, run in runs.items():
-        if run.references:
+        if _resolved(run, before) != _resolved(run, now):
             context.runs[urn] = (run, run)
             context.stored_runs[urn] = run
     context.runs = dict(sorted(context.runs.items()))
-
-
-def _moved(run_id: str, before: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
-    """Return the ids of the runs that an event meant before by `run_id`, and may not mean now."""
-    if not before:
-        return {run_id} if {*now.values()} - {run_id} else set()
-    return {one for namespace, one in before.items() if now.get(namespace) != one}
 
 
 def _resolved(run: RunFacts, run_ids: _RunIds) -> RunFacts:

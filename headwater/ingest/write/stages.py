@@ -81,7 +81,7 @@ from headwater.schema.facts import (
     join_jobs,
     join_tags,
 )
-from headwater.schema.run_senders import join_runs
+from headwater.schema.run_senders import join_runs, settled
 
 F = TypeVar("F", RunFacts, JobFacts, AnswerFacts, TagFacts)
 Stage = Callable[[WriteContext], None]
@@ -115,7 +115,8 @@ def join_facts(context: WriteContext) -> None:
     delta, detached = context.delta, context.datasets.detached
     urns = {*delta.runs, *detached.runs}
     stored = read_facts(transaction, "runs", RunFacts, urns, cache.runs)
-    context.runs = _join_changes(stored, delta.runs, cache.runs, join_runs, detached.runs)
+    new = {urn: settled(run) for urn, run in delta.runs.items()}
+    context.runs = _join_changes(stored, new, cache.runs, _join_runs, detached.runs)
     context.stored_runs = stored
     add_further_runs(context)
     resolve_references(context)
@@ -141,6 +142,10 @@ def join_facts(context: WriteContext) -> None:
     named = named_datasets(runs, [facts for _, facts in context.answers.values()], context.naming)
     named |= reported_datasets(context.datasets, [facts for _, facts in context.jobs.values()])
     resolve_names(transaction, context.datasets, named)
+
+
+def _join_runs(a: RunFacts, b: RunFacts) -> RunFacts:
+    return settled(join_runs(a, b))
 
 
 def _join_changes(
