@@ -85,6 +85,8 @@ class Usage(msgspec.Struct, omit_defaults=True, gc=False):
     # What its events say about the content before this write (`schema.write_modes`).
     write_evidence: set[str] = set()
     stream: StreamFacts | None = None
+    # True if only keys that do not cover the dataset report it: it does not fail with the run.
+    foreign: bool = False
     # Column edges into it whose transformations all mask: source, its field, and the field here.
     masked: set[tuple[Name, str, str]] = set()
 
@@ -115,7 +117,8 @@ class RunFacts(msgspec.Struct, omit_defaults=True, gc=False):
     named_jobs: dict[str, Name] = {}
     # Trace ids in its facets (`headwater.schema.traces`).
     traces: set[str] = set()
-    # In facts of restricted keys: the namespaces of the job of each other run that they name, by urn.
+    # In facts of restricted keys: by the urn of another run that they name, the namespaces of its
+    # job.
     references: dict[str, set[str]] = {}
     # Whose facts these are (`headwater.schema.run_senders`), and the receipts of the events of
     # restricted keys, in microseconds since 1970. For unrestricted keys: "" and None.
@@ -253,9 +256,9 @@ class UndatedEvent(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """A received event that is ordered by its first receipt, since its own time cannot order it.
 
     `event_instant` is that time, None without one; it lies in the future of the first receipt.
-    `instant` is the earliest known receipt, or the time of an event that is not of the future but has
-    the time of one that was. `first_received` and `received` are the first and the last of these
-    receipts. All are in microseconds since 1970. `body` is the redacted event.
+    `instant` is the earliest known receipt, or the time of an event that is not of the future but
+    has the time of one that was. `first_received` and `received` are the first and the last of
+    these receipts. All are in microseconds since 1970. `body` is the redacted event.
     """
 
     instant: int
@@ -332,6 +335,7 @@ def join_usages(a: Usage, b: Usage) -> Usage:
         jobs=_union(a.jobs, b.jobs),
         write_evidence=_union(a.write_evidence, b.write_evidence),
         stream=join_streams(a.stream, b.stream),
+        foreign=a.foreign and b.foreign,
         masked=_smallest(a.masked, b.masked, MASKED_MAX),
     )
 

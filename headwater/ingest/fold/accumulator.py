@@ -135,6 +135,9 @@ class DeltaAccumulator(msgspec.Struct, frozen=True):
         self._join_run(run)
 
     def _join_run(self, run: RunFacts) -> None:
+        if self.sender:
+            for usage in run.inputs.values():
+                usage.foreign = not self.covers(usage.dataset.namespace)
         facts.add(self.delta.runs, run_urn(run.run_id), run, run_senders.join_runs)
 
     def refer(self, run: RunFacts, others: dict[str, str], run_id: str, namespace: str) -> None:

@@ -24,8 +24,11 @@ COLUMNS, LINEAGE, DECLARED, RENAMED = "columns", "lineage", "declared", "renamed
 
 
 def describe_dataset(accumulator: DeltaAccumulator, name: Name, reading: DatasetReading) -> None:
-    """Add a dataset with the facts of its facets."""
-    accumulator.add_dataset(dataset_facts(accumulator, name, reading))
+    """Add a dataset with the facts of its facets, if the key may describe it."""
+    if accumulator.covers(name.namespace):
+        accumulator.add_dataset(dataset_facts(accumulator, name, reading))
+    else:
+        accumulator.add_dataset(DatasetFacts(name, accumulator.span))
 
 
 def describe_input(accumulator: DeltaAccumulator, name: Name, reading: DatasetReading) -> None:
@@ -33,6 +36,9 @@ def describe_input(accumulator: DeltaAccumulator, name: Name, reading: DatasetRe
 
     The job of the event did not write the dataset, so its lineage is that of a dataset event.
     """
+    if not accumulator.covers(name.namespace):
+        describe_dataset(accumulator, name, reading)
+        return
     described = dataset_facts(accumulator, name, reading)
     add_declared_sources(accumulator, described, reading)
     accumulator.add_dataset(described)

@@ -143,7 +143,7 @@ def run_view(facts: RunFacts, names: Names) -> RunView:
         node=node,
         artifacts={},
         reads=[
-            _dataset_read(urn, usage, reported, failing=failing)
+            _dataset_read(urn, usage, reported, failing=failing and not usage.foreign)
             for urn, usage in sorted(run.inputs.items())
         ],
         produced={},

@@ -41,10 +41,11 @@ class WriteContext:
     new_runs: set[str] = field(default_factory=set)
     # Set by `join_facts`: further runs of a shared run id that are no longer any.
     removed_runs: set[str] = field(default_factory=set)
-    # Set by `join_facts`: by the urn of a shared run id, the ids of its runs by namespace, before and
-    # after (`run_senders.run_ids_by_namespace`).
+    # Set by `join_facts`: by the urn of a shared run id, the ids of its runs by namespace, before
+    # and after (`run_senders.run_ids_by_namespace`).
     run_ids: dict[str, tuple[dict[str, str], dict[str, str]]] = field(default_factory=dict)
-    # Set by `join_facts`: the changed runs with the urns of the runs that they mean by other ids.
+    # Set by `join_facts`: the changed runs, and those that the graph really has, with the urns of
+    # the runs that they mean by other ids.
     linked_runs: FactChanges[RunFacts] = field(default_factory=dict)
     linked_before: dict[str, RunFacts] = field(default_factory=dict)
     # Set by `join_facts`: the runs whose edges of the lineage graph are written.

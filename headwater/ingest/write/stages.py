@@ -348,7 +348,9 @@ def update_drift(context: WriteContext) -> None:
 
 def update_parents(context: WriteContext) -> None:
     """Write the parents of runs, and recompute which runs are abandoned."""
-    write_parents(context.transaction, context.linked_runs, context.run_views, context.new_runs)
+    before = context.linked_before
+    changes = {urn: (before.get(urn), run) for urn, (_, run) in context.linked_runs.items()}
+    write_parents(context.transaction, changes, context.run_views, context.new_runs)
 
 
 def update_attempts(context: WriteContext) -> None:

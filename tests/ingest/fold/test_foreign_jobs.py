@@ -1,4 +1,4 @@
-"""An event of a restricted key names jobs that the key does not cover: it does not describe them.
+"""An event of a restricted key names jobs and datasets that it does not cover, and describes none.
 
 Team A owns the namespace `team-a`, team B the job `team-b/victim`. Expected values by hand.
 """
@@ -13,10 +13,11 @@ import pytest
 from headwater.ingest.fold import fold
 from headwater.schema.delta import GraphDelta
 from headwater.schema.events import parse
-from headwater.schema.facts import JobFacts, Name
+from headwater.schema.facts import DatasetFacts, JobFacts, Name
 
 VICTIM, URN = Name("team-b", "victim"), "job:team-b:victim"
 R = "0198c2f4-0000-7000-8000-000000000001"
+EVIL = {"namespace": "team-a", "name": "evil"}
 TARGET = {
     "type": "JOB",
     "namespace": "team-b",
@@ -127,3 +128,52 @@ def test_a_key_says_what_its_own_job_depends_on() -> None:
     assert delta.jobs[URN] == JobFacts(VICTIM)
     assert list(delta.jobs["job:team-a:w"].after) == [URN]
     assert list(delta.jobs["job:team-a:w"].sources) == [URN]
+
+
+def test_facets_of_another_dataset_describe_nothing() -> None:
+    facets = {
+        "version": {"datasetVersion": "7"},
+        "documentation": {"description": "taken over"},
+        "columnLineage": {"fields": {"a": {"inputFields": [{**EVIL, "field": "b"}]}}},
+    }
+    read = {"namespace": "team-b", "name": "read", "facets": facets}
+    written = {"namespace": "team-b", "name": "written", "facets": facets}
+    for sender in (["team-a*"], None):
+        event = {
+            "eventTime": "2026-01-01T00:00:00Z",
+            "run": {"runId": R},
+            "job": {"namespace": "team-a", "name": "w"},
+            "inputs": [read],
+            "outputs": [written],
+            **({"headwater_sender": sender} if sender else {}),
+        }
+        delta = fold([parse(json.dumps(event).encode(), received=1)])
+        for name in ("read", "written"):
+            found = delta.datasets[f"dataset:team-b:{name}"]
+            bare = DatasetFacts(found.dataset, found.span)
+            assert (found == bare) is (sender is not None)
+        # What the run itself read and wrote is its own affair.
+        run = delta.runs[f"run:{R}"]
+        assert run.inputs["dataset:team-b:read"].version is not None
+        assert run.outputs["dataset:team-b:written"].derived == {Name("team-a", "evil")}
+
+
+def test_failed_tests_of_a_run_are_not_those_of_another_teams_dataset() -> None:
+    source = {"type": "DATASET", "namespace": "team-b", "name": "read"}
+    own = {"type": "JOB", "namespace": "team-a", "name": "w", "runId": R, "inputs": [source]}
+    for sender, foreign in ((["team-a*"], True), (["team-a", "team-b"], False)):
+        run = {
+            "eventTime": "2026-01-01T00:00:00Z",
+            "run": {"runId": R},
+            "job": {"namespace": "team-a", "name": "w"},
+            "inputs": [{"namespace": "team-b", "name": "read"}],
+            "headwater_sender": sender,
+        }
+        declared = {
+            "eventTime": "2026-01-01T00:00:00Z",
+            "job": {"namespace": "team-a", "name": "v", "facets": {"lineage": {"entries": [own]}}},
+            "headwater_sender": sender,
+        }
+        bodies = [json.dumps(event).encode() for event in (run, declared)]
+        delta = fold(parse(body, received=1) for body in bodies)
+        assert delta.runs[f"run:{R}"].inputs["dataset:team-b:read"].foreign is foreign
