@@ -24,6 +24,7 @@ from headwater.schema.naming import normalise
 from headwater.schema.urns import artifact_urn, column_urn, dataset_urn, parse_urn, source_urn
 
 URNS_PER_QUERY_MAX = 2_000
+_RUNS_OF_ID_MAX = 100
 
 
 def _version_urn(namespace: str, name: str, run_id: str, ended: str | None = None) -> str:
@@ -85,7 +86,9 @@ def _resolve_run(view: GraphView, urn: str) -> str:
     visible = view.visibility.regexes
     if visible is None or select_visible(view, [urn]):
         return urn
-    rows = view.read("read/nodes/runs_of_id", prefix=f"{urn}~", visible=visible)
+    rows = view.read(
+        "read/nodes/runs_of_id", prefix=f"{urn}~", visible=visible, limit=_RUNS_OF_ID_MAX
+    )
     return next(iter(select_visible(view, [row["urn"] for row in rows])), urn)
 
 

@@ -204,6 +204,8 @@ def _usage(
     partition = _partition(dataset.name, name.name)
     if partition:
         usage.partitions = {partition}
+    if not accumulator.covers(name.namespace):
+        return usage
     if reading.schema:
         usage.schema = accumulator.register(reading.schema)
     metrics = reading.texts.get(_METRICS)

@@ -13,6 +13,7 @@ from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
 from headwater.ingest.fold.undated_events import fold_received, fold_undated
 from headwater.lineage.node_visibility import find_hidden
+from headwater.lineage.nodes import resolve_urn
 from headwater.lineage.view import GraphView
 from headwater.schema.delta import GraphDelta
 from headwater.schema.events import parse
@@ -100,6 +101,11 @@ def test_a_claim_before_the_run_does_not_take_its_end(database: Database) -> Non
     }
     assert (job("j"), "PRODUCED", ds("mart")) in edges(database, "PRODUCED")
     assert find_hidden(view.visible_to(TEAM_A), [run_of(R), run_of(A_RUN)]) == {run_of(R)}
+    # To each team the reported id is its own run.
+    assert resolve_urn(view.visible_to(TEAM_A), run_of(R)) == run_of(A_RUN)
+    assert resolve_urn(view.visible_to(TEAM_B), run_of(R)) == run_of(R)
+    assert resolve_urn(view, run_of(R)) == run_of(R)
+    assert resolve_urn(view.visible_to(Visibility(("none",))), run_of(R)) == run_of(R)
 
 
 def test_an_unrestricted_key_keeps_its_run_after_an_earlier_claim(database: Database) -> None:
@@ -373,7 +379,7 @@ def test_a_run_taken_over_keeps_no_schema_and_no_version(database: Database) -> 
     written(
         database,
         by(answer("answer-1", {"namespace": "db", "name": "old", "runId": R})[0], None, 1),
-        by(run_event(R, "COMPLETE", 1, job="x", outputs=[mart, old]), B, 5, "team-b"),
+        by(run_event(R, "COMPLETE", 1, job="x", outputs=[mart, old]), [*B, "db"], 5, "team-b"),
         by(run_event(R, "COMPLETE", 2, outputs=["mart"]), None, 10),
     )
     with_schema = {near for near, _, _ in edges(database, "HAS_SCHEMA")}
