@@ -2,8 +2,10 @@
 
 Sequence numbers have no gaps after the last cut, and each row has the checksum of its body. So a
 row that a damaged page hides is noticed by its missing number, and a changed one by its checksum.
-Both become records that are not intact: the caller counts them, and goes on behind them. A damaged
-number can make a gap of any length, so a long gap is one record.
+Both become records that are not intact: the caller counts them, and goes on behind them.
+
+A damaged number can make a gap of any length, so a long gap is one record. It ends before the next
+event that its own number finds.
 """
 
 from __future__ import annotations
@@ -16,8 +18,11 @@ import apsw
 import msgspec
 
 from headwater.errors import SpoolFullError
+from headwater.ingest.spool.row_numbers import iterate_leaf_numbers
 
 _ROW = "SELECT seq, received, checksum, body FROM event WHERE seq "
+# Errors of a query that reads a damaged row: its structure, its length, or the text in its place.
+DAMAGED_ROW = (apsw.CorruptError, apsw.TooBigError, UnicodeDecodeError)
 # A longer gap is one record, so the work for a gap is bounded.
 _GAP_EVENTS_MAX = 1_000
 # The smallest row of an event: its cell, its receipt and checksum, and a body of two bytes.
@@ -74,7 +79,7 @@ def impossible_seq(connection: apsw.Connection) -> int | None:
 
 def _kept_seq(connection: apsw.Connection) -> int | None:
     kept: Any = None
-    with suppress(apsw.CorruptError):
+    with suppress(*DAMAGED_ROW):
         kept = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'event'").get
     return kept if type(kept) is int else None
 
@@ -124,7 +129,7 @@ def read_records(
             seq = record.seq
         else:
             damaged = seq < last and len(records) < events_max
-    except apsw.CorruptError:
+    except DAMAGED_ROW:
         damaged = True
     if damaged:
         _read_one_by_one(connection, records, max(seq, read_cut(connection)), last, events_max)
@@ -140,31 +145,59 @@ def _read_one_by_one(
     """
     while seq < last and len(records) < events_max:
         record = read_record(connection, seq + 1)
-        if record is None:
+        if record is not None:
+            records.append(record)
+        else:
             received = records[-1].received if records else 0
-            count = _gap_events(connection, seq, last)
-            count = count if count > _GAP_EVENTS_MAX else 1
-            record = Record(seq + count, received, b"", intact=False, count=count)
-        records.append(record)
-        seq = record.seq
+            gap = _gap_records(seq, _gap_events(connection, seq, last), received)
+            records += gap[: events_max - len(records)]
+        seq = records[-1].seq
+
+
+def _gap_records(seq: int, count: int, received: int) -> list[Record]:
+    """Return the records of the events after a seq that have no readable rows."""
+    if count > _GAP_EVENTS_MAX:
+        return [Record(seq + count, received, b"", intact=False, count=count)]
+    lost = range(seq + 1, seq + count + 1)
+    return [Record(number, received, b"", intact=False) for number in lost]
 
 
 def _gap_events(connection: apsw.Connection, seq: int, last: int) -> int:
-    """Return the number of events between a seq and the next row, or 1 if no row can be found."""
-    try:
-        found = connection.execute(
-            "SELECT seq FROM event WHERE seq > ? ORDER BY seq LIMIT 1", (seq + 1,)
-        ).get
-    except apsw.CorruptError:
-        return 1
-    if found is None:
-        return last - seq
-    return found - seq - 1 if type(found) is int and seq < found <= last else 1
+    """Return the number of events between a seq and the next event that its own number finds.
+
+    The event directly after `seq` is known to be lost.
+    """
+    near = min(last, seq + _GAP_EVENTS_MAX + 1)
+    for number in range(seq + 2, near + 1):
+        if read_record(connection, number) is not None:
+            return number - seq - 1
+    following = _first_readable(connection, near, last)
+    return (last if following is None else following - 1) - seq
+
+
+def _first_readable(connection: apsw.Connection, after: int, last: int) -> int | None:
+    """Return the first seq behind a long gap whose event can be read, or None.
+
+    The work depends on the size of the file, not on the length of the gap. A query for the next
+    row could pass over readable rows, because it trusts the order of damaged numbers.
+    """
+    if after >= last:
+        return None
+    found = None
+    # No page may move from one place to another meanwhile.
+    with connection:
+        for numbers in iterate_leaf_numbers(connection):
+            end = last if found is None else found - 1
+            for number in numbers:
+                if after < number <= end and read_record(connection, number) is not None:
+                    found = number
+                    break
+    return found
 
 
 def read_record(connection: apsw.Connection, seq: int) -> Record | None:
     """Return one event, or None if it has no readable row."""
-    with suppress(apsw.CorruptError):
+    with suppress(*DAMAGED_ROW):
         for row in connection.execute(f"{_ROW} = ?", (seq,)):
             record = _record(row)
             return record if record is not None and record.seq == seq else None

@@ -18,7 +18,14 @@ import apsw
 import msgspec
 
 from headwater.errors import SpoolFullError
-from headwater.ingest.spool.damage import Record, impossible_seq, last_seq, read_cut, read_records
+from headwater.ingest.spool.damage import (
+    DAMAGED_ROW,
+    Record,
+    impossible_seq,
+    last_seq,
+    read_cut,
+    read_records,
+)
 from headwater.ingest.spool.spool import SCHEMA, VERSION
 
 _BATCH_EVENTS, _BATCH_BYTES = 5_000, 64 * 2**20
@@ -155,7 +162,7 @@ def _records(
 
 def _dead(connection: apsw.Connection) -> set[int]:
     """Return the seqs of the dead letters, as far as they can be read."""
-    with suppress(apsw.CorruptError):
+    with suppress(*DAMAGED_ROW):
         return {row[0] for row in connection.execute("SELECT seq FROM dead")}
     return set()
 
@@ -211,7 +218,7 @@ def _copy_table(
     old: apsw.Connection, fresh: apsw.Connection, table: str, columns: tuple[str, ...]
 ) -> None:
     names, marks = ", ".join(columns), ", ".join("?" * len(columns))
-    with suppress(apsw.CorruptError, apsw.ConstraintError):
+    with suppress(*DAMAGED_ROW, apsw.ConstraintError):
         for row in old.execute(f"SELECT {names} FROM {table}"):
             fresh.execute(f"INSERT OR IGNORE INTO {table}({names}) VALUES({marks})", row)
 

@@ -38,7 +38,14 @@ import msgspec
 
 from headwater.chunks import chunks
 from headwater.errors import NewerVersionError, SpoolFullError
-from headwater.ingest.spool.damage import Record, last_seq, read_cut, read_record, read_records
+from headwater.ingest.spool.damage import (
+    DAMAGED_ROW,
+    Record,
+    last_seq,
+    read_cut,
+    read_record,
+    read_records,
+)
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS event(
@@ -141,7 +148,7 @@ class Spool:
     def received_at(self, seq: int) -> int | None:
         """Return the time of receipt in microseconds since 1970; None without a readable event."""
         received = None
-        with self._reading() as connection, suppress(apsw.CorruptError):
+        with self._reading() as connection, suppress(*DAMAGED_ROW):
             received = connection.execute("SELECT received FROM event WHERE seq = ?", (seq,)).get
         return received if type(received) is int else None
 

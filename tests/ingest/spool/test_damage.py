@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from contextlib import closing
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from headwater.errors import NewerVersionError, SpoolFullError
 from headwater.ingest.batches import parse_record
 from headwater.ingest.spool.copy import read_position
-from headwater.ingest.spool.damage import Record
+from headwater.ingest.spool.damage import Record, read_record
 from headwater.ingest.spool.salvage import check
 from headwater.ingest.spool.spool import VERSION, Spool
 
@@ -64,7 +65,15 @@ def test_a_missing_row_is_a_record_that_is_not_intact(path: Path, events_max: in
 
 
 @pytest.mark.parametrize(
-    "column", ["received = NULL", "body = 'text'", "body = NULL", "checksum = NULL"]
+    "column",
+    [
+        "received = NULL",
+        "body = 'text'",
+        "body = NULL",
+        "checksum = NULL",
+        "body = CAST(x'ff41' AS TEXT)",
+        "received = CAST(x'ff41' AS TEXT)",
+    ],
 )
 def test_a_damaged_column_does_not_end_the_reading(path: Path, column: str) -> None:
     change(
@@ -122,22 +131,87 @@ def test_an_impossible_count_hides_no_event(path: Path, kept: int) -> None:
         assert spool.last() == EVENTS
 
 
+@pytest.mark.parametrize("gap_end", [2**30, 10**12, 2**63 - 2])
 @pytest.mark.parametrize("events_max", [1, 7, 1_000])
-def test_a_long_gap_is_one_record(path: Path, events_max: int) -> None:
-    change(path, f"UPDATE sqlite_sequence SET seq = {2**30} WHERE name = 'event'")
+def test_a_long_gap_is_one_record(path: Path, events_max: int, gap_end: int) -> None:
+    change(path, f"UPDATE sqlite_sequence SET seq = {gap_end} WHERE name = 'event'")
     with closing(Spool(path)) as spool:
-        assert spool.append([b"after the gap"], received=5_000) == 2**30 + 1
+        assert spool.append([b"after the gap"], received=5_000) == gap_end + 1
         records, position = [], EVENTS - 1
         while batch := spool.read(position, events_max=events_max, bytes_max=10**6):
             records += batch
             position = batch[-1].seq
     assert [(record.first, record.seq, record.intact) for record in records] == [
         (EVENTS, EVENTS, True),
-        (EVENTS + 1, 2**30, False),
-        (2**30 + 1, 2**30 + 1, True),
+        (EVENTS + 1, gap_end, False),
+        (gap_end + 1, gap_end + 1, True),
     ]
-    reason = f"damaged: events {EVENTS + 1} to {2**30} have no rows in the spool"
+    reason = f"damaged: events {EVENTS + 1} to {gap_end} have no rows in the spool"
     assert parse_record(records[1]).reason == reason
+
+
+SMALL_EVENTS = 6_000
+
+
+@pytest.fixture(scope="session")
+def small_events(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a closed spool of 6,000 events of 200 bytes each."""
+    path = tmp_path_factory.mktemp("small") / "spool.db"
+    with closing(Spool(path)) as spool:
+        for first in range(1, SMALL_EVENTS, 500):
+            bodies = [small_body(number) for number in range(first, first + 500)]
+            spool.append(bodies, received=1_000)
+    return path
+
+
+def small_body(number: int) -> bytes:
+    return f"{number:04d}".encode() * 50
+
+
+def require_each_readable_event(path: Path, events_max: int) -> None:
+    """Require one record for each event, and an intact one if its own number finds the event."""
+    with closing(apsw.Connection(str(path))) as connection:
+        found = [read_record(connection, number) for number in range(1, SMALL_EVENTS + 1)]
+    readable = {record.seq for record in found if record is not None and record.intact}
+    intact: set[int] = set()
+    position = 0
+    with closing(Spool(path)) as spool:
+        while batch := spool.read(position, events_max=events_max, bytes_max=10**6):
+            for record in batch:
+                assert record.first == position + 1
+                position = record.seq
+                if record.intact:
+                    assert record.body == small_body(record.seq)
+                    intact.add(record.seq)
+    assert position == SMALL_EVENTS
+    assert not readable - intact
+    report = check(path)
+    assert report.intact >= len(readable)
+    assert report.intact + report.damaged_count == SMALL_EVENTS
+
+
+@pytest.mark.parametrize("events_max", [300, 10_000])
+@pytest.mark.parametrize("seed", range(12))
+def test_random_bytes_hide_no_readable_event(
+    small_events: Path, tmp_path: Path, seed: int, events_max: int
+) -> None:
+    """Write random bytes over three blocks of 4 kB behind the first eight pages."""
+    path = tmp_path / "spool.db"
+    shutil.copyfile(small_events, path)
+    chosen = random.Random(seed)
+    with path.open("r+b") as file:
+        for block in chosen.sample(range(64, path.stat().st_size // BLOCK), 3):
+            file.seek(block * BLOCK)
+            file.write(chosen.randbytes(BLOCK))
+    require_each_readable_event(path, events_max)
+
+
+def test_an_event_between_two_long_gaps_is_read(small_events: Path, tmp_path: Path) -> None:
+    path = tmp_path / "spool.db"
+    shutil.copyfile(small_events, path)
+    change(path, "DELETE FROM event WHERE seq BETWEEN 501 AND 2500 AND seq <> 1600")
+    require_each_readable_event(path, 300)
+    require_each_readable_event(path, 10_000)
 
 
 @pytest.mark.parametrize("value", ["many", "", "-1", "9" * 30])

@@ -172,3 +172,11 @@ def test_a_file_that_is_no_spool_is_refused(tmp_path: Path) -> None:
         empty.execute("CREATE TABLE t(x)")
     with pytest.raises(SpoolFullError, match="no such table"):
         check(tmp_path / "empty.db")
+
+
+def test_a_dead_letter_whose_reason_is_no_text_ends_no_salvage(path: Path) -> None:  # noqa: F811
+    with closing(Spool(path)) as spool:
+        spool.dead_letter([(5, "no event")])
+    change(path, "UPDATE dead SET reason = CAST(x'ff41' AS TEXT)")
+    salvage(path)
+    assert check(path).intact == EVENTS
