@@ -38,8 +38,10 @@ def read_connection(
     """
     import yaml
 
+    from headwater.bounded_yaml import BoundedAliasLoader
+
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.load(path.read_text(encoding="utf-8"), BoundedAliasLoader)
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise QueryError(f"{path} cannot be read: {str(error)[:200]}") from error
     profiles = {

@@ -95,11 +95,13 @@ def read_schema_file(text: str, path: str) -> FileContents:
     Raises UnreadableError."""
     try:
         import yaml
+
+        from headwater.bounded_yaml import BoundedAliasLoader
     except ImportError as error:
         message = "PyYAML is not installed, and it reads schema files: pip install pyyaml"
         raise UnreadableError(message) from error
     try:
-        content = yaml.safe_load(text)
+        content = yaml.load(text, BoundedAliasLoader)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise UnreadableError(f"it is not YAML: {str(error)[:200]}") from error
     contents = FileContents()

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from headwater.bounded_yaml import BoundedLoader
 from headwater.errors import HeadwaterError, QueryError
-from headwater.governance.bounded_yaml import BoundedLoader
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft201909Validator

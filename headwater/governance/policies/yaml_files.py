@@ -42,7 +42,7 @@ def read_documents(text: str) -> Iterator[Document]:
     """
     import yaml
 
-    from headwater.governance.bounded_yaml import BoundedLoader
+    from headwater.bounded_yaml import BoundedLoader
 
     try:
         for node in yaml.compose_all(text, Loader=BoundedLoader):

@@ -82,8 +82,11 @@ def _profile_of(project: Path) -> str:
     """Return the profile that a project names, or ""."""
     import yaml
 
+    from headwater.bounded_yaml import BoundedAliasLoader
+
     try:
-        content = yaml.safe_load((project / PROJECT).read_text(encoding="utf-8"))
+        text = (project / PROJECT).read_text(encoding="utf-8")
+        content = yaml.load(text, BoundedAliasLoader)
     except (OSError, ValueError, RecursionError, yaml.YAMLError):
         return ""
     name = content.get("profile") if isinstance(content, dict) else None

@@ -8,6 +8,7 @@ import pytest
 
 from headwater.code_analysis.dbt.profiles import read_connection
 from headwater.errors import QueryError
+from tests.test_bounded_yaml import merge_bomb
 
 PROFILES = """
 shop:
@@ -68,3 +69,16 @@ def test_a_file_that_is_not_yaml(path: Path) -> None:
     path.write_text("{")
     with pytest.raises(QueryError, match="cannot be read"):
         read_connection(path, "", "", {})
+
+
+@pytest.mark.timeout(30)
+def test_profiles_whose_aliases_stand_for_millions_of_values_are_refused(path: Path) -> None:
+    path.write_text(PROFILES + merge_bomb(12))
+    with pytest.raises(QueryError, match="its aliases stand for more than"):
+        read_connection(path, "", "", {})
+
+
+def test_targets_may_share_fields_by_an_alias(path: Path) -> None:
+    path.write_text("shop: {outputs: {dev: &dev {host: a, port: 1}, prod: {<<: *dev, host: b}}}")
+    connection = read_connection(path, "shop", "prod", {})
+    assert (connection.get("host"), connection.get("port")) == ("b", "1")

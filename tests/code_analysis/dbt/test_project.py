@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.gate.files import changes_of, one_file, problem, table_changes
+from tests.test_bounded_yaml import merge_bomb
 
 FILTER = {"type": "semantics_change", "description": "its sources or conditions changed"}
 
@@ -64,3 +67,9 @@ def test_the_header_of_a_seed() -> None:
         {"type": "column_add", "column": "other", "nullable": True},
     ]
     assert changes_of("id,name\n1,x\n", "id,name\n1,y\n2,z\n", "seeds/raw.csv") == []
+
+
+@pytest.mark.timeout(30)
+def test_a_schema_file_whose_aliases_stand_for_millions_of_values_is_refused() -> None:
+    text = f"models: []\n{merge_bomb(12)}"
+    assert "its aliases stand for more than" in problem(text, "models/schema.yml")[0]

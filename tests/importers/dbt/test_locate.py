@@ -11,6 +11,7 @@ from headwater.importers.dbt.artifacts import read_artifacts
 from headwater.importers.dbt.locate import ProfileOptions, find_namespace, target_folder
 from headwater.importers.report import ImportReport
 from tests.importers.dbt.artifact_builders import node, write_artifacts
+from tests.test_bounded_yaml import merge_bomb
 
 
 def profiles(folder: Path, *hosts: str) -> None:
@@ -67,3 +68,13 @@ def test_no_profile_is_found(target: Path, tmp_path: Path) -> None:
 
 def test_bigquery_needs_no_profile(tmp_path: Path) -> None:
     assert namespace(write_artifacts(tmp_path, adapter="bigquery")) == "bigquery"
+
+
+@pytest.mark.timeout(30)
+def test_a_project_whose_aliases_stand_for_millions_of_values_names_no_profile(
+    target: Path,
+) -> None:
+    (target.parent / "dbt_project.yml").write_text(f"profile: shop\n{merge_bomb(12)}")
+    profiles(target.parent, "project")
+    with pytest.raises(QueryError, match="has several profiles"):
+        namespace(target)
