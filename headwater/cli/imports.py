@@ -15,7 +15,6 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, cast
 
@@ -290,7 +289,7 @@ def sql(
     )
     report = ImportReport()
     delivery = Delivery(home, url, profile, dry_run, output, as_json, strict)
-    deliver(read_sql(_sql_files(files), options, report), report, delivery)
+    deliver(read_sql(_sql_files(files, report), options, report), report, delivery)
 
 
 def marquez(
@@ -401,11 +400,11 @@ def _topics(given: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
-def _sql_files(patterns: Iterable[str]) -> Iterator[SqlFile]:
+def _sql_files(patterns: Iterable[str], report: ImportReport) -> Iterator[SqlFile]:
     """Open the files of patterns and folders one after another. Raises typer.BadParameter."""
-    from headwater.importers.sql.logs import SqlFile
+    from headwater.importers.sql.logs import SqlFile, bounded_lines
 
-    for path in list(chain.from_iterable(map(_paths_of, patterns))):
+    for path in [path for pattern in patterns for path in _paths_of(pattern, report)]:
         modified = _microseconds(datetime.now(UTC))
         if path != STDIN:
             modified = Path(path).stat().st_mtime_ns // 1_000
@@ -413,19 +412,25 @@ def _sql_files(patterns: Iterable[str]) -> Iterator[SqlFile]:
             text = io.TextIOWrapper(
                 cast(BinaryIO, stream), encoding="utf-8-sig", errors="replace", newline=None
             )
-            yield SqlFile(_shown_path(path), text, modified)
+            yield SqlFile(_shown_path(path), bounded_lines(text), modified)
 
 
-def _paths_of(pattern: str) -> list[str]:
-    """Return the files of a path, a folder or a pattern, by name."""
+def _paths_of(pattern: str, report: ImportReport) -> list[str]:
+    """Return the files of a path, a folder or a pattern, by name.
+
+    In a folder, a pipe or a device is a problem of the report: its end may never come.
+    """
     if pattern == STDIN:
         return [pattern]
     path = Path(pattern)
     if path.is_dir():
-        found = [str(one) for one in sorted(path.rglob("*.sql"))]
+        found = sorted(path.rglob("*.sql"))
         if not found:
             raise typer.BadParameter(f"{pattern}: the folder has no .sql files")
-        return found
+        for one in found:
+            if not one.is_file():
+                report.add_problem(_shown_path(str(one)), "it is no regular file")
+        return [str(one) for one in found if one.is_file()]
     if path.exists() or not glob.has_magic(pattern):
         return [str(existing(pattern))]
     matching = [one for one in sorted(glob.glob(pattern, recursive=True)) if Path(one).is_file()]

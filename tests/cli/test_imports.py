@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import typer
 
-from headwater.cli.imports import Delivery, deliver
+from headwater.cli.imports import Delivery, deliver, sql
 from headwater.errors import QueryError
 from headwater.importers.report import ImportReport
 from headwater.schema.headwater_facets import Event, source_event
@@ -86,3 +88,49 @@ def test_no_file_is_left_of_an_import_that_ends_early(tmp_path: Path) -> None:
 def test_two_destinations_are_refused(tmp_path: Path) -> None:
     with pytest.raises(QueryError, match="exclude each other"):
         deliver(iter(()), ImportReport(), Delivery(dry_run=True, output=str(tmp_path / "x")))
+
+
+@pytest.mark.timeout(60)
+def test_pipes_and_devices_in_a_folder_of_sql_are_passed_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "etl"
+    folder.mkdir()
+    (folder / "a.sql").write_text("insert into t select a from s;")
+    (folder / "link.sql").symlink_to("a.sql")
+    os.mkfifo(folder / "pipe.sql")
+    (folder / "zero.sql").symlink_to("/dev/zero")
+    monkeypatch.chdir(tmp_path)
+    sql([str(folder)], output=str(tmp_path / "events.jsonl"), as_json=True)
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["read"]["files"] == 2
+    assert [(Path(one["place"]).name, one["reason"]) for one in shown["problems"]] == [
+        ("pipe.sql", "it is no regular file"),
+        ("zero.sql", "it is no regular file"),
+    ]
+
+
+@pytest.mark.timeout(60)
+def test_a_packed_file_is_limited_by_its_unpacked_size(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headwater.importers.sql.logs.LINE_CHARACTERS_MAX", 1_000_000)
+    file = tmp_path / "bomb.sql"
+    file.write_bytes(gzip.compress(b" " * 10_000_000))
+    with pytest.raises(typer.Exit):
+        sql([str(file)], output=str(tmp_path / "events.jsonl"), as_json=True)
+    (problem,) = json.loads(capsys.readouterr().out)["problems"]
+    assert problem == {"place": str(file), "reason": "line 1 is longer than 1,000,000 characters"}
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed"])
+def test_a_damaged_packed_file_is_passed_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: str
+) -> None:
+    packed = gzip.compress(b"select 1;\n" * 100)
+    file = tmp_path / "a.sql"
+    file.write_bytes(packed[:-12] if damage == "cut" else packed[:-6] + b"\0" * 6)
+    with pytest.raises(typer.Exit):
+        sql([str(file)], output=str(tmp_path / "events.jsonl"), as_json=True)
+    (problem,) = json.loads(capsys.readouterr().out)["problems"]
+    assert problem == {"place": str(file), "reason": "its compressed data is cut or damaged"}

@@ -21,10 +21,12 @@ from __future__ import annotations
 import csv
 import json
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from gzip import BadGzipFile
 from itertools import chain
-from typing import Any
+from typing import Any, TextIO
 
 from headwater.code_analysis.sql.parse import TEXT_LENGTH_MAX
 from headwater.errors import EventError
@@ -66,6 +68,9 @@ _FORMATS = {
 _FAILED = ("fail", "error", "abort", "cancel", "incident")
 _SPACED_OFFSET = re.compile(r"\s+(?:utc|z|([+-]\d\d:?\d\d))$", re.IGNORECASE)
 _SECONDS_MAX = 100_000_000_000
+# Limits after decompression. A log is read line by line, a script at once.
+LINE_CHARACTERS_MAX = 32 * 2**20
+SCRIPT_CHARACTERS_MAX = 64 * 2**20
 
 
 @dataclass(frozen=True)
@@ -100,14 +105,41 @@ class SqlFile:
     modified: int = 0
 
 
+def bounded_lines(stream: TextIO) -> Iterator[str]:
+    """Yield the lines of a stream, which may unpack gzip.
+
+    Raises EventError for a line longer than LINE_CHARACTERS_MAX, and for damaged compressed data.
+    """
+    number = 0
+    try:
+        while line := stream.readline(LINE_CHARACTERS_MAX + 1):
+            number += 1
+            if len(line) > LINE_CHARACTERS_MAX:
+                raise EventError(f"line {number} is longer than {LINE_CHARACTERS_MAX:,} characters")
+            yield line
+    except (EOFError, BadGzipFile, zlib.error) as error:
+        raise EventError("its compressed data is cut or damaged") from error
+
+
 def read_queries(file: SqlFile, report: ImportReport) -> Iterator[LoggedQuery]:
-    """Yield the queries of a file in order. Rows that cannot be read are problems of the report."""
+    """Yield the queries of a file in order. Rows that cannot be read are problems of the report.
+
+    A script or a line that is too long ends the file, and is a problem too.
+    """
+    try:
+        yield from _queries(file, report)
+    except EventError as error:
+        report.add_problem(file.name, error.message)
+
+
+def _queries(file: SqlFile, report: ImportReport) -> Iterator[LoggedQuery]:
+    """Yield the queries of a file. Raise EventError for a script or a line that is too long."""
     lines = iter(file.lines)
     first = next(lines, "")
     rest = chain([first], lines)
     format = _format_of(file.name, first)
     if format == SCRIPT:
-        yield LoggedQuery("".join(rest), file.name, 1, is_script=True)
+        yield LoggedQuery(_script_text(rest), file.name, 1, is_script=True)
         return
     rows = _json_rows(rest, file.name, report)
     if format in (CSV, TSV):
@@ -122,6 +154,21 @@ def read_queries(file: SqlFile, report: ImportReport) -> Iterator[LoggedQuery]:
             yield query
         else:
             report.add_problem(f"{file.name}:{line}", "the row has no query")
+
+
+def _script_text(lines: Iterable[str]) -> str:
+    """Return the text of a script. Raise EventError if it is too long."""
+    found: list[str] = []
+    length = 0
+    for line in lines:
+        found.append(line)
+        length += len(line)
+        if length > SCRIPT_CHARACTERS_MAX:
+            raise EventError(
+                f"the script is longer than {SCRIPT_CHARACTERS_MAX:,} characters",
+                hint="Split it.",
+            )
+    return "".join(found)
 
 
 def _format_of(name: str, first_line: str) -> str:

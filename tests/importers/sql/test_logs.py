@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 
 from headwater.importers.report import ImportReport
-from headwater.importers.sql.logs import LoggedQuery, SqlFile, read_queries
+from headwater.importers.sql import logs
+from headwater.importers.sql.logs import LoggedQuery, SqlFile, bounded_lines, read_queries
 
 DAY = 1_793_491_200_000_000  # 2026-11-01T00:00:00Z
 
@@ -102,3 +105,26 @@ def test_the_format_of_standard_input(text: str, is_script: bool) -> None:
 def test_a_failed_status(status: str, error: str) -> None:
     (query,), _ = read("log.jsonl", f'{{"query": "select 1", "state": "{status}"}}')
     assert query.error == error
+
+
+def test_a_script_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logs, "SCRIPT_CHARACTERS_MAX", 20)
+    assert read("a.sql", "select 1;\nselect 2;\n")[1] == []
+    assert read("a.sql", "select 1;\nselect 2;\n\n") == (
+        [],
+        [("a.sql", "the script is longer than 20 characters")],
+    )
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.sql"])
+def test_a_line_has_a_limit(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(logs, "LINE_CHARACTERS_MAX", 20)
+    report = ImportReport()
+    text = '{"query": "select"}\n' if name == "a.jsonl" else "query,\nselect,\n"
+    lines = bounded_lines(io.StringIO(text + " " * 21))
+    found = [query.text for query in read_queries(SqlFile(name, lines), report)]
+    assert found == ([] if name == "a.sql" else ["select"])
+    number = text.count("\n") + 1
+    assert [(one.place, one.reason) for one in report.problems] == [
+        (name, f"line {number} is longer than 20 characters")
+    ]
