@@ -4,23 +4,33 @@ the CLI.
 A response of any status is a result, not an error. No redirect is followed: a redirected POST would
 lose its body. An attempt is repeated after a connection error and after a status in
 `retry_statuses`.
+
+A response that comes byte by byte ends at the timeout of its attempt, and a body has a limit.
 """
 
 from __future__ import annotations
 
+import io
 import os
+import socket
 import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Container, Iterable
-from http.client import HTTPException
+from functools import partial
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from typing import Any, NamedTuple
 
 from headwater.errors import UnavailableError
 from headwater.schema.traces import trace_id_of
 
 SERVICE_UNAVAILABLE = 503
+# A longer body is an error, so that no server can fill the memory of a client.
+BODY_BYTES_MAX = 256 * 2**20
+# The beginning of an error response is enough for a message.
+_ERROR_BYTES_MAX = 10_000
+_READ_BYTES = 2**20
 # After the deadline an attempt gets this long, so that it fails by its timeout and not by an
 # argument error.
 _TIMEOUT_SECONDS_MIN = 0.01
@@ -46,6 +56,64 @@ class Response(NamedTuple):
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: Any) -> None:
         return None
+
+
+class _TimedReader(io.RawIOBase):
+    """The bytes of a socket until an instant of `time.monotonic()`."""
+
+    def __init__(self, sock: socket.socket, end: float) -> None:
+        self._socket = sock
+        # It keeps the socket open until it is closed itself.
+        self._file = sock.makefile("rb", buffering=0)
+        self._end = end
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int | None:
+        seconds = self._end - time.monotonic()
+        if seconds <= 0:
+            raise TimeoutError("timed out")
+        self._socket.settimeout(seconds)
+        return self._file.readinto(buffer)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+class _TimedResponse(HTTPResponse):
+    """A response whose head and body end at an instant, however slowly the bytes come."""
+
+    def __init__(self, sock: socket.socket, *args: Any, end: float, **options: Any) -> None:
+        super().__init__(sock, *args, **options)
+        self.fp.close()
+        self.fp = io.BufferedReader(_TimedReader(sock, end))
+
+
+def _timed(connection: Any) -> Any:
+    """Return a new connection whose responses end at its timeout."""
+    end = time.monotonic() + connection.timeout
+    connection.response_class = partial(_TimedResponse, end=end)
+    return connection
+
+
+def _http_connection(host: str, **options: Any) -> Any:
+    return _timed(HTTPConnection(host, **options))
+
+
+def _https_connection(host: str, **options: Any) -> Any:
+    return _timed(HTTPSConnection(host, **options))
+
+
+class _TimedHttp(urllib.request.HTTPHandler):
+    def http_open(self, request: urllib.request.Request) -> HTTPResponse:
+        return self.do_open(_http_connection, request)
+
+
+class _TimedHttps(urllib.request.HTTPSHandler):
+    def https_open(self, request: urllib.request.Request) -> HTTPResponse:
+        return self.do_open(_https_connection, request)
 
 
 def trace_headers() -> dict[str, str]:
@@ -79,10 +147,12 @@ class HttpSender:
     """Sends requests with one timeout and one retry rule.
 
     Args:
-        timeout_seconds: Limit of one attempt: of the connection, and of each read.
+        timeout_seconds: Limit of one attempt, from its connection to the end of its response.
         pauses: Seconds to wait before the second attempt, the third, and so on.
         retry_statuses: Statuses after which another attempt is made.
         uses_proxies: Take proxies from the environment (`HTTP_PROXY`).
+        beginning_bytes: Return only this many bytes of a body. None returns the whole body, of at
+            most BODY_BYTES_MAX bytes.
     """
 
     def __init__(
@@ -92,12 +162,14 @@ class HttpSender:
         pauses: Iterable[float] = (),
         retry_statuses: Container[int] = (SERVICE_UNAVAILABLE,),
         uses_proxies: bool = True,
+        beginning_bytes: int | None = None,
     ) -> None:
         self._timeout_seconds = timeout_seconds
         self._pauses = pauses
         self._retry_statuses = retry_statuses
+        self._beginning_bytes = beginning_bytes
         proxies = () if uses_proxies else (urllib.request.ProxyHandler({}),)
-        self._opener = urllib.request.build_opener(_NoRedirect, *proxies)
+        self._opener = urllib.request.build_opener(_NoRedirect, _TimedHttp, _TimedHttps, *proxies)
 
     def post(
         self, url: str, body: bytes, headers: dict[str, str], *, deadline: float | None = None
@@ -127,8 +199,8 @@ class HttpSender:
             The last response.
 
         Raises:
-            UnavailableError: The last attempt got no response; its cause is the error of that
-                attempt.
+            UnavailableError: The last attempt got no response, and its cause is the error of that
+                attempt; or a body is too large.
         """
         request = urllib.request.Request(url, body, headers, method=method)
         pauses = iter(self._pauses)
@@ -155,22 +227,39 @@ class HttpSender:
             timeout = min(timeout, max(deadline - time.monotonic(), _TIMEOUT_SECONDS_MIN))
         try:
             with self._opener.open(request, timeout=timeout) as answer:
-                return Response(answer.status, answer.read(), _retry_after(answer)), None
+                return Response(answer.status, self._body(answer), _retry_after(answer)), None
         except urllib.error.HTTPError as error:
             with error:
-                return Response(error.code, _rest(error), _retry_after(error)), None
+                body = _beginning(error, _ERROR_BYTES_MAX)
+                return Response(error.code, body, _retry_after(error)), None
         except (OSError, HTTPException) as error:
             reason = getattr(error, "reason", None)
             return None, reason if isinstance(reason, Exception) else error
+
+    def _body(self, answer: Any) -> bytes:
+        """Return the body, or its beginning. Raise UnavailableError if it is too large."""
+        if self._beginning_bytes is not None:
+            return _beginning(answer, self._beginning_bytes)
+        body = bytearray()
+        while chunk := answer.read(_READ_BYTES):
+            body += chunk
+            if len(body) > BODY_BYTES_MAX:
+                raise UnavailableError(
+                    f"the response of {answer.url} is larger than {BODY_BYTES_MAX:,} bytes"
+                )
+        # A read in parts does not notice that a part is missing at the end.
+        if answer.length:
+            raise IncompleteRead(bytes(body), answer.length)
+        return bytes(body)
 
 
 def _retry_after(answer: Any) -> str:
     return str(answer.headers.get("Retry-After") or "") if answer.headers else ""
 
 
-def _rest(error: urllib.error.HTTPError) -> bytes:
-    """Return the body of an error response; the beginning is enough for a message."""
+def _beginning(answer: Any, size: int) -> bytes:
+    """Return the beginning of a body, or nothing if it cannot be read in time."""
     try:
-        return error.read(10_000)
+        return bytes(answer.read(size))
     except (OSError, HTTPException):
         return b""

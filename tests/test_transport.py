@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import socket
 import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from itertools import repeat
+from threading import Thread
 
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
 
+from headwater import transport
 from headwater.errors import UnavailableError
 from headwater.transport import HttpSender, bearer_headers
 from tests.spark_hooks.servers import closed_port, recorder, silent_server
@@ -74,3 +79,87 @@ def test_the_trace_of_the_program_goes_with_a_request(monkeypatch: pytest.Monkey
         context = span.get_span_context()
         expected = f"00-{context.trace_id:032x}-{context.span_id:016x}-{context.trace_flags:02x}"
         assert bearer_headers(None)["traceparent"] == expected
+
+
+HEAD = b"HTTP/1.1 200 OK\r\nConnection: close\r\n"
+
+
+@contextmanager
+def raw_server(parts: Callable[[], Iterable[bytes]]) -> Iterator[str]:
+    """Yield the address of a server that sends these bytes to each client."""
+
+    def serve() -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = listening.accept()
+                with client, suppress(OSError):
+                    client.recv(65_536)
+                    for part in parts():
+                        client.sendall(part)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        listening.shutdown(socket.SHUT_RDWR)
+    thread.join(10)
+
+
+def slowly(content: bytes) -> Iterator[bytes]:
+    for index in range(len(content)):
+        time.sleep(0.1)
+        yield content[index : index + 1]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "begin", [b"", b"HTTP/1.1 200 OK\r\nX: ", HEAD + b"\r\n", HEAD + b"Content-Length: 900\r\n\r\n"]
+)
+def test_a_response_byte_by_byte_ends_at_the_timeout_of_its_attempt(begin: bytes) -> None:
+    def parts() -> Iterator[bytes]:
+        yield begin
+        yield from slowly(b"H" * 300)
+
+    started = time.monotonic()
+    with raw_server(parts) as url:
+        with pytest.raises(UnavailableError, match="timed out"):
+            HttpSender(timeout_seconds=0.5).post(url, BODY, {})
+        assert time.monotonic() - started < 5
+
+
+@pytest.mark.timeout(60)
+def test_the_error_of_a_slow_body_has_no_text() -> None:
+    def parts() -> Iterator[bytes]:
+        yield b"HTTP/1.1 422 No\r\n\r\n"
+        yield from slowly(b"x" * 300)
+
+    with raw_server(parts) as url:
+        response = HttpSender(timeout_seconds=0.5).post(url, BODY, {})
+    assert (response.status, response.body) == (422, b"")
+
+
+def test_a_body_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "BODY_BYTES_MAX", 5_000_000)
+    with raw_server(lambda: [HEAD, b"\r\n", *repeat(b"x" * 100_000, 50)]) as url:
+        assert len(HttpSender(timeout_seconds=10).post(url, BODY, {}).body) == 5_000_000
+    with raw_server(lambda: [HEAD, b"\r\n", *repeat(b"x" * 100_000, 51)]) as url:
+        with pytest.raises(UnavailableError, match="is larger than 5,000,000 bytes"):
+            HttpSender(timeout_seconds=10, pauses=[0.01]).post(url, BODY, {})
+        beginning = HttpSender(timeout_seconds=10, beginning_bytes=100).post(url, BODY, {})
+    assert (beginning.status, beginning.body) == (200, b"x" * 100)
+
+
+def test_the_beginning_of_a_slow_body_is_no_condition_of_success() -> None:
+    def parts() -> Iterator[bytes]:
+        yield HEAD + b"\r\n"
+        yield from slowly(b"x" * 50)
+
+    with raw_server(parts) as url:
+        response = HttpSender(timeout_seconds=0.5, beginning_bytes=100).post(url, BODY, {})
+    assert response.is_success
+
+
+def test_a_body_without_its_end_is_no_response() -> None:
+    parts = [HEAD, b"Content-Length: 9\r\n\r\n", b"12345"]
+    with raw_server(lambda: parts) as url, pytest.raises(UnavailableError, match="IncompleteRead"):
+        HttpSender(timeout_seconds=5).post(url, BODY, {})

@@ -23,6 +23,8 @@ TIMEOUT_SECONDS = 10.0
 RETRY_AFTER_SECONDS_MAX = 3_600.0
 # The receiver understood the request and will never take this body.
 _REFUSED = frozenset({400, 413, 415, 422})
+# The status decides; the beginning of the body is enough for a message.
+_ANSWER_BYTES_MAX = 1_000
 _ALERTS_PATH = "/api/v2/alerts"
 
 
@@ -45,7 +47,9 @@ def send(receiver: Receiver, body: str, idempotency_key: str) -> Attempt:
         if receiver.kind is Kind.APPRISE:
             return _send_by_apprise(receiver, body)
         url, content, headers = _request(receiver, body, idempotency_key)
-        sender = HttpSender(timeout_seconds=TIMEOUT_SECONDS, retry_statuses=())
+        sender = HttpSender(
+            timeout_seconds=TIMEOUT_SECONDS, retry_statuses=(), beginning_bytes=_ANSWER_BYTES_MAX
+        )
         return _attempt(sender.post(url, content, headers))
     except UnavailableError as error:
         return Attempt(False, f"no answer: {error.message}")
