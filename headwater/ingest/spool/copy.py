@@ -10,7 +10,7 @@ import apsw
 import msgspec
 
 from headwater.errors import HomeInUseError, NewerVersionError, SpoolFullError
-from headwater.ingest.spool.damage import last_seq, read_cut, read_record
+from headwater.ingest.spool.damage import last_seq, read_cut, read_record, unreadable_spool
 from headwater.ingest.spool.spool import VERSION
 
 _BUSY_MS = 10_000
@@ -60,6 +60,8 @@ def copy_spool(source: Path, target: Path, on_pages: OnPages) -> SpoolPosition:
             # A file without a log of its own: to read it changes nothing beside it.
             copy.pragma("journal_mode", "delete")
         return position
+    except apsw.ReadOnlyError as error:
+        raise unreadable_spool(source, error) from error
     except apsw.Error as error:
         raise SpoolFullError(f"the spool {source} cannot be copied: {error}") from error
 
@@ -85,7 +87,7 @@ def read_position(path: Path) -> SpoolPosition:
         with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
             return _position(connection, path)
     except apsw.Error as error:
-        raise SpoolFullError(f"the spool {path} cannot be read: {error}") from error
+        raise unreadable_spool(path, error) from error
 
 
 def name_lake(path: Path, lake: str) -> None:

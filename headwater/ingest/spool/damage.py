@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import zlib
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import apsw
@@ -229,3 +230,18 @@ def read_cut(connection: apsw.Connection) -> int:
             hint="Restore the spool from a backup: `headwater restore`.",
         )
     return cut
+
+
+def unreadable_spool(path: Path, error: Exception) -> SpoolFullError:
+    """Return the error of a spool that SQLite cannot read or write."""
+    # SQLite must first undo the unfinished write, and a reader may not.
+    if getattr(error, "extendedresult", 0) == apsw.SQLITE_READONLY_ROLLBACK:
+        return SpoolFullError(
+            f"the spool {path} has the journal of an unfinished write: a `restore --replace` or "
+            "another command was killed",
+            hint="Run the interrupted command again, for example `headwater restore --replace`.",
+        )
+    return SpoolFullError(
+        f"the spool {path} cannot be read or written: {error}",
+        hint="If its disk is healthy and has room, restore the file from a backup.",
+    )

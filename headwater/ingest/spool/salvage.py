@@ -17,7 +17,6 @@ from pathlib import Path
 import apsw
 import msgspec
 
-from headwater.errors import SpoolFullError
 from headwater.ingest.spool.damage import (
     DAMAGED_ROW,
     Record,
@@ -25,6 +24,7 @@ from headwater.ingest.spool.damage import (
     last_seq,
     read_cut,
     read_records,
+    unreadable_spool,
 )
 from headwater.ingest.spool.spool import SCHEMA, VERSION
 
@@ -97,7 +97,7 @@ def check(path: Path, on_progress: OnProgress = _ignore_progress) -> SpoolReport
             report.problems = _problems(connection)
             return report
     except apsw.Error as error:
-        raise _unreadable(path, error) from error
+        raise unreadable_spool(path, error) from error
 
 
 def salvage(path: Path, on_progress: OnProgress = _ignore_progress) -> Path:
@@ -128,7 +128,7 @@ def salvage(path: Path, on_progress: OnProgress = _ignore_progress) -> Path:
             old.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         _remove(new)
     except (apsw.Error, OSError) as error:
-        raise _unreadable(path, error) from error
+        raise unreadable_spool(path, error) from error
     return kept
 
 
@@ -236,10 +236,3 @@ def _keep(path: Path, kept: Path) -> None:
 def _remove(path: Path) -> None:
     for suffix in ("", "-wal", "-shm", "-journal"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
-def _unreadable(path: Path, error: Exception) -> SpoolFullError:
-    return SpoolFullError(
-        f"the spool {path} cannot be read or written: {error}",
-        hint="If its disk is healthy and has room, restore the file from a backup.",
-    )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import apsw
 import pytest
 
 from headwater.errors import SpoolFullError
+from headwater.ingest.spool.copy import read_position, refuse_used
 from headwater.ingest.spool.salvage import check, salvage
 from headwater.ingest.spool.spool import VERSION, Spool
 from tests.ingest.spool.test_damage import BLOCK, EVENTS, body, change, path, zero  # noqa: F401
@@ -180,3 +183,31 @@ def test_a_dead_letter_whose_reason_is_no_text_ends_no_salvage(path: Path) -> No
     change(path, "UPDATE dead SET reason = CAST(x'ff41' AS TEXT)")
     salvage(path)
     assert check(path).intact == EVENTS
+
+
+def leave_journal(path: Path, folder: Path) -> Path:  # noqa: F811
+    """Copy the spool as a process leaves it that is killed while it writes."""
+    change(path, "PRAGMA journal_mode = delete")
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.pragma("cache_size", 10)
+        with connection:
+            connection.execute("UPDATE event SET received = received + 1")
+            for suffix in ("", "-journal"):
+                name = f"{path.name}{suffix}"
+                shutil.copyfile(path.with_name(name), folder / name)
+    return folder / path.name
+
+
+@pytest.mark.parametrize("read", [check, read_position])
+def test_the_journal_of_a_killed_process_is_named(
+    path: Path,  # noqa: F811
+    tmp_path: Path,
+    read: Callable[[Path], object],
+) -> None:
+    (tmp_path / "left").mkdir()
+    left = leave_journal(path, tmp_path / "left")
+    with pytest.raises(SpoolFullError, match="the journal of an unfinished write") as caught:
+        read(left)
+    assert "again" in (caught.value.hint or "")
+    refuse_used(left)
+    assert check(left).is_whole
