@@ -1,5 +1,5 @@
-// Return the runs whose events named one of the given runs: as the run that contains them, or as one
-// before them.
+// Return the runs whose events named one of the given runs: as the run that contains them, or as
+// one before them.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn
