@@ -60,12 +60,10 @@ def _merged(a: dict[str, RunFacts], b: dict[str, RunFacts]) -> dict[str, RunFact
     smaller = {sender[1:] for sender in min(a, b, key=len) if not sender.startswith("[")}
     for namespace in owned | smaller:
         claim, reference = claim_of(namespace), reference_to(namespace)
-        if claim in reports and reference in reports:
-            reports[claim] = join_reports(reports[claim], reports.pop(reference))
-        if namespace in owned:
-            reports.pop(reference, None)
-            if claim in reports:
-                reports[""] = join_reports(reports[""], reports.pop(claim))
+        into = "" if namespace in owned else claim
+        for sender in (claim, reference):
+            if into != sender and into in reports and sender in reports:
+                reports[into] = join_reports(reports[into], reports.pop(sender))
     return reports
 
 

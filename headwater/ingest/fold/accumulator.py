@@ -130,8 +130,8 @@ class DeltaAccumulator(msgspec.Struct, frozen=True):
                 run.sender = run_senders.claim_of(namespace)
             else:
                 run = RunFacts(run.run_id, sender=run_senders.reference_to(namespace))
-            # The last receipt is that of the run's own events: they are its heartbeat.
-            run.receipts = Span(self.receipts.first, self.receipts.first)
+            # The last receipt is that of the run's own events: only they are its heartbeat.
+            run.receipts = Span(self.receipts.first, 0)
         self._join_run(run)
 
     def _join_run(self, run: RunFacts) -> None:

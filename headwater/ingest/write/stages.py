@@ -232,7 +232,7 @@ def write_run_nodes(context: WriteContext) -> None:
     """Write changed runs with their versions and their edges to jobs and runs."""
     heartbeats = dict(context.delta.last_heartbeats)
     for urn, (_, run) in context.runs.items():
-        if run.receipts is not None:
+        if run.receipts is not None and run.receipts.last:
             heartbeats[urn] = max(run.receipts.last, heartbeats.get(urn, run.receipts.last))
     write_runs(context, heartbeats)
 
