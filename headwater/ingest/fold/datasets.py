@@ -106,11 +106,16 @@ def add_column_lineage(
     *,
     evidence_kind: str = COLUMNS,
 ) -> set[Name]:
-    """Add the column lineage into a dataset; return its source datasets."""
+    """Add the column lineage into a dataset; return its source datasets.
+
+    Of a dataset that the key does not cover, only the source datasets count: it may not add columns
+    to it, or personal data to its columns.
+    """
     if lineage is None:
         return set()
     edges = _edges_into(accumulator.naming, target, lineage, job)
-    for transformations, keys in edges.columns.items():
+    columns = edges.columns if accumulator.covers(target.namespace) else {}
+    for transformations, keys in columns.items():
         column_derivation = accumulator.derivation(transformations)
         for key in keys:
             facts.add(accumulator.delta.columns, key, column_derivation, facts.join_derivations)
@@ -160,7 +165,7 @@ def masked_columns(
     accumulator: DeltaAccumulator, target: Name, lineage: Target | None, job: Name | None
 ) -> frozenset[tuple[Name, str, str]]:
     """Return the column edges whose transformations all mask: source, its field, target field."""
-    if lineage is None:
+    if lineage is None or not accumulator.covers(target.namespace):
         return frozenset()
     return _edges_into(accumulator.naming, target, lineage, job).masked
 

@@ -152,6 +152,8 @@ def test_facets_of_another_dataset_describe_nothing() -> None:
             found = delta.datasets[f"dataset:team-b:{name}"]
             bare = DatasetFacts(found.dataset, found.span)
             assert (found == bare) is (sender is not None)
+        # A key adds no column to another team's dataset, and no origin to its columns.
+        assert bool(delta.columns) is (sender is None)
         # What the run itself read and wrote is its own affair.
         run = delta.runs[f"run:{R}"]
         assert run.inputs["dataset:team-b:read"].version is not None
