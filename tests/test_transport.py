@@ -93,7 +93,7 @@ def raw_server(parts: Callable[[], Iterable[bytes]]) -> Iterator[str]:
             while True:
                 client, _ = listening.accept()
                 with client, suppress(OSError):
-                    client.recv(65_536)
+                    read_request(client)
                     for part in parts():
                         client.sendall(part)
 
@@ -103,6 +103,17 @@ def raw_server(parts: Callable[[], Iterable[bytes]]) -> Iterator[str]:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         listening.shutdown(socket.SHUT_RDWR)
     thread.join(10)
+
+
+def read_request(client: socket.socket) -> None:
+    """Read a request to its end: a socket that is closed before that resets the connection."""
+    length = 0
+    with client.makefile("rb") as request:
+        for line in iter(request.readline, b"\r\n"):
+            name, _, value = line.partition(b":")
+            if name.lower() == b"content-length":
+                length = int(value)
+        request.read(length)
 
 
 def slowly(content: bytes) -> Iterator[bytes]:
