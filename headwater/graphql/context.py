@@ -36,7 +36,7 @@ from headwater.health.platform import PlatformState
 from headwater.lineage.history_pages import read_history_pages
 from headwater.lineage.node_names import NodeName
 from headwater.lineage.node_visibility import select_visible
-from headwater.lineage.nodes import name_nodes, read_all_facets, read_nodes
+from headwater.lineage.nodes import name_nodes, read_all_facets, read_nodes, resolve_urn
 from headwater.lineage.pagination import Page, PageRequest
 from headwater.lineage.questions.edits import NamedEdit, edits_of
 from headwater.lineage.questions.failure_impact import FailureImpact, failure_impact
@@ -174,6 +174,13 @@ class Context:
     async def load_existing(self, urns: list[str]) -> list[Row]:
         """Return the properties of those nodes that exist, in order."""
         return [row for row in await self.nodes.load_many(urns) if row is not None]
+
+    async def load_resolved(self, urn: str) -> Row | None:
+        """Return the properties of a node, given by its urn or by another that stands for it."""
+        row = await self.nodes.load(urn)
+        if row is not None:
+            return row
+        return await self.nodes.load(await self.run_in_thread(resolve_urn, self.view, urn))
 
     async def visible_urns(self, urns: list[str]) -> list[str]:
         """Return the urns of nodes that the principal may see, in order."""

@@ -29,7 +29,6 @@ from headwater.graphql.types.results import Connection, counted
 from headwater.graphql.types.scalars import ID
 from headwater.lineage import list_pages
 from headwater.lineage.list_pages import CatalogFilter
-from headwater.lineage.nodes import resolve_urn
 from headwater.lineage.pagination import Page, PageRequest, page_request
 from headwater.lineage.questions import answers as answer_list
 from headwater.lineage.questions import columns as column_list
@@ -118,10 +117,7 @@ class CatalogQueries:
         if id.startswith(_FINDING):
             return await _finding(info, id)
         of = _NODE_OF_KIND.get(_kind_of_id(id))
-        row = await info.context.nodes.load(id)
-        if row is None and of is not None:
-            canonical = await info.context.run_in_thread(resolve_urn, info.context.view, id)
-            row = await info.context.nodes.load(canonical)
+        row = await info.context.load_resolved(id) if of is not None else None
         if row is None or of is None:
             raise node_not_found("node", id)
         return of(row)

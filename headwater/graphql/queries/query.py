@@ -44,7 +44,6 @@ from headwater.graphql.types.fields import (
 from headwater.graphql.types.nodes import Answer, Dataset, Job, PipelineRun
 from headwater.graphql.types.results import Connection
 from headwater.graphql.types.scalars import ID
-from headwater.lineage.nodes import resolve_urn
 from headwater.lineage.pagination import Page
 from headwater.lineage.questions import aliases, conformance
 from headwater.lineage.questions import schema_diff as schemas
@@ -75,11 +74,7 @@ class Query(
 ):
     @resolver("A run by its id.")
     async def run(self, info: Info, run_id: ID) -> PipelineRun | None:
-        row = await info.context.nodes.load(run_urn(run_id))
-        if row is None:
-            row = await info.context.nodes.load(
-                await info.context.run_in_thread(resolve_urn, info.context.view, run_urn(run_id))
-            )
+        row = await info.context.load_resolved(run_urn(run_id))
         if row is None:
             raise node_not_found("run", run_id)
         return PipelineRun.of(row)
@@ -89,11 +84,7 @@ class Query(
         self, info: Info, namespace: str | None = None, name: str | None = None, urn: Urn = None
     ) -> Dataset | None:
         node_urn = _one_urn("dataset", urn, namespace, name)
-        row = await info.context.nodes.load(node_urn)
-        if row is None:
-            row = await info.context.nodes.load(
-                await info.context.run_in_thread(resolve_urn, info.context.view, node_urn)
-            )
+        row = await info.context.load_resolved(node_urn)
         if row is None:
             raise node_not_found("dataset", node_urn)
         return Dataset.of(row)

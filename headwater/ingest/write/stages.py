@@ -115,7 +115,8 @@ def join_facts(context: WriteContext) -> None:
     delta, detached = context.delta, context.datasets.detached
     urns = {*delta.runs, *detached.runs}
     stored = read_facts(transaction, "runs", RunFacts, urns, cache.runs)
-    new = {urn: settled(run) for urn, run in delta.runs.items()}
+    # The join with stored facts settles the others.
+    new = {urn: run if urn in stored else settled(run) for urn, run in delta.runs.items()}
     context.runs = _join_changes(stored, new, cache.runs, _join_runs, detached.runs)
     context.stored_runs = stored
     add_further_runs(context)

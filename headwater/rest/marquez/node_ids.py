@@ -43,7 +43,7 @@ def urn_of(view: GraphView, text: str, *, kinds: tuple[str, ...]) -> str:
         )
     if rest.count(":") > _COLONS_MAX:
         raise ArgumentError(f"the id has more than {_COLONS_MAX} colons", field="nodeId")
-    urns = [resolve_urn(view, run_urn(rest))] if kind == "run" else list(_candidates(kind, rest))
+    urns = list(_candidates(kind, rest))
     nodes = read_nodes(view, urns) or read_nodes(view, [resolve_urn(view, urn) for urn in urns])
     nodes = {urn: row for urn, row in nodes.items() if not row.get("deletedAt")}
     # The candidates begin with the longest namespace.
@@ -54,6 +54,9 @@ def urn_of(view: GraphView, text: str, *, kinds: tuple[str, ...]) -> str:
 
 
 def _candidates(kind: str, rest: str) -> Iterator[str]:
+    if kind == "run":
+        yield run_urn(rest)
+        return
     colons = [index for index, character in enumerate(rest) if character == ":"][::-1]
     if kind == "datasetField":
         for second, first in itertools.combinations(colons, 2):
