@@ -89,7 +89,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     # A file with the authority of Neo4j's certificate, for bolt+s and neo4j+s; empty: the system's.
     neo4j_ca: str = ""
     # Memory of the Neo4j that `headwater up` runs, in MiB. A transaction may use half of it.
-    neo4j_heap_mb: int = 1_536
+    neo4j_heap_mb: int = 2_048
     # The spool file; empty: `spool.db` in the home.
     spool: str = ""
     # The API answers 503 if the spool exceeds this size.

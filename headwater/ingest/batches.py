@@ -15,6 +15,11 @@ from headwater.schema.events import Event, parse
 from headwater.schema.naming import Naming
 
 
+# An event with at least this many bytes is a batch of its own. If the memory of a transaction does
+# not suffice for it, only this batch is refused, and no batches with other events before it.
+LARGE_EVENT_BYTES = 2**20
+
+
 class ParsedRecord(msgspec.Struct, frozen=True):
     """A record with its event, or with None and the reason why it has none."""
 
@@ -37,6 +42,14 @@ class Batch(msgspec.Struct):
         return [
             (parsed.record.seq, parsed.reason) for parsed in self.records if parsed.event is None
         ]
+
+
+def next_batch(records: list[Record]) -> list[Record]:
+    """Return the first of these records that make a batch: up to a large one, or only that one."""
+    for index, record in enumerate(records):
+        if len(record.body) >= LARGE_EVENT_BYTES:
+            return records[: max(index, 1)]
+    return records
 
 
 def parse_record(record: Record) -> ParsedRecord:

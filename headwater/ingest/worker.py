@@ -1,6 +1,7 @@
 """The worker: it folds the spool batch by batch, each in one transaction with the checkpoint.
 
-While single events keep coming, it gathers them for a moment (`headwater.ingest.gather`).
+While single events keep coming, it gathers them for a moment (`headwater.ingest.gather`). A large
+event is a batch of its own (`headwater.ingest.batches`).
 
 Failures and their handling:
 
@@ -42,7 +43,7 @@ from headwater.cypher.driver.warmup import is_fold_query, warm_up
 from headwater.cypher.driver.write_lock import acquire_write_lock
 from headwater.cypher.migrate import migrate
 from headwater.errors import HeadwaterError, SpoolFullError, TimedOutError, UnavailableError
-from headwater.ingest.batches import Batch, ParsedRecord, fold_batch, parse_record
+from headwater.ingest.batches import Batch, ParsedRecord, fold_batch, next_batch, parse_record
 from headwater.ingest.continuity import check_continuity
 from headwater.ingest.gather import SpoolObservation, observe, should_gather
 from headwater.ingest.slow_events import ATTEMPTS_MAX, SlowEvents
@@ -327,7 +328,8 @@ class Worker:
     def _read_batch(self, position: int) -> Batch:
         """Read and fold the events after a position. Raises SpoolFullError."""
         events_max = self._slow.events_max(position, self.batch_events)
-        records = self._spool.read(position, events_max=events_max, bytes_max=BATCH_BYTES_MAX)
+        read = self._spool.read(position, events_max=events_max, bytes_max=BATCH_BYTES_MAX)
+        records = next_batch(read)
         last = records[-1].seq if records else position
         skipped = self._spool.skipped_between(position + 1, last)
         parsed = [

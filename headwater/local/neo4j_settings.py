@@ -30,9 +30,9 @@ class Sizes:
     With `read_only` the server refuses every write.
     """
 
-    heap_mb: int = 1_536
+    heap_mb: int = 2_048
     page_cache_mb: int = 128
-    transaction_mb: int = 768
+    transaction_mb: int = 1_024
     transaction_seconds: int = 900
     replan_seconds: int = 10
     read_only: bool = False

@@ -25,7 +25,7 @@ from tests.run_builders import RECEIVED
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
 
 LIMIT_MB = 32
-FITTING, TOO_MANY = 3_000, 20_000
+FITTING, TOO_MANY = 3_000, 30_000
 _RUNS = "MATCH (r:PipelineRun) RETURN r.runId AS id ORDER BY id"
 _COLUMNS = "MATCH (c:Column) RETURN count(c) AS columns"
 
@@ -60,13 +60,19 @@ def test_the_limit_is_of_the_changes_and_a_larger_event_names_it(
     small_server: Database, tmp_path: Path
 ) -> None:
     events = [event("before", 1), event("wide", FITTING), event("huge", TOO_MANY)]
+    later = [event(f"later-{number}", 1) for number in range(4)]
+    batches: list[int] = []
     with closing(Spool(tmp_path / "spool.db")) as spool:
-        spool.append([*events, event("later", 1)], received=RECEIVED)
-        Worker(small_server, spool).run(until_done=True)
-        assert counts(read_checkpoint(small_server, spool.id)) == (4, 3, 1)
+        spool.append([*events, *later], received=RECEIVED)
+        Worker(
+            small_server, spool, on_commit=lambda report: batches.append(len(report.received))
+        ).run(until_done=True)
+        assert counts(read_checkpoint(small_server, spool.id)) == (7, 6, 1)
         [letter] = spool.dead_letters()
     assert letter.seq == 3
     assert "needs too much memory" in letter.reason
     assert f"limit {LIMIT_MB}.0 MiB" in letter.reason
-    assert [row["id"] for row in small_server.ask(_RUNS, {})] == ["before", "later", "wide"]
-    assert small_server.ask(_COLUMNS, {}) == [{"columns": FITTING + 2}], "nothing of `huge`"
+    assert batches == [2, 1, 4], "no event was tried once more together with `huge`"
+    runs = ["before", *(f"later-{number}" for number in range(4)), "wide"]
+    assert [row["id"] for row in small_server.ask(_RUNS, {})] == runs
+    assert small_server.ask(_COLUMNS, {}) == [{"columns": FITTING + 5}], "nothing of `huge`"

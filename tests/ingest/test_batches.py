@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from headwater.ingest.batches import fold_batch, parse_record
+from headwater.ingest.batches import LARGE_EVENT_BYTES, fold_batch, next_batch, parse_record
 from headwater.ingest.spool.damage import Record
 from headwater.schema.naming import load_naming
 from tests.run_builders import RECEIVED
@@ -41,3 +41,15 @@ def test_a_batch_folds_its_events_and_names_its_dead() -> None:
     assert [seq for seq, _ in batch.dead] == [2]
     assert sum(one.events for one in batch.producer_stats.producers.values()) == 2
     assert batch.error is None
+
+
+def test_a_large_event_is_a_batch_of_its_own() -> None:
+    small, large = b" " * (LARGE_EVENT_BYTES - 1), b" " * LARGE_EVENT_BYTES
+    bodies = [small, small, large, large, small]
+    records = [Record(seq, 1, body, intact=True) for seq, body in enumerate(bodies)]
+    batches = []
+    while records:
+        batches.append(len(next_batch(records)))
+        records = records[batches[-1] :]
+    assert batches == [2, 1, 1, 1]
+    assert next_batch([]) == []

@@ -28,7 +28,7 @@ def test_a_read_only_server_names_its_database() -> None:
 
 
 def test_a_transaction_may_use_half_of_the_heap() -> None:
-    assert sizes_of_heap(1_536) == Sizes(), "the default"
-    assert sizes_of_heap(2_048, read_only=True) == Sizes(
-        heap_mb=2_048, transaction_mb=1_024, read_only=True
+    assert sizes_of_heap(2_048) == Sizes(), "the default"
+    assert sizes_of_heap(1_024, read_only=True) == Sizes(
+        heap_mb=1_024, transaction_mb=512, read_only=True
     )

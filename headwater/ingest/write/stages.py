@@ -283,7 +283,7 @@ def _redeclared_jobs(jobs: FactChanges[JobFacts], datasets: DatasetBatch) -> set
             redeclared.update(facts.sources)
     redeclared = {urn for urn in redeclared if urn.startswith("job:")}
     for urn, (old, new) in jobs.items():
-        if old is None or _reported_edges(old) != _reported_edges(new):
+        if _reported_edges(old or JobFacts(new.job)) != _reported_edges(new):
             redeclared.add(urn)
     return redeclared
 
