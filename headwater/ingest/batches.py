@@ -14,7 +14,6 @@ from headwater.schema.delta import GraphDelta
 from headwater.schema.events import Event, parse
 from headwater.schema.naming import Naming
 
-
 # An event with at least this many bytes is a batch of its own. If the memory of a transaction does
 # not suffice for it, only this batch is refused, and no batches with other events before it.
 LARGE_EVENT_BYTES = 2**20

@@ -20,6 +20,7 @@ from typing import Any
 import re2
 
 from headwater.errors import SettingsError
+from headwater.ingest.receive.long_texts import matches, replaced
 from headwater.ingest.receive.person_names import MAY_BE, NAME, without_names
 
 IBAN, SSN, PHONE = "iban", "ssn", "phone"
@@ -119,13 +120,13 @@ def _phone_library(region: str) -> Any:
 
 
 def _without_ssns(text: str, replace: Replace) -> str:
-    return _SSN.sub(lambda found: replace(SSN, found[0].replace(" ", "-")), text)
+    return replaced(_SSN, lambda found: replace(SSN, found[0].replace(" ", "-")), text)
 
 
 def _without_ibans(text: str, replace: Replace) -> str:
     parts: list[str] = []
     done = 0
-    for start in _IBAN_START.finditer(text):
+    for start in matches(_IBAN_START, text):
         if start.start() < done:
             continue
         value, end = _iban(text, start.start())

@@ -38,7 +38,10 @@ class _Words:
 _LETTERS = "".join(DATA["traces"])
 _TRACES = _Words(DATA["traces"], _LETTERS + _LETTERS.upper(), _SMALL)
 _EXACT_TRACES = _Words(DATA["exact_traces"], DATA["exact_letters"])
-_TRACE_PATTERNS = re2.compile("(?i)" + "|".join(f"(?:{one})" for one in DATA["trace_patterns"]))
+_TRACE_PATTERNS = re2.compile(
+    "(?i)"
+    + "|".join(f"(?:{one})" for one in DATA["trace_patterns"]).replace("BEFORE", DATA["before"])
+)
 _MARKED_TRACES = {
     mark.encode(): "\0".join(traces).encode().split(b"\0")
     for mark, traces in DATA["marked_traces"].items()
@@ -56,9 +59,13 @@ def _digit_class(byte: int) -> int:
 
 
 _DIGITS = bytes(map(_digit_class, range(256)))
-# The possible beginnings of a card number: thirteen digits after a space or a mark, or two groups.
-_CARDS = (b"." + b"0" * 13, b"0000-000", b"0000.000")
-_CARD = re.compile(rb"(?<![\w.-])[2-6](?:[0-9]{12}|[0-9]{2,6}[ -][0-9]{3})", re.ASCII)
+# The possible beginnings of a card number: thirteen digits after a mark or escape, or two groups.
+_CARDS = (b"." + b"0" * 13, b"a" + b"0" * 13, b"0000-000", b"0000.000")
+_CARD = re.compile(
+    rb"(?:(?<![\w.-])|(?<=\\[bfnrt])|(?<=\\u[0-9a-fA-F]{4}))"
+    rb"[2-6](?:[0-9]{12}|[0-9]{2,6}[ -][0-9]{3})",
+    re.ASCII,
+)
 
 
 def is_suspicious(body: bytes) -> bool:

@@ -29,6 +29,7 @@ from collections.abc import Callable
 
 from headwater.ingest.receive import token_rules
 from headwater.ingest.receive.card_numbers import without_cards
+from headwater.ingest.receive.long_texts import replaced
 from headwater.ingest.receive.personal_values import PersonalValues
 from headwater.ingest.receive.quick_checks import is_suspicious
 from headwater.ingest.receive.redaction_rules import (
@@ -51,7 +52,8 @@ _ROUNDS_MAX = 8
 
 # An escape of an ordinary character: \u0040 for @, \/ for a slash.
 _ESCAPE = re.compile(rb"\\(?:u00([2-7][0-9a-fA-F])|.)", re.DOTALL)
-_REQUIRED_ESCAPES = frozenset(b'"\\\x7f')
+# The characters that stay escaped, in the shortest form.
+_SHORT_ESCAPES = {ord('"'): rb"\"", ord("\\"): rb"\\", 0x7F: rb"\u007f"}
 
 
 def _unescaped(body: bytes) -> bytes:
@@ -64,9 +66,10 @@ def _unescaped(body: bytes) -> bytes:
 def _character(escape: re.Match[bytes]) -> bytes:
     if escape.group() == rb"\/":
         return b"/"
-    if escape.group(1) is None or int(escape.group(1), 16) in _REQUIRED_ESCAPES:
+    if escape.group(1) is None:
         return escape.group()
-    return bytes([int(escape.group(1), 16)])
+    code = int(escape.group(1), 16)
+    return _SHORT_ESCAPES.get(code) or bytes([code])
 
 
 # The close check ---------------------------------------------------------------------------------
@@ -266,10 +269,10 @@ class Redactor:
         if kind is Kind.TRACE:
             text = apply_rules(text, LITERALS)
         if "@" in text or "%40" in text:
-            text = PERSONAL["email"].sub(self._email, text)
+            text = replaced(PERSONAL["email"], self._email, text)
         if kind is Kind.IDENTIFIER:
             return text
-        text = PERSONAL["card"].sub(lambda run: without_cards(run[0], self._hashed), text)
+        text = replaced(PERSONAL["card"], lambda run: without_cards(run[0], self._hashed), text)
         return self._values.redact(text, self._hashed) if self._values else text
 
     def _json_text(self, text: str) -> str:

@@ -9,6 +9,8 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from headwater.ingest.receive.long_texts import replaced
+
 DATA: dict[str, Any] = tomllib.loads(
     files("headwater.ingest.receive").joinpath("redact.toml").read_text(encoding="utf-8")
 )
@@ -84,5 +86,5 @@ def apply_rules(text: str, rules: tuple[Rule, ...]) -> str:
             if need not in small:
                 break
         else:
-            text = rule.pattern.sub(rule.mask, text)
+            text = replaced(rule.pattern, rule.mask, text)
     return text
