@@ -10,17 +10,13 @@ way to write the statement.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from headwater.errors import QueryError
+from headwater.cypher.sandbox.plan_check import require_quick_plan
+from headwater.cypher.sandbox.tokens import Token, match_brackets, parse_tokens, refused
 
-TEXT_CHARACTERS_MAX = 20_000
-TOKENS_MAX = 3_000
-# The depth of brackets, and the number of times that a word may follow itself (NOT NOT NOT ...).
-DEPTH_MAX = 50
 # The factor by which a value may be longer than its parts.
 GROWTH_MAX = 1_000
 LITERAL_RANGE_MAX = 10_000
@@ -32,34 +28,16 @@ PATTERN_CHOICES_MAX = 8
 PATTERN_COUNT_MAX = 20
 # The number of ways to match, over all optional parts, alternatives and counts: `a{1,20}` has 20.
 PATTERN_WAYS_MAX = 512
-# The planner of Neo4j writes `a XOR b` with both sides twice, does not look at the time meanwhile,
-# and fills the memory of the server.
-XORS_MAX = 4
-# It multiplies the alternatives of labels of one node: 14 times `A|B` take half a second to plan.
-ALTERNATIVES_MAX = 16
-# It doubles its work with each level of subqueries.
-BRACES_MAX = 8
 REPLACEMENT_CHARACTERS_MAX = 20
 _SPLIT_GROWTH = 50
 _NORMALIZE_GROWTH = 18
 
-_TOKEN = re.compile(
-    r"""(?P<gap>\s+|//[^\r\n]*|/\*.*?\*/)
-    |(?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
-    |(?P<name>`(?:[^`]|``)*`)
-    |(?P<word>[^\W\d]\w*)
-    |(?P<number>\d\w*)
-    |(?P<mark>.)""",
-    re.VERBOSE | re.DOTALL,
-)
-_ODD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029](?<!\r)|\r(?!\n)")
 # An escaped sign counts too: whether it is escaped depends on every backslash before it.
 _UNBOUNDED = re.compile(r"[*+]|\{\d*,\}")
 _CHOICE = re.compile(r"[?|]|\{")
 _ALTERNATIVE = re.compile(r"[?|]")
 _COUNTS = re.compile(r"\{([^}]*)\}?")
 _REPEATED_GROUP = re.compile(r"\)[*+?{]|\\+[1-9k]|\(\?(?![ims]{1,3}\))")
-_OPEN, _CLOSE = "([{", ")]}"
 _QUANTIFIERS = frozenset({"any", "all", "none", "single"})
 _BOUNDARIES = frozenset({"with", "return", "unwind"})
 # Namespaces of functions that are Neo4j's own and harmless; any other could belong to a plugin.
@@ -68,25 +46,13 @@ _NAMESPACES = frozenset(
 )
 
 
-class Token(NamedTuple):
-    """A word, number, string, quoted name or mark of a statement."""
-
-    kind: str
-    text: str
-
-    @property
-    def word(self) -> str:
-        """Return a word in small letters, as Cypher reads it; empty for any other token."""
-        return self.text.lower() if self.kind == "word" else ""
-
-
 class Statement:
     """The tokens of one statement. Raises QueryError for a text whose reading is ambiguous."""
 
     def __init__(self, text: str, parameters: Mapping[str, Any]) -> None:
         self.parameters = parameters
-        self.tokens = _parse_tokens(text)
-        self._closed_by = _match_brackets(self.tokens)
+        self.tokens = parse_tokens(text)
+        self._closed_by = match_brackets(self.tokens)
         self._in_literal = self._find_literals()
 
     def _find_literals(self) -> list[bool]:
@@ -110,11 +76,10 @@ class Statement:
         """Check the statement. Raises QueryError unless each call is known and each value is
         bounded."""
         if self._word(0) in {"explain", "profile"}:
-            raise _refused(
+            raise refused(
                 f"{self._word(0).upper()} returns a plan and no rows", "Send the statement itself."
             )
-        self._check_xors()
-        self._check_alternatives()
+        require_quick_plan(self.tokens)
         growth = factor = 1
         squared = False
         for position, token in enumerate(self.tokens):
@@ -128,35 +93,9 @@ class Statement:
             self._check_pattern(position)
         self._check_loops()
         if growth * factor ** (2 if squared else 1) > GROWTH_MAX:
-            raise _refused(
+            raise refused(
                 "texts or lists are put together in too many steps",
                 "Return the parts on their own.",
-            )
-
-    def _check_xors(self) -> None:
-        positions = range(len(self.tokens))
-        xors = [at for at in positions if self._word(at) == "xor" and self._text(at - 1) != "."]
-        if len(xors) > XORS_MAX:
-            raise _refused(f"there are more than {XORS_MAX} XOR", "Write `<>` between conditions.")
-
-    def _check_alternatives(self) -> None:
-        """Refuse a statement that the planner multiplies: many `|`, or deeply nested braces."""
-        positions = range(len(self.tokens))
-        # `||` joins texts.
-        alone = [at for at in positions if self._text(at) == "|" != self._text(at - 1)]
-        bars = sum(self._text(at + 1) != "|" for at in alone)
-        if bars > ALTERNATIVES_MAX:
-            raise _refused(
-                f"there are more than {ALTERNATIVES_MAX} `|`", "Split it into several statements."
-            )
-        depth = deepest = 0
-        for at in positions:
-            depth += (self._text(at) == "{") - (self._text(at) == "}")
-            deepest = max(deepest, depth)
-        if deepest > BRACES_MAX:
-            raise _refused(
-                f"braces are nested more than {BRACES_MAX} deep",
-                "Split it into several statements.",
             )
 
     def _word(self, position: int) -> str:
@@ -175,33 +114,33 @@ class Statement:
     def _check_clause(self, position: int, procedures: frozenset[str]) -> None:
         word, before = self._word(position), self._text(position - 1)
         if word == "load" and self._word(position + 1) == "csv":
-            raise _refused("LoadCSV is not a read of this graph", "Ask for what the graph holds.")
+            raise refused("LoadCSV is not a read of this graph", "Ask for what the graph holds.")
         if word == "use":
             follows_union = self._word(position - 1) in {"union", "all", "distinct"}
             if before in {"", "{"} or follows_union:
-                raise _refused("USE names another graph", "There is only this one.")
+                raise refused("USE names another graph", "There is only this one.")
         if word == "call" and before not in {".", ":", "$"}:
             name, _ = self._dotted(position + 1)
             is_subquery = not name and self._text(position + 1) in {"(", "{"}
             if not is_subquery and name not in procedures:
-                raise _refused(f"the procedure {name[:80]} is not on the list", _listed(procedures))
+                raise refused(f"the procedure {name[:80]} is not on the list", _listed(procedures))
 
     def _check_function(self, position: int) -> None:
         token = self.tokens[position]
         if token.kind == "name" and self._text(position + 1) == "(":
-            raise _refused("a function is named in quotes", "Write its name without quotes.")
+            raise refused("a function is named in quotes", "Write its name without quotes.")
         is_name = token.kind in {"word", "name"}
         if is_name and self._text(position - 1) != "." and self._word(position - 1) != "call":
             name, end = self._dotted(position)
             if "." in name and self._text(end) == "(" and token.word not in _NAMESPACES:
-                raise _refused(
+                raise refused(
                     f"the function {name[:80]} is not known", "Use Neo4j's own functions."
                 )
         if self._is_call_of(position, "reduce", "allreduce"):
-            raise _refused("reduce cannot be bounded", "UNWIND the list and sum it up instead.")
+            raise refused("reduce cannot be bounded", "UNWIND the list and sum it up instead.")
         is_range = self._is_call_of(position, "range") and self._word(position - 1) != "unwind"
         if is_range and not self._is_short_range(position):
-            raise _refused(
+            raise refused(
                 "range in an expression cannot be bounded", "Get rows with UNWIND range(...) AS x."
             )
 
@@ -248,7 +187,7 @@ class Statement:
         for position in range(len(self.tokens)):
             if self._is_loop(position):
                 if position < end:
-                    raise _refused(
+                    raise refused(
                         "a loop over a list stands in another", "UNWIND the outer list instead."
                     )
                 opened = position if self._text(position) == "[" else position + 1
@@ -286,7 +225,7 @@ class Statement:
         is_literal = last.kind == "string" and self._text(closed - 2) == ","
         replacement = last.text[1:-1] if is_literal else None
         if replacement is None or len(replacement) > REPLACEMENT_CHARACTERS_MAX:
-            raise _refused(
+            raise refused(
                 "the replacement in replace is not a short text",
                 "Write the replacement in quotes.",
             )
@@ -301,11 +240,11 @@ class Statement:
         token = self.tokens[end - 1] if end <= len(self.tokens) else Token("", "")
         pattern = self.parameters.get(token.text) if is_parameter else _literal_text(token)
         if not isinstance(pattern, str) or self._text(end) in {"+", "|", "[", "."}:
-            raise _refused(
+            raise refused(
                 "=~ takes a text in quotes or a parameter here", "CONTAINS needs no pattern."
             )
         if not _is_quick(pattern):
-            raise _refused(
+            raise refused(
                 "the pattern after =~ could take for ever",
                 "Repeat no group, use * or + once, and write STARTS WITH, CONTAINS or ENDS WITH "
                 "where they do.",
@@ -344,61 +283,5 @@ def _literal_text(token: Token) -> str | None:
     return token.text[1:-1] if token.kind == "string" else None
 
 
-def _parse_tokens(text: str) -> list[Token]:
-    if len(text) > TEXT_CHARACTERS_MAX:
-        raise _refused(
-            f"the statement is longer than {TEXT_CHARACTERS_MAX:,} characters",
-            "Send values as parameters.",
-        )
-    if re.search(r"\\u", text, re.IGNORECASE) or _ODD.search(text):
-        raise _refused(
-            "the statement has escaped or invisible characters",
-            "Write them plainly, or send them as parameters.",
-        )
-    tokens = [
-        Token(match.lastgroup or "", match.group())
-        for match in _TOKEN.finditer(text)
-        if match.lastgroup != "gap"
-    ]
-    if not tokens:
-        raise _refused("there is no statement", "Send one.")
-    longest = max(
-        len(list(same)) for _, same in itertools.groupby(token.text.lower() for token in tokens)
-    )
-    if len(tokens) > TOKENS_MAX or longest > DEPTH_MAX:
-        raise _refused("the statement has too many words", "Split it into several statements.")
-    for token, following in zip(tokens, [*tokens[1:], Token("", "")], strict=True):
-        if token.kind == "mark" and (
-            token.text in "'\"`" or (token.text, following.text) == ("/", "*")
-        ):
-            raise _refused("a quotation or a comment is not closed", "Close it.")
-    return tokens
-
-
-def _match_brackets(tokens: list[Token]) -> dict[int, int]:
-    """Return the place where each bracket closes. Raises QueryError for brackets that do not
-    match."""
-    closed_by: dict[int, int] = {}
-    waiting: list[int] = []
-    for position, token in enumerate(tokens):
-        if token.kind == "mark" and token.text in _OPEN:
-            waiting.append(position)
-        elif token.kind == "mark" and token.text in _CLOSE:
-            if not waiting or _OPEN.index(tokens[waiting[-1]].text) != _CLOSE.index(token.text):
-                raise _refused("the brackets do not match", "Close each of them.")
-            closed_by[waiting.pop()] = position
-        if len(waiting) > DEPTH_MAX:
-            raise _refused(
-                f"it is nested more than {DEPTH_MAX} deep", "Split it into several statements."
-            )
-    if waiting:
-        raise _refused("the brackets do not match", "Close each of them.")
-    return closed_by
-
-
 def _listed(procedures: frozenset[str]) -> str:
     return f"These are: {', '.join(sorted(procedures))}."
-
-
-def _refused(reason: str, hint: str) -> QueryError:
-    return QueryError(f"refused: {reason}", hint=hint)

@@ -1,0 +1,128 @@
+"""A check of a caller's own statement for what the planner of Neo4j multiplies.
+
+The planner does not look at the time meanwhile, and it can fill the memory of the server. So what
+multiplies its work is counted before it gets the statement. The figures are of Neo4j 5.26 on two
+cores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from headwater.cypher.sandbox.tokens import Token, refused
+
+# The planner writes `a XOR b` with both sides twice.
+XORS_MAX = 4
+# It multiplies the alternatives of labels, of one node and of the nodes of a path: `|` and OR. A
+# path of ten nodes `(:A|B)` takes a second, one of 15 two minutes.
+ALTERNATIVES_MAX = 10
+# It doubles its work with each level of subqueries,
+BRACES_MAX = 8
+# and with each level of AND within OR: 14 levels take a second, 18 ten.
+GROUPS_MAX = 8
+# It compares the orders in which to match the parts of a pattern. A path of 12 nodes takes a
+# second; one of 40 takes all the memory of the server.
+PARTS_MAX = 12
+PARTS_OF_STATEMENT_MAX = 40
+
+_SPLIT = "Split it into several statements."
+# A new pattern begins behind these.
+_ENDS_OF_PATTERNS = frozenset({"with", "return", "unwind", "call", "union"})
+_BOOLEANS = frozenset({"and", "or", "xor", "not", "where"})
+
+
+def require_quick_plan(tokens: Sequence[Token]) -> None:
+    """Raise QueryError for a statement that the planner may take long for."""
+    _check_xors(tokens)
+    _check_alternatives(tokens)
+    _check_depths(tokens)
+    _check_patterns(tokens)
+
+
+def _text(tokens: Sequence[Token], position: int) -> str:
+    return tokens[position].text if 0 <= position < len(tokens) else ""
+
+
+def _check_xors(tokens: Sequence[Token]) -> None:
+    xors = sum(
+        token.word == "xor" and _text(tokens, at - 1) != "." for at, token in enumerate(tokens)
+    )
+    if xors > XORS_MAX:
+        raise refused(f"there are more than {XORS_MAX} XOR", "Write `<>` between conditions.")
+
+
+def _check_alternatives(tokens: Sequence[Token]) -> None:
+    """Refuse many `|`, and many OR between labels."""
+    positions = range(len(tokens))
+    # `||` joins texts.
+    bars = sum(
+        [_text(tokens, at + step) == "|" for step in (-1, 0, 1)] == [False, True, False]
+        for at in positions
+    )
+    ors = sum(tokens[at].word == "or" and _is_label_test(tokens, at + 1) for at in positions)
+    if bars + ors > ALTERNATIVES_MAX:
+        raise refused(f"there are more than {ALTERNATIVES_MAX} `|`, or OR between labels", _SPLIT)
+
+
+def _is_label_test(tokens: Sequence[Token], position: int) -> bool:
+    """Return True if `n:Label` or `n IS Label` begins here, perhaps in parentheses or after NOT."""
+    while _text(tokens, position) == "(" or _text(tokens, position).lower() == "not":
+        position += 1
+    after = _text(tokens, position + 1)
+    if after.lower() == "is":
+        return _text(tokens, position + 2).lower() not in {"null", "not"}
+    return after == ":"
+
+
+def _check_depths(tokens: Sequence[Token]) -> None:
+    """Refuse deeply nested braces and conditions."""
+    braces = groups = 0
+    opened: list[bool] = []
+    for at, token in enumerate(tokens):
+        braces += (token.text == "{") - (token.text == "}")
+        if token.text == "(":
+            before = tokens[at - 1] if at else token
+            is_within = before.text == "(" and bool(opened) and opened[-1]
+            opened.append(before.word in _BOOLEANS or is_within)
+            groups += opened[-1]
+        elif token.text == ")" and opened:
+            groups -= opened.pop()
+        if braces > BRACES_MAX:
+            raise refused(f"braces are nested more than {BRACES_MAX} deep", _SPLIT)
+        if groups > GROUPS_MAX:
+            raise refused(f"conditions are nested more than {GROUPS_MAX} deep", _SPLIT)
+
+
+def _check_patterns(tokens: Sequence[Token]) -> None:
+    """Refuse a pattern with many parts: relationships, paths after a comma, and MATCH clauses."""
+    parts = of_statement = 0
+    # The parts before each open brace.
+    outer: list[int] = []
+    for at, token in enumerate(tokens):
+        if token.text == "{":
+            outer.append(parts)
+        if token.text == "{" or token.word in _ENDS_OF_PATTERNS:
+            parts = 0
+        elif token.text == "}" and outer:
+            parts = outer.pop()
+        elif token.word == "match" or _is_next_part(tokens, at):
+            parts += 1
+            of_statement += 1
+        if parts > PARTS_MAX or of_statement > PARTS_OF_STATEMENT_MAX:
+            raise refused(
+                f"a pattern has more than {PARTS_MAX} parts, "
+                f"or the statement more than {PARTS_OF_STATEMENT_MAX}",
+                _SPLIT,
+            )
+
+
+def _is_next_part(tokens: Sequence[Token], position: int) -> bool:
+    """Return True if a relationship, or another path after a comma, follows this parenthesis."""
+    if _text(tokens, position) != ")":
+        return False
+    after = [_text(tokens, position + step) for step in (1, 2, 3)]
+    if after[:2] == [",", "("]:
+        return True
+    if after[0] == "<":
+        after = after[1:]
+    return after[0] == "-" and after[1] in {"-", "["}
