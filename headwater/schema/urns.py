@@ -22,7 +22,7 @@ import hashlib
 import re
 import uuid
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from headwater.errors import QueryError
@@ -58,7 +58,7 @@ class Urn(NamedTuple):
 
 
 def _urn(kind: str, *parts: str) -> str:
-    urn = ":".join((kind, *(quote(part, safe="/") for part in parts)))
+    urn = ":".join((kind, *(_quoted(part) for part in parts)))
     if len(urn) <= URN_BYTES_MAX:
         return urn
     return f"{kind}:#{hashlib.sha256(urn.encode()).hexdigest()}"
@@ -72,8 +72,44 @@ _CACHED_CHARACTERS_MAX = 300
 def _cached_urn(kind: str, first: str, second: str, *more: str) -> str:
     """Return the urn of a repeated thing (a dataset, a job, a finding), from a cache."""
     if len(first) + len(second) > _CACHED_CHARACTERS_MAX:
-        return _urn(kind, first, second, *more)
+        return _long_urn(kind, first, second, *more)
     return _urn_cached(kind, first, second, *more)
+
+
+class _Beginning(NamedTuple):
+    """The first parts of long urns: the number of their characters, and their hash."""
+
+    length: int
+    hash: Any
+
+
+@lru_cache(maxsize=8)
+def _beginning(kind: str, *parts: str) -> _Beginning:
+    text = ":".join((kind, *(_quoted(part) for part in parts)))
+    return _Beginning(len(text), hashlib.sha256(text.encode()))
+
+
+def _long_urn(kind: str, first: str, second: str, *more: str) -> str:
+    """Return a urn, in a time that does not depend on the first parts if they repeat.
+
+    A dataset with a name of a megabyte may have a hundred thousand columns.
+    """
+    beginning = _beginning(kind, first, second)
+    end = "".join(f":{_quoted(part)}" for part in more)
+    if beginning.length + len(end) <= URN_BYTES_MAX:
+        return _urn(kind, first, second, *more)
+    digest = beginning.hash.copy()
+    digest.update(end.encode())
+    return f"{kind}:#{digest.hexdigest()}"
+
+
+@lru_cache(maxsize=8)
+def _long_quoted(part: str) -> str:
+    return quote(part, safe="/")
+
+
+def _quoted(part: str) -> str:
+    return _long_quoted(part) if len(part) > _CACHED_CHARACTERS_MAX else quote(part, safe="/")
 
 
 def canonical_run_id(run_id: str) -> str:
@@ -105,8 +141,16 @@ def is_uuid(run_id: str) -> bool:
 
 def display_name(text: str) -> str:
     """Return a name as a node has it: whole, unless it is too long for an index."""
-    if len(text) * 4 <= DISPLAY_BYTES_MAX or len(text.encode()) <= DISPLAY_BYTES_MAX:
+    if len(text) * 4 <= DISPLAY_BYTES_MAX:
         return text
+    if len(text) <= DISPLAY_BYTES_MAX and len(text.encode()) <= DISPLAY_BYTES_MAX:
+        return text
+    return _shortened(text)
+
+
+# The columns of a dataset have its name, and the versions of a run its id.
+@lru_cache(maxsize=8)
+def _shortened(text: str) -> str:
     return f"{text[:_SHOWN_CHARACTERS]}…{hashlib.sha256(text.encode()).hexdigest()}"
 
 
@@ -134,11 +178,11 @@ def artifact_urn(namespace: str, name: str, run_id: str, ended: int | None = Non
     again.
     """
     attempt = "" if ended is None else f":{ended}"
-    run = run_id.lower() if is_uuid(run_id) else quote(run_id, safe="/")
+    run = run_id.lower() if is_uuid(run_id) else _quoted(run_id)
     dataset = _cached_urn("artifact", namespace, name)
     if len(dataset) + 1 + len(run) + len(attempt) <= URN_BYTES_MAX:
         return f"{dataset}:{run}{attempt}"
-    return _urn("artifact", namespace, name, canonical_run_id(run_id), *attempt[1:].split())
+    return _long_urn("artifact", namespace, name, canonical_run_id(run_id), *attempt[1:].split())
 
 
 def answer_urn(answer_id: str) -> str:

@@ -4,11 +4,15 @@ index.
 
 from __future__ import annotations
 
+import hashlib
+from urllib.parse import quote
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from headwater.errors import QueryError
+from headwater.schema import urns
 from headwater.schema.urns import (
     DISPLAY_BYTES_MAX,
     URN_BYTES_MAX,
@@ -151,3 +155,28 @@ def test_a_name_is_shown_whole_unless_no_index_would_take_it(name: str) -> None:
 def test_long_names_that_begin_alike_are_shown_differently() -> None:
     assert display_name("n" * 10_000) != display_name("n" * 10_001)
     assert display_name("n" * 10_000).startswith("n" * 500 + "…")
+
+
+@given(st.lists(st.integers(1, 1_000), min_size=2, max_size=4), st.sampled_from(["a", ":", "é"]))
+def test_a_long_urn_is_the_hash_of_the_spelled_one(lengths: list[int], piece: str) -> None:
+    kind = {2: "dataset", 3: "column", 4: "artifact"}[len(lengths)]
+    parts = [piece * length for length in lengths]
+    spelled = ":".join([kind, *(quote(part, safe="/") for part in parts)])
+    hashed = f"{kind}:#{hashlib.sha256(spelled.encode()).hexdigest()}"
+    expected = spelled if len(spelled) <= URN_BYTES_MAX else hashed
+    assert urns._cached_urn(kind, *parts) == urns._urn(kind, *parts) == expected
+
+
+def test_the_parts_of_a_long_name_are_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoded: list[int] = []
+
+    def noted(text: str, safe: str) -> str:
+        encoded.append(len(text))
+        return quote(text, safe=safe)
+
+    monkeypatch.setattr(urns, "quote", noted)
+    namespace, name, run = "n" * 400, "x" * 5_000, "r" * 3_000
+    columns = {column_urn(namespace, name, f"c{number}") for number in range(100)}
+    versions = {artifact_urn("db", f"t{number}", run) for number in range(100)}
+    assert len(columns | versions) == 200
+    assert sorted(length for length in encoded if length > 100) == [400, 3_000, 5_000]

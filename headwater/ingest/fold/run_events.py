@@ -72,8 +72,10 @@ def fold_run_event(
         run.states = {(event.instant, event.state)}
     for dataset in event.inputs:
         _add_input(accumulator, run, dataset)
-    for dataset in event.outputs:
-        _add_output(accumulator, run, job, dataset, _write_of(accumulator, event, reading))
+    if event.outputs:
+        write = _write_of(accumulator, event, reading)
+        for dataset in event.outputs:
+            _add_output(accumulator, run, job, dataset, write)
     for lineage in (reading.lineage, job_lineage(event_run.facets)):
         if lineage is not None:
             _add_job_lineage(accumulator, run, job, lineage)
