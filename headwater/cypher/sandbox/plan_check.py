@@ -13,8 +13,9 @@ from headwater.cypher.sandbox.tokens import Token, refused
 
 # The planner writes `a XOR b` with both sides twice.
 XORS_MAX = 4
-# It multiplies the alternatives of labels, of one node and of the nodes of a path: `|` and OR. A
-# path of ten nodes `(:A|B)` takes a second, one of 15 two minutes.
+# It multiplies the alternatives of labels, of one node and of the nodes of a path. A path of ten
+# nodes `(:A|B)` takes a second, one of 15 two minutes. What joins labels counts, whichever it is:
+# behind a negation, `&` and AND are alternatives too.
 ALTERNATIVES_MAX = 10
 # It doubles its work with each level of subqueries,
 BRACES_MAX = 8
@@ -52,16 +53,26 @@ def _check_xors(tokens: Sequence[Token]) -> None:
 
 
 def _check_alternatives(tokens: Sequence[Token]) -> None:
-    """Refuse many `|`, and many OR between labels."""
-    positions = range(len(tokens))
-    # `||` joins texts.
-    bars = sum(
-        [_text(tokens, at + step) == "|" for step in (-1, 0, 1)] == [False, True, False]
-        for at in positions
+    """Refuse many labels that are joined: by `|`, `&`, AND or OR."""
+    joined = sum(
+        token.text == "&" or _is_bar(tokens, at) or _joins_label(tokens, at)
+        for at, token in enumerate(tokens)
     )
-    ors = sum(tokens[at].word == "or" and _is_label_test(tokens, at + 1) for at in positions)
-    if bars + ors > ALTERNATIVES_MAX:
-        raise refused(f"there are more than {ALTERNATIVES_MAX} `|`, or OR between labels", _SPLIT)
+    if joined > ALTERNATIVES_MAX:
+        raise refused(
+            f"there are more than {ALTERNATIVES_MAX} `|` or `&`, or AND or OR between labels",
+            _SPLIT,
+        )
+
+
+def _is_bar(tokens: Sequence[Token], position: int) -> bool:
+    """Return True for `|` alone; `||` joins texts."""
+    near = [_text(tokens, position + step) == "|" for step in (-1, 0, 1)]
+    return near == [False, True, False]
+
+
+def _joins_label(tokens: Sequence[Token], position: int) -> bool:
+    return tokens[position].word in {"and", "or"} and _is_label_test(tokens, position + 1)
 
 
 def _is_label_test(tokens: Sequence[Token], position: int) -> bool:
