@@ -28,6 +28,12 @@ from typer.core import TyperArgument, TyperOption
 
 from headwater.cli import app
 from headwater.cypher.query_catalog import Query, load_queries
+from headwater.cypher.sandbox.plan_check import (
+    ALTERNATIVES_MAX,
+    GROUPS_MAX,
+    PARTS_MAX,
+    PARTS_OF_STATEMENT_MAX,
+)
 from headwater.cypher.sandbox.policy import PROCEDURES
 from headwater.cypher.sandbox.run import (
     AUDIT_ROWS_MAX,
@@ -35,7 +41,7 @@ from headwater.cypher.sandbox.run import (
     RESULT_BYTES_MAX,
     ROWS_MAX,
 )
-from headwater.cypher.sandbox.statement_check import DEPTH_MAX, TEXT_CHARACTERS_MAX
+from headwater.cypher.sandbox.tokens import DEPTH_MAX, TEXT_CHARACTERS_MAX
 from headwater.cypher.shell_text import shell_text
 from headwater.graphql.schema import sdl
 from headwater.health.figures.definitions import FIGURES, Direction, FigureDefinition, Unit
@@ -118,6 +124,8 @@ expression. What is refused has another way of being said:
 | a loop in a loop: `[x IN a WHERE any(y IN b ...)]` | `UNWIND` the outer list |
 | texts or lists put together in many steps, one on the other | return the parts |
 | `=~` with a pattern that is put together, or repeats a group | `CONTAINS`, `STARTS WITH`, a parameter |
+| more than {PARTS_MAX} relationships, paths and MATCH in one pattern, or {PARTS_OF_STATEMENT_MAX} in all | several statements, `*1..8` |
+| more than {ALTERNATIVES_MAX} `\\|` and `&`, and AND and OR between labels; {GROUPS_MAX} levels of conditions | several statements |
 | `\\uXXXX`, more than {TEXT_CHARACTERS_MAX:,} characters, {DEPTH_MAX} levels of brackets | parameters |
 
 {LISTED}

@@ -230,7 +230,9 @@ def _mentions(delta: GraphDelta) -> Iterator[Row]:
             dataset.dataset,
             dataset.span,
             symlinks=dataset.symlinks,
+            linked_by=dataset.linked_by,
             unlinked=dataset.unlinked,
+            unlinked_by=dataset.unlinked_by,
             by_hand=dataset.by_hand,
         )
         names_by_urn = {

@@ -5,13 +5,19 @@ deleted since. A decision by hand that two names are `same` or `apart` overrides
 newest decision counts. Names joined over any number of steps are one dataset. Its canonical name is
 one with symlinks of its own, since a catalog's table name is an alias of its location; otherwise
 one that events use.
+
+Names of several teams may be one dataset. The canonical name decides who can read it. So symlinks
+count by how many namespaces of the dataset their sender covers: a key of one team gives no name of
+that team precedence over a name that a key of all teams joined. Nor does its deletion of a facet
+undo symlinks to names that it does not cover.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from headwater.schema.facts import DatasetFacts
+from headwater.schema.facts import DatasetFacts, linked_by
+from headwater.schema.visibility import namespaces_of
 
 SAME, APART = "same", "apart"
 BY_HAND, BY_FACET = "manual", "facet"
@@ -49,7 +55,19 @@ def canonical_urns(members: Mapping[str, DatasetFacts]) -> dict[str, str]:
 
 
 def _canonical_urn(part: list[str], members: Mapping[str, DatasetFacts]) -> str:
-    return min(part, key=lambda urn: (not members[urn].symlinks, members[urn].span is None, urn))
+    namespaces = {members[urn].dataset.namespace for urn in part}
+
+    def precedence(urn: str) -> tuple[int, bool, str]:
+        facts = members[urn]
+        covered = [_covered(sender, namespaces) for sender in linked_by(facts)]
+        return -max(covered, default=0), facts.span is None, urn
+
+    return min(part, key=precedence)
+
+
+def _covered(sender: str, namespaces: set[str]) -> int:
+    """Return how many of these namespaces the keys of a sender cover."""
+    return sum(map(namespaces_of(sender).includes, namespaces))
 
 
 def _is_joined(
@@ -85,4 +103,7 @@ def _linked_since(facts: DatasetFacts, other: str) -> int | None:
     claim = facts.symlinks.get(other)
     if claim is None or (facts.unlinked is not None and facts.unlinked >= claim.last):
         return None
+    for sender, unlinked in facts.unlinked_by.items():
+        if unlinked >= claim.last and namespaces_of(sender).includes(claim.name.namespace):
+            return None
     return claim.first

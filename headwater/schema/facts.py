@@ -20,6 +20,7 @@ from typing import TypeVar
 import msgspec
 
 from headwater.schema.stream_facts import StreamFacts, join_streams
+from headwater.schema.visibility import ANY_KEY
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -157,8 +158,12 @@ class DatasetFacts(msgspec.Struct, omit_defaults=True, gc=False):
     facets: Registers = {}
     # Other names, by urn: from symlinks facets, and from decisions by hand ("same" or "apart").
     symlinks: Assertions = {}
-    # When its symlinks facet was last deleted: earlier symlinks no longer count.
+    # Who sent these facets, as `Event.sender` has it; ANY_KEY for unrestricted keys.
+    linked_by: set[str] = set()
+    # When its symlinks facet was last deleted: earlier symlinks no longer count. A restricted key
+    # deletes only symlinks to names that it covers: its deletions are kept by sender.
     unlinked: int | None = None
+    unlinked_by: dict[str, int] = {}
     by_hand: Registers = {}
     # Tags that a person added or removed (`headwater.schema.tags`), and the newest deletion.
     tag_edits: Registers = {}
@@ -378,13 +383,26 @@ def join_assertions(a: Assertion, b: Assertion) -> Assertion:
     return Assertion(smaller(a.name, b.name), min(a.first, b.first), max(a.last, b.last))
 
 
+def linked_by(facts: DatasetFacts) -> set[str]:
+    """Return who declared the symlinks of a name: unrestricted keys, if facts do not state it."""
+    return {ANY_KEY} if facts.symlinks and not facts.linked_by else facts.linked_by
+
+
+def _join_senders(a: DatasetFacts, b: DatasetFacts) -> set[str]:
+    if not a.linked_by and not b.linked_by:
+        return set()
+    return linked_by(a) | linked_by(b)
+
+
 def join_datasets(a: DatasetFacts, b: DatasetFacts) -> DatasetFacts:
     return DatasetFacts(
         dataset=smaller(a.dataset, b.dataset),
         span=join_spans(a.span, b.span),
         facets=join_registers(a.facets, b.facets),
         symlinks=merged(a.symlinks, b.symlinks, join_assertions),
+        linked_by=_join_senders(a, b),
         unlinked=_latest(a.unlinked, b.unlinked),
+        unlinked_by=merged(a.unlinked_by, b.unlinked_by, max),
         by_hand=join_registers(a.by_hand, b.by_hand),
         tag_edits=join_registers(a.tag_edits, b.tag_edits),
         deleted=_latest(a.deleted, b.deleted),

@@ -17,16 +17,13 @@ idempotent, as every join of `headwater.schema.facts` is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache, reduce
+from functools import reduce
 
 import msgspec
 
 from headwater.schema.facts import RunFacts, join_reports, merged
 from headwater.schema.urns import shared_run_id
-from headwater.schema.visibility import Visibility
-
-# The sender of facts of unrestricted keys without a job.
-ANY_KEY = '["*"]'
+from headwater.schema.visibility import namespaces_of
 
 
 def claim_of(namespace: str) -> str:
@@ -133,12 +130,6 @@ def _claims(run: RunFacts) -> set[str]:
     if run.sender[:1] in ("=", "~"):
         return {run.sender[1:]}
     return {job.namespace for job in (*run.jobs.values(), *run.named_jobs.values())}
-
-
-@lru_cache(maxsize=1_000)
-def namespaces_of(sender: str) -> Visibility:
-    """Return the namespaces that a restricted key covers, from a JSON list of their patterns."""
-    return Visibility(tuple(msgspec.json.decode(sender, type=list[str])))
 
 
 def _joined(reports: Mapping[str, RunFacts], senders: Iterable[str]) -> RunFacts:

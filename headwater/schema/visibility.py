@@ -10,10 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
+import msgspec
+
 ALL = "*"
+# The namespaces of unrestricted keys, as `Event.sender` has those of others.
+ANY_KEY = '["*"]'
 
 
 @dataclass(frozen=True)
@@ -80,3 +84,9 @@ def _regex(pattern: str) -> str:
 
 
 UNRESTRICTED = Visibility()
+
+
+@lru_cache(maxsize=1_000)
+def namespaces_of(sender: str) -> Visibility:
+    """Return the namespaces that the key of a sender covers, from a JSON list of their patterns."""
+    return Visibility(tuple(msgspec.json.decode(sender, type=list[str])))

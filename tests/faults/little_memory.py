@@ -96,7 +96,7 @@ def cases() -> dict[str, Case]:
         return acceptor().accept(ANONYMOUS, body, 1)
 
     def in_thread() -> int:
-        return asyncio.run(usual.run_in_thread(LARGE_BYTES + 1, len, b"event"))
+        return asyncio.run(usual.run_in_thread(ANONYMOUS, LARGE_BYTES + 1, len, b"event"))
 
     return {
         "gzip": Case(

@@ -25,6 +25,7 @@ from headwater.schema.facts import (
 )
 from headwater.schema.naming import Naming
 from headwater.schema.urns import dataset_urn, job_urn, run_urn
+from headwater.schema.visibility import ANY_KEY, namespaces_of
 
 RENAME, DROP = "RENAME", "DROP"
 
@@ -110,7 +111,7 @@ class DeltaAccumulator(msgspec.Struct, frozen=True):
 
     def covers(self, namespace: str) -> bool:
         """Return True if the key that sent the event may describe jobs of a namespace."""
-        return not self.sender or run_senders.namespaces_of(self.sender).includes(namespace)
+        return not self.sender or namespaces_of(self.sender).includes(namespace)
 
     def add_run(self, run: RunFacts, namespace: str) -> None:
         """Add facts of the event's own run, whose job is in this namespace."""
@@ -124,7 +125,7 @@ class DeltaAccumulator(msgspec.Struct, frozen=True):
         A restricted key describes a run of a job only if it covers the namespace.
         """
         if namespace is None:
-            run.sender = self.sender or run_senders.ANY_KEY
+            run.sender = self.sender or ANY_KEY
         elif self.receipts is not None:
             if self.covers(namespace):
                 run.sender = run_senders.claim_of(namespace)

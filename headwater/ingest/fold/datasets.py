@@ -17,6 +17,7 @@ from headwater.schema import facts
 from headwater.schema.facts import ColumnKey, DatasetFacts, DerivationKey, JobFacts, Name
 from headwater.schema.memo import Memo
 from headwater.schema.naming import Naming
+from headwater.schema.visibility import ANY_KEY
 
 MASKED = ":masked"
 # The kinds of evidence that one dataset comes from another.
@@ -59,7 +60,9 @@ def dataset_facts(
     if reading.schema:
         described.schemas[reading.schema] = accumulator.span
         accumulator.delta.schemas[reading.schema] = reading.fields
-    if reading.unlinked:
+    if reading.unlinked and accumulator.sender:
+        described.unlinked_by[accumulator.sender] = accumulator.last
+    elif reading.unlinked:
         described.unlinked = accumulator.last
     # An event that drops a table may name it vaguely. Such a name must not become an alias of a
     # real table.
@@ -72,6 +75,8 @@ def dataset_facts(
                     accumulator.ensure_dataset(alias),
                     accumulator.assertion(alias),
                 )
+        if described.symlinks:
+            described.linked_by = {accumulator.sender or ANY_KEY}
     return described
 
 

@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 import anyio
 import anyio.to_thread
@@ -25,10 +26,10 @@ from headwater.ingest.spool.group_commit import GroupCommitter
 from headwater.schema.events import parse, require_event_time
 from headwater.schema.naming import Naming
 
-# Bodies larger than this are worked on in threads, and few of them at one time: each holds the
-# interpreter for a while, and takes many times its bytes of memory.
+# Bodies larger than this are worked on in threads, one of each caller and few of all at one time:
+# each holds the interpreter for a while, and takes many times its bytes of memory.
 LARGE_BYTES = 256 * 1024
-LARGE_BODIES_MAX = 2
+LARGE_BODIES_MAX = 4
 # The errors of a new thread without memory for its stack.
 _NO_THREAD = ("can't start new thread", "error return without exception set")
 
@@ -55,19 +56,22 @@ class EventAcceptor:
         self._allow_missing_event_time = allow_missing_event_time
         self._on_accepted = on_accepted
         self._large_bodies = anyio.CapacityLimiter(LARGE_BODIES_MAX)
+        # By the name of the caller; a lock that nobody holds or waits for is dropped.
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def run_in_thread(self, size: int, function: Callable[..., T], *arguments: Any) -> T:
-        """Return a result for a body of `size` bytes, computed in a thread once it has its turn.
+    async def run_in_thread(
+        self, principal: Principal, size: int, function: Callable[..., T], *arguments: Any
+    ) -> T:
+        """Return a result for a body of `size` bytes, computed in a thread.
+
+        A large body waits for its turn among those of its sender, and then among all.
 
         Raises MemoryError if the process has no memory for the thread.
         """
-        limiter = self._large_bodies if size > LARGE_BYTES else None
-        try:
-            return await anyio.to_thread.run_sync(function, *arguments, limiter=limiter)
-        except (RuntimeError, SystemError) as error:
-            if str(error) in _NO_THREAD:
-                raise MemoryError("no memory for a thread") from error
-            raise
+        if size <= LARGE_BYTES:
+            return await _in_thread(None, function, *arguments)
+        async with self._turns.setdefault(principal.name, asyncio.Lock()):
+            return await _in_thread(self._large_bodies, function, *arguments)
 
     def accept(
         self, principal: Principal, body: bytes, received: int, trace: RequestTrace | None = None
@@ -106,3 +110,14 @@ class EventAcceptor:
         received = time.time_ns() // 1_000
         bodies = [self.accept(principal, msgspec.json.encode(event), received) for event in events]
         await self.append(bodies)
+
+
+async def _in_thread(
+    limiter: anyio.CapacityLimiter | None, function: Callable[..., T], *arguments: Any
+) -> T:
+    try:
+        return await anyio.to_thread.run_sync(function, *arguments, limiter=limiter)
+    except (RuntimeError, SystemError) as error:
+        if str(error) in _NO_THREAD:
+            raise MemoryError("no memory for a thread") from error
+        raise

@@ -24,6 +24,7 @@ import codecs
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
@@ -75,17 +76,17 @@ def routes(
 
     async def accept_one(request: Request) -> Response:
         body = await read_body(request, event_bytes_max)
-        trace = request_trace(request.headers)
-        accept = partial(_accept_one, acceptor, principal_of(request), trace=trace)
-        sequence = await acceptor.append([await _run(acceptor, accept, body)])
+        trace, principal = request_trace(request.headers), principal_of(request)
+        accept = partial(_accept_one, acceptor, principal, trace=trace)
+        sequence = await acceptor.append([await _run(acceptor, principal, accept, body)])
         return json_response({"sequence": sequence}, 201)
 
     async def accept_batch(request: Request) -> Response:
         body = await read_body(request, batch_bytes_max)
-        elements = await _run(acceptor, _split_batch, body)
-        trace = request_trace(request.headers)
-        accept = partial(acceptor.accept, principal_of(request), trace=trace)
-        accepted, failed = await _accept_batch(acceptor, elements, event_bytes_max, accept, turns)
+        trace, principal = request_trace(request.headers), principal_of(request)
+        elements = await _run(acceptor, principal, _split_batch, body)
+        sender = _Sender(acceptor, principal, trace, event_bytes_max, time.time_ns() // 1_000)
+        accepted, failed = await _accept_batch(sender, elements, turns)
         if accepted:
             await acceptor.append(accepted)
         if failed:
@@ -117,14 +118,16 @@ def routes(
     return paths
 
 
-async def _run(acceptor: EventAcceptor, function: Callable[[bytes], T], body: bytes) -> T:
+async def _run(
+    acceptor: EventAcceptor, principal: Principal, function: Callable[[bytes], T], body: bytes
+) -> T:
     """Return `function(body)`, computed in a thread if the body is large.
 
     Python code in a thread delays all requests more than the same code run in turn with them.
     """
     if len(body) <= LARGE_BYTES:
         return function(body)
-    return await acceptor.run_in_thread(len(body), function, body)
+    return await acceptor.run_in_thread(principal, len(body), function, body)
 
 
 def _accept_one(
@@ -229,36 +232,60 @@ def _too_many() -> BodyError:
     )
 
 
+@dataclass(frozen=True)
+class _Sender:
+    """The sender of a batch; `received` is in microseconds since 1970."""
+
+    acceptor: EventAcceptor
+    principal: Principal
+    trace: RequestTrace | None
+    event_bytes_max: int
+    received: int
+
+    def accept(self, element: bytes) -> bytes:
+        if len(element) > self.event_bytes_max:
+            raise EventError(f"the event is larger than {self.event_bytes_max} bytes")
+        return self.acceptor.accept(self.principal, element, self.received, self.trace)
+
+    async def accept_large(self, element: bytes) -> bytes:
+        return await _run(self.acceptor, self.principal, self.accept, element)
+
+
 async def _accept_batch(
-    acceptor: EventAcceptor,
-    elements: list[bytes],
-    event_bytes_max: int,
-    accept: Callable[[bytes, int], bytes],
-    turns: asyncio.Lock,
+    sender: _Sender, elements: list[bytes], turns: asyncio.Lock
 ) -> tuple[list[bytes], list[FailedEvent]]:
     """Accept the elements of a batch in turns with all other requests.
 
     A batch is some hundred times the work of one event; other requests must not wait for all of it.
+    A large element waits for a thread, so it has no turn: other batches go on meanwhile.
     """
     accepted: list[bytes] = []
     failed: list[FailedEvent] = []
-    received = time.time_ns() // 1_000
-    remaining = enumerate(elements)
-    while len(accepted) + len(failed) < len(elements):
+    index = 0
+    while index < len(elements):
+        if len(elements[index]) > LARGE_BYTES:
+            try:
+                accepted.append(await sender.accept_large(elements[index]))
+            except EventError as error:
+                failed.append(_failed_event(index, error))
+            index += 1
+            continue
         async with turns:
             turn_ends = time.monotonic() + TURN_SECONDS
-            for index, element in remaining:
+            while index < len(elements) and len(elements[index]) <= LARGE_BYTES:
                 try:
-                    if len(element) > event_bytes_max:
-                        raise EventError(f"the event is larger than {event_bytes_max} bytes")
-                    body = await _run(acceptor, lambda event: accept(event, received), element)
-                    accepted.append(body)
+                    accepted.append(sender.accept(elements[index]))
                 except EventError as error:
-                    failed.append(FailedEvent(index, error.message, False, error.field or "body"))
+                    failed.append(_failed_event(index, error))
+                index += 1
                 if time.monotonic() >= turn_ends:
                     break
-            await asyncio.sleep(0)
+        await asyncio.sleep(0)
     return accepted, failed
+
+
+def _failed_event(index: int, error: EventError) -> FailedEvent:
+    return FailedEvent(index, error.message, False, error.field or "body")
 
 
 def _summary(accepted: int, failed: list[FailedEvent]) -> dict[str, Any]:

@@ -6,7 +6,9 @@ import asyncio
 import json
 import threading
 import time
+from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -70,25 +72,30 @@ def test_a_missing_time_is_accepted_only_by_the_setting(tmp_path: Path, allowed:
 
 def test_few_large_bodies_are_in_work_at_one_time(tmp_path: Path) -> None:
     accepts, committer = acceptor(tmp_path / "spool.db")
-    lock, working, most = threading.Lock(), 0, 0
+    lock, working = threading.Lock(), Counter[str]()
+    most = Counter[str]()
 
-    def count() -> None:
-        nonlocal working, most
+    def count(caller: str) -> None:
         with lock:
-            working += 1
-            most = max(most, working)
+            working.update((caller, "all"))
+            most.update({name: max(0, working[name] - most[name]) for name in working})
         time.sleep(0.01)
         with lock:
-            working -= 1
+            working.subtract((caller, "all"))
 
     async def work() -> None:
-        await asyncio.gather(*(accepts.run_in_thread(LARGE_BYTES + 1, count) for _ in range(12)))
+        callers = [replace(ANONYMOUS, name=f"caller {number}") for number in range(6)] * 4
+        run = accepts.run_in_thread
+        await asyncio.gather(
+            *(run(caller, LARGE_BYTES + 1, count, caller.name) for caller in callers)
+        )
         # Small ones do not wait for each other: each waits for all.
         together = threading.Barrier(8)
-        await asyncio.gather(*(accepts.run_in_thread(LARGE_BYTES, together.wait) for _ in range(8)))
+        await asyncio.gather(*(run(ANONYMOUS, LARGE_BYTES, together.wait) for _ in range(8)))
 
     asyncio.run(work())
-    assert most == LARGE_BODIES_MAX
+    assert most.pop("all") == LARGE_BODIES_MAX
+    assert set(most.values()) == {1}, "one of each caller"
     committer.close()
 
 

@@ -9,6 +9,7 @@ accepted, and nothing is stored of them. Exporters repeat a request only after 5
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
@@ -42,11 +43,12 @@ def span_routes(acceptor: EventAcceptor) -> list[Route]:
         try:
             body = await read_body(request, BYTES_MAX)
             size = len(body)
-            spans = await acceptor.run_in_thread(size, decode_spans, body, content_type)
             principal = principal_of(request)
+            run = partial(acceptor.run_in_thread, principal, size)
+            spans = await run(decode_spans, body, content_type)
             accepted = _Accepted(acceptor, principal, sent)
-            grouped = await acceptor.run_in_thread(size, group_spans, spans)
-            await acceptor.run_in_thread(size, accepted.accept, *grouped)
+            grouped = await run(group_spans, spans)
+            await run(accepted.accept, *grouped)
             if accepted.bodies:
                 await acceptor.append(accepted.bodies)
             for service, news in accepted.news:
