@@ -5,7 +5,7 @@ writer leaves out a run that is not in the graph and whose events are all older 
 Either a summary counts this run already, or the next rollup would remove it. So no event counts
 twice, and late events create no fragment of a removed run. The writer still writes the jobs,
 datasets, columns and answers of such events. A run that is in the graph takes late events of any
-age.
+age. A run that failed is written however late: no rollup removes failed runs.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from headwater.schema.delta import GraphDelta
 from headwater.schema.facts import RunFacts
 from headwater.schema.retention import Horizon, is_expired
 from headwater.schema.urns import display_name
+
+FAIL = "FAIL"
 
 
 def without_rolled_up(transaction: Transaction, delta: GraphDelta, cache: WriteCache) -> GraphDelta:
@@ -52,7 +54,7 @@ def _read_horizons(transaction: Transaction) -> list[Horizon]:
 
 
 def _is_expired(horizons: list[Horizon], run: RunFacts) -> bool:
-    if run.span is None:
+    if run.span is None or any(state == FAIL for _, state in run.states):
         return False
     jobs = (*run.jobs.values(), *run.named_jobs.values())
     namespaces = [display_name(job.namespace) for job in jobs]

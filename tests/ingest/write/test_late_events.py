@@ -68,3 +68,9 @@ def test_a_late_run_in_the_graph_takes_its_events(database: Database) -> None:
 def test_a_run_within_the_horizon_stays(database: Database) -> None:
     recent = [{**LATE[0], "eventTime": "2026-02-27T00:00:00Z"}]
     assert remaining(database, recent, [HORIZON]) == {run_of("late"), run_of("above")}
+
+
+def test_a_run_that_failed_stays_however_late_its_events_come(database: Database) -> None:
+    failed = [run_event("late", "FAIL", minute=5)]
+    assert remaining(database, failed, [HORIZON]) == {run_of("late")}
+    assert counted(database) == 0
