@@ -27,6 +27,7 @@ from headwater.code_analysis.pyspark.writes import read_script
 from headwater.code_analysis.sql.ddl import read_statements
 from headwater.code_analysis.sql.parse import TEXT_LENGTH_MAX
 from headwater.code_analysis.sql.references import references_in_sql
+from headwater.code_analysis.sql.steps import Steps
 
 # A notebook holds outputs too; only its code is bounded by TEXT_LENGTH_MAX.
 NOTEBOOK_LENGTH_MAX = 8 * TEXT_LENGTH_MAX
@@ -100,9 +101,11 @@ def references_in_notebook(
     script = "\n".join(notebook.script)
     pieces = [references_in_python(script, dialect=dialect, columns=columns)]
     sql_dialect = dialect or "spark"
-    for sql in notebook.sql:
-        references = references_in_sql(sql, dialect=sql_dialect, columns=columns)
-        pieces.append(references)
+    steps = Steps()
+    pieces += [
+        references_in_sql(sql, dialect=sql_dialect, columns=columns, steps=steps)
+        for sql in notebook.sql
+    ]
     pieces += [
         unknown_references(f"a cell of {language} is not read") for language, _ in notebook.others
     ]

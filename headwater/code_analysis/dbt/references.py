@@ -15,6 +15,7 @@ from headwater.code_analysis.model import (
 )
 from headwater.code_analysis.sql.parse import TEXT_LENGTH_MAX
 from headwater.code_analysis.sql.references import references_in_sql
+from headwater.code_analysis.sql.steps import Steps
 
 
 def references_in_model(
@@ -25,9 +26,10 @@ def references_in_model(
         return references_in_sql(text, dialect=dialect, columns=columns)
     if len(text) > TEXT_LENGTH_MAX:
         return unknown_references(f"the SQL is longer than {TEXT_LENGTH_MAX} characters")
-    template = render(text)
+    template, steps = render(text), Steps()
     references = merge_references(
-        references_in_sql(sql, dialect=dialect, columns=columns) for sql in template.texts
+        references_in_sql(sql, dialect=dialect, columns=columns, steps=steps)
+        for sql in template.texts
     )
     lines = text.splitlines()
     read = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from sqlglot import exp
@@ -24,6 +25,8 @@ from headwater.code_analysis.sql.scope import (
     SelectScope,
     Source,
     TableColumn,
+    count_columns,
+    distinct_stars,
     rename_outputs,
     union_outputs,
 )
@@ -36,9 +39,12 @@ from headwater.code_analysis.sql.sqlglot_helpers import (
     name_of_table,
     star_of,
 )
+from headwater.code_analysis.sql.steps import Steps
 
 # The number of source columns of all outputs of a statement together.
 SOURCE_COLUMNS_MAX = 200_000
+# A reference takes as long as this many columns that are passed on.
+_REFERENCE_STEPS = 5
 # The clauses that decide over rows, not over values.
 _ROW_CLAUSES = (
     "where",
@@ -59,8 +65,9 @@ _ALIAS_CLAUSES = ("order", "group", "having", "qualify")
 class QueryReader:
     """Reads the queries of one statement into `found`, and returns their outputs."""
 
-    def __init__(self, lines: list[str], columns: ColumnLookup) -> None:
+    def __init__(self, lines: list[str], columns: ColumnLookup, steps: Steps) -> None:
         self.found = ReferenceCollector()
+        self.steps = steps
         self._lines = lines
         self._columns = columns
         self._line = 1
@@ -77,7 +84,9 @@ class QueryReader:
             # A recursive query meets itself, before its outputs are known.
             self._outputs[id(node)] = []
             named = self.named_queries(node, outer, queries)
-            self._outputs[id(node)] = self._read_query(node, outer, named)
+            outputs = distinct_stars(self._read_query(node, outer, named))
+            self.steps.take(1 + len(outputs))
+            self._outputs[id(node)] = outputs
         return self._outputs[id(node)]
 
     def named_queries(
@@ -118,10 +127,10 @@ class QueryReader:
         while isinstance(left, exp.SetOperation) and (left is node or not left.args.get("with_")):
             rights.append(left.expression)
             left = left.this
-        outputs = self.query(left, outer, queries)
-        for right in reversed(rights):
-            outputs = union_outputs(outputs, self.query(right, outer, queries))
-        return outputs
+        sides = [self.query(side, outer, queries) for side in (left, *reversed(rights))]
+        for side in sides:
+            self.steps.take(count_columns(side))
+        return union_outputs(sides)
 
     def _read_select(
         self, node: exp.Select, outer: SelectScope | None, queries: NamedQueries
@@ -189,6 +198,7 @@ class QueryReader:
         name = fold_case(node.name)
         if not node.db and name in scope.queries:
             outputs = scope.queries[name]
+            self.steps.take(len(outputs))
             return Source(None, rename_outputs(outputs, node), is_open=not outputs)
         table = name_of_table(node)
         if not table:
@@ -201,6 +211,7 @@ class QueryReader:
         columns = self._columns(table)
         if columns is None or is_pivoted:
             return Source(table, [Output(ALL, frozenset({(table, ALL)}))], is_open=True)
+        self.steps.take(len(columns))
         names = [fold_case(column) for column in columns]
         return Source(table, [Output(name, frozenset({(table, name)})) for name in names])
 
@@ -229,18 +240,23 @@ class QueryReader:
         outputs: list[Output] = []
         for name, source in scope.sources.items():
             if qualifier in ("", name):
+                self.steps.take(len(source.outputs))
                 outputs += _without(source.outputs, without)
                 is_only = len(scope.sources) == 1
                 self._refer_to_star(source, without, projection, is_only=is_only)
         for replacement in as_list(star.args.get("replace") if star else None):
+            self.steps.take(len(outputs))
             replaced = self.output(fold_case(replacement.alias), replacement, scope)
             outputs = [replaced if output.name == replaced.name else output for output in outputs]
         return outputs
 
     def _refer_to_star(
-        self, source: Source, without: Iterable[str], projection: exp.Expr, *, is_only: bool
+        self, source: Source, without: frozenset[str], projection: exp.Expr, *, is_only: bool
     ) -> None:
-        for table in source.tables:
+        if without:
+            self.steps.take(count_columns(source.outputs))
+        for table in source.tables if without else ():
+            self.steps.take(len(without))
             for name in without:
                 self.add_reference(table, name, projection, sure=is_only)
         if source.table is not None:
@@ -254,8 +270,9 @@ class QueryReader:
         while waiting:
             expression = waiting.pop()
             if isinstance(expression, exp.Query):
-                for output in self.query(expression, scope, scope.queries):
-                    columns |= output.columns
+                outputs = self.query(expression, scope, scope.queries)
+                self.steps.take(count_columns(outputs))
+                columns = columns.union(*(output.columns for output in outputs))
             elif not isinstance(expression, exp.Column):
                 waiting.extend(expression.iter_expressions())
             elif not isinstance(expression.this, exp.Star):
@@ -271,9 +288,10 @@ class QueryReader:
 
     def _refer_using(self, join: exp.Join, scope: SelectScope) -> None:
         for column in as_list(join.args.get("using")):
+            self.steps.take(len(scope.sources))
             for source in scope.sources.values():
-                for table in source.tables if source.table is not None else ():
-                    self.add_reference(table, column.name, column, indirect=True)
+                if source.table is not None:
+                    self.add_reference(source.table, column.name, column, indirect=True)
 
     def refer(
         self, column: exp.Column, scope: SelectScope, *, indirect: bool, clause: str = ""
@@ -285,8 +303,15 @@ class QueryReader:
 
     def resolve(
         self, column: exp.Column, scope: SelectScope, clause: str
-    ) -> tuple[set[TableColumn], bool]:
+    ) -> tuple[AbstractSet[TableColumn], bool]:
         """Return the table columns that a name stands for, and whether that is sure."""
+        columns, sure = self._resolve(column, scope, clause)
+        self.steps.take(len(columns))
+        return columns, sure
+
+    def _resolve(
+        self, column: exp.Column, scope: SelectScope, clause: str
+    ) -> tuple[AbstractSet[TableColumn], bool]:
         qualifier, name = fold_case(column.table), fold_case(column.name)
         if qualifier:
             source = scope.qualified(qualifier)
@@ -296,7 +321,8 @@ class QueryReader:
             name = fold_case(column.parts[0].name)
         alias = scope.aliases.get(name)
         if alias is not None and clause in _ALIAS_CLAUSES:
-            return set(alias.columns), alias.sure
+            return alias.columns, alias.sure
+        self.steps.take(sum(len(each.sources) for each in scope.scopes()))
         columns, sure = scope.resolve(name)
         if alias is not None and alias.columns != columns:
             has_unknown_columns = any(source.is_open for source in scope.sources.values())
@@ -333,6 +359,7 @@ class QueryReader:
         indirect: bool = False,
     ) -> None:
         """Add one reference. Raises UnreadableError past `REFERENCES_MAX`."""
+        self.steps.take(_REFERENCE_STEPS)
         reference = self.reference(table, column, node, sure=sure, indirect=indirect)
         _add_bounded(self.found.read, reference)
 

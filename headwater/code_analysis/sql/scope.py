@@ -11,6 +11,7 @@ DELETE and MERGE and the right side of a semi join, and match the names of WITH 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -43,6 +44,9 @@ class Source:
     table: TableName | None = None
     outputs: list[Output] = field(default_factory=list)
     is_open: bool = False
+    _resolved: dict[str, tuple[frozenset[TableColumn], bool]] = field(
+        default_factory=dict, init=False, compare=False
+    )
 
     @cached_property
     def by_name(self) -> dict[str, list[Output]]:
@@ -57,19 +61,22 @@ class Source:
         """Return the tables that its outputs come from."""
         return _tables_of(self.outputs)
 
-    def resolve(self, name: str) -> tuple[set[TableColumn], bool]:
+    def resolve(self, name: str) -> tuple[frozenset[TableColumn], bool]:
         """Return the table columns of one of its columns, and whether that is sure."""
+        if name not in self._resolved:
+            self._resolved[name] = self._resolve(name)
+        return self._resolved[name]
+
+    def _resolve(self, name: str) -> tuple[frozenset[TableColumn], bool]:
         named = self.by_name.get(name)
         if named:
-            columns: set[TableColumn] = set()
-            for output in named:
-                columns |= output.columns
+            columns = frozenset[TableColumn]().union(*(output.columns for output in named))
             return columns, all(output.sure for output in named)
         stars = [output for output in self.by_name.get(ALL, ()) if name not in output.without]
         if stars:
             tables = _tables_of(stars)
-            return {(table, name) for table in tables}, len(stars) == 1
-        return ({(self.table, name)} if self.table is not None else set()), True
+            return frozenset((table, name) for table in tables), len(stars) == 1
+        return frozenset([(self.table, name)] if self.table is not None else ()), True
 
     def may_have(self, name: str) -> bool:
         """Return True if it is not known to lack the column."""
@@ -98,19 +105,23 @@ class SelectScope:
 
     def qualified(self, qualifier: str) -> Source | None:
         """Return the source of this name, here or in a scope around."""
-        scope: SelectScope | None = self
-        while scope is not None:
+        for scope in self.scopes():
             if qualifier in scope.sources:
                 return scope.sources[qualifier]
-            scope = scope.outer
         return None
+
+    def scopes(self) -> Iterator[SelectScope]:
+        """Yield this scope and those around it, from the inside out."""
+        scope: SelectScope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.outer
 
     def resolve(self, name: str) -> tuple[set[TableColumn], bool]:
         """Return the table columns that an unqualified name may mean, and whether that is sure."""
-        scope: SelectScope | None = self
         columns: set[TableColumn] = set()
         sure = True
-        while scope is not None:
+        for scope in self.scopes():
             sources = list(scope.sources.values())
             having = [source for source in sources if name in source.by_name]
             candidates = having or [source for source in sources if source.may_have(name)]
@@ -121,7 +132,6 @@ class SelectScope:
                 sure = sure and is_sure
             if having:
                 break
-            scope = scope.outer
         tables = [source.table for source in self.sources.values() if source.table is not None]
         if columns or not tables:
             return columns, sure
@@ -150,11 +160,36 @@ def rename_outputs(outputs: list[Output], node: exp.Expr) -> list[Output]:
     return renamed + outputs[len(names) :]
 
 
-def union_outputs(left: list[Output], right: list[Output]) -> list[Output]:
-    """Return the outputs of a UNION: by position, under the names of the left side."""
-    if len(left) != len(right):
-        return left + right
-    return [
-        replace(output, columns=output.columns | other.columns, sure=output.sure and other.sure)
-        for output, other in zip(left, right, strict=True)
-    ]
+def union_outputs(sides: Iterable[list[Output]]) -> list[Output]:
+    """Return the outputs of a UNION: by position, under the names of the first side."""
+    positions: list[list[Output]] = []
+    for side in sides:
+        if len(side) == len(positions):
+            for position, output in zip(positions, side, strict=True):
+                position.append(output)
+        else:
+            positions += [[output] for output in side]
+    return [_merge(position) for position in positions]
+
+
+def _merge(outputs: list[Output]) -> Output:
+    columns = frozenset[TableColumn]().union(*(output.columns for output in outputs))
+    return replace(outputs[0], columns=columns, sure=all(output.sure for output in outputs))
+
+
+def distinct_stars(outputs: list[Output]) -> list[Output]:
+    """Return outputs with each star once; the position of a column beside a star has no use."""
+    stars: set[Output] = set()
+    distinct = []
+    for output in outputs:
+        if output.name != ALL:
+            distinct.append(output)
+        elif output not in stars:
+            stars.add(output)
+            distinct.append(output)
+    return distinct
+
+
+def count_columns(outputs: Iterable[Output]) -> int:
+    """Return the number of outputs and of the table columns that they come from."""
+    return sum(1 + len(output.columns) for output in outputs)

@@ -31,6 +31,7 @@ from headwater.code_analysis.names import fold_case
 from headwater.code_analysis.sql.parse import parse_sql
 from headwater.code_analysis.sql.sqlglot_helpers import as_list, name_of_table
 from headwater.code_analysis.sql.statements import references_in_statement
+from headwater.code_analysis.sql.steps import Steps
 from headwater.errors import QueryError
 
 _FINGERPRINT_CHARACTERS = 8
@@ -122,7 +123,7 @@ class Statement:
     def references(self, columns: ColumnLookup) -> References:
         """Return the references of the statement."""
         try:
-            return references_in_statement(self.tree, [], columns)
+            return references_in_statement(self.tree, [], columns, Steps())
         except RecursionError:
             return unknown_references("the SQL is nested too deeply")
         except UnreadableError as error:

@@ -14,7 +14,7 @@ from headwater.code_analysis.model import (
 )
 from headwater.code_analysis.names import fold_case
 from headwater.code_analysis.sql.queries import QueryReader
-from headwater.code_analysis.sql.scope import Output, SelectScope
+from headwater.code_analysis.sql.scope import Output, SelectScope, count_columns
 from headwater.code_analysis.sql.sqlglot_helpers import (
     as_list,
     children_of,
@@ -22,6 +22,7 @@ from headwater.code_analysis.sql.sqlglot_helpers import (
     is_insert_target,
     name_of_table,
 )
+from headwater.code_analysis.sql.steps import Steps
 
 # Statements that refer to no columns.
 _SESSION_STATEMENTS = (
@@ -49,10 +50,10 @@ _SESSION_COMMANDS = (
 
 
 def references_in_statement(
-    statement: exp.Expr, lines: list[str], columns: ColumnLookup
+    statement: exp.Expr, lines: list[str], columns: ColumnLookup, steps: Steps
 ) -> References:
     """Return the references of a statement. Raises UnreadableError past a bound."""
-    reader = _StatementReader(lines, columns)
+    reader = _StatementReader(lines, columns, steps)
     reader.read(statement)
     return reader.found.to_references()
 
@@ -166,6 +167,7 @@ class _StatementReader(QueryReader):
         """Add a flow for each source column of a written query.
 
         `names` are its targets by position."""
+        self.steps.take(count_columns(outputs))
         has_star = any(output.name == ALL for output in outputs)
         for number, output in enumerate(outputs):
             is_named = number < len(names) and not has_star

@@ -45,8 +45,8 @@ def test_a_correlated_subquery_sees_the_scope_around_it() -> None:
 
 def test_a_star_passes_on_all_columns_but_the_excluded_ones() -> None:
     star = Output(ALL, frozenset({(T, ALL)}), without=frozenset({"secret"}))
-    assert Source(None, [star]).resolve("a") == ({(T, "a")}, True)
-    assert Source(None, [star]).resolve("secret") == (set(), True)
+    assert Source(None, [star]).resolve("a") == (frozenset({(T, "a")}), True)
+    assert Source(None, [star]).resolve("secret") == (frozenset(), True)
 
 
 def test_a_statement_does_not_read_the_table_that_it_changes() -> None:
@@ -65,5 +65,7 @@ def test_outputs_under_the_names_of_an_alias() -> None:
 def test_a_union_matches_columns_by_position() -> None:
     left = [Output("a", frozenset({(T, "a")}))]
     right = [Output("b", frozenset({(U, "b")}), sure=False)]
-    assert union_outputs(left, right) == [Output("a", frozenset({(T, "a"), (U, "b")}), sure=False)]
-    assert union_outputs(left, []) == left
+    assert union_outputs([left, right]) == [
+        Output("a", frozenset({(T, "a"), (U, "b")}), sure=False)
+    ]
+    assert union_outputs([left, []]) == left
