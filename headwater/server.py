@@ -261,7 +261,7 @@ def _routes(components: Components) -> list[BaseRoute]:
             components.view,
             acceptor.submit,
             components.log_refusal,
-            callers=Callers(components.guard.identify, components.guard.place_for),
+            callers=Callers(components.guard.admit_socket, components.guard.place_for),
             persisted=persisted,
             cost_max=settings.query_cost_max,
             read_platform=components.platform.read,

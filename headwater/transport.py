@@ -151,8 +151,8 @@ class HttpSender:
         pauses: Seconds to wait before the second attempt, the third, and so on.
         retry_statuses: Statuses after which another attempt is made.
         uses_proxies: Take proxies from the environment (`HTTP_PROXY`).
-        beginning_bytes: Return only this many bytes of a body. None returns the whole body, of at
-            most BODY_BYTES_MAX bytes.
+        beginning_bytes: Return only this many bytes of a body. None returns the whole body.
+        body_bytes_max: Limit of a whole body in bytes; None is BODY_BYTES_MAX.
     """
 
     def __init__(
@@ -163,11 +163,13 @@ class HttpSender:
         retry_statuses: Container[int] = (SERVICE_UNAVAILABLE,),
         uses_proxies: bool = True,
         beginning_bytes: int | None = None,
+        body_bytes_max: int | None = None,
     ) -> None:
         self._timeout_seconds = timeout_seconds
         self._pauses = pauses
         self._retry_statuses = retry_statuses
         self._beginning_bytes = beginning_bytes
+        self._body_bytes_max = body_bytes_max
         proxies = () if uses_proxies else (urllib.request.ProxyHandler({}),)
         self._opener = urllib.request.build_opener(_NoRedirect, _TimedHttp, _TimedHttps, *proxies)
 
@@ -240,12 +242,13 @@ class HttpSender:
         """Return the body, or its beginning. Raise UnavailableError if it is too large."""
         if self._beginning_bytes is not None:
             return _beginning(answer, self._beginning_bytes)
+        bytes_max = BODY_BYTES_MAX if self._body_bytes_max is None else self._body_bytes_max
         body = bytearray()
         while chunk := answer.read(_READ_BYTES):
             body += chunk
-            if len(body) > BODY_BYTES_MAX:
+            if len(body) > bytes_max:
                 raise UnavailableError(
-                    f"the response of {answer.url} is larger than {BODY_BYTES_MAX:,} bytes"
+                    f"the response of {answer.url} is larger than {bytes_max:,} bytes"
                 )
         # A read in parts does not notice that a part is missing at the end.
         if answer.length:

@@ -26,6 +26,7 @@ from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
+from headwater.access.bounded_threads import BoundedThreads
 from headwater.access.keys import Keys, is_key
 from headwater.access.limits import FailedSignIns, Limiter, OverLimitError
 from headwater.access.log import AccessLog
@@ -75,7 +76,7 @@ class Guard:
         self.wants_certificates = wants_certificates
         self.sign_on = sign_on
         # While the provider is slow, further tokens with unknown keys wait for this one thread.
-        self._asking = anyio.CapacityLimiter(1)
+        self._asking = BoundedThreads("tokens with unknown keys", 1)
         # Without them nothing is limited.
         self.limiter: Limiter | None = None
         self.failed_sign_ins = FailedSignIns(0)
@@ -146,11 +147,28 @@ class Guard:
         if rule == OPEN and self.required and "authorization" not in connection.headers:
             session = self.session(connection, path)
             return session.principal if session is not None else UNAUTHENTICATED
-        if self.sign_on is not None and authorization:
-            token = _token_of(authorization)
-            if is_token(token) and self.sign_on.must_ask(token):
-                await anyio.to_thread.run_sync(self.sign_on.provider.refresh, limiter=self._asking)
+        await self._read_unknown_key(authorization)
         return self.identify(connection, path)
+
+    async def admit_socket(
+        self, connection: HTTPConnection, path: str, authorization: str = ""
+    ) -> Principal:
+        """Return the principal of a WebSocket, by the same rule as that of a request.
+
+        `authorization` replaces the header. Raises the errors of `identify`.
+        """
+        sent = authorization or connection.headers.get("authorization", "")
+        await self._read_unknown_key(sent)
+        return await anyio.to_thread.run_sync(self.identify, connection, path, authorization)
+
+    async def _read_unknown_key(self, authorization: str) -> None:
+        """Read the keys of the provider if a token names an unknown one and a read is due.
+
+        Raises UnavailableError if too many tokens wait for that.
+        """
+        token = _token_of(authorization)
+        if self.sign_on is not None and is_token(token) and self.sign_on.must_ask(token):
+            await self._asking.run(self.sign_on.provider.refresh)
 
     def routes(self, routes: Iterable[BaseRoute]) -> list[BaseRoute]:
         """Wrap each route in its rule."""

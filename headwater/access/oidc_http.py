@@ -9,18 +9,17 @@ has the details. Without a configured client both are 404.
 
 from __future__ import annotations
 
-import anyio
-import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from headwater.access.bounded_threads import BoundedThreads
 from headwater.access.guard import Guard
 from headwater.access.oidc.code_flow import ATTEMPT_SECONDS_MAX, CALLBACK, PATH, Client, CodeFlow
 from headwater.access.principal import UNAUTHENTICATED
 from headwater.access.session_cookie import set_cookie
 from headwater.access.sessions import Session
-from headwater.errors import HeadwaterError, NotFoundError
+from headwater.errors import HeadwaterError, NotFoundError, UnavailableError
 from headwater.settings import Settings
 
 _COOKIE = "headwater_oidc"
@@ -45,7 +44,7 @@ def code_flow_of(guard: Guard, settings: Settings) -> CodeFlow | None:
 
 def oidc_routes(guard: Guard, flow: CodeFlow | None) -> list[Route]:
     """Return the routes of signing in at the provider."""
-    threads = anyio.CapacityLimiter(_SIGN_INS_MAX)
+    threads = BoundedThreads("sign-ins", _SIGN_INS_MAX)
     is_secure = flow is not None and flow.client.redirect_uri.startswith("https://")
 
     async def begin(request: Request) -> Response:
@@ -53,7 +52,7 @@ def oidc_routes(guard: Guard, flow: CodeFlow | None) -> list[Route]:
             raise NotFoundError("no OpenID provider is configured")
         back = request.query_params.get("back", "/")
         try:
-            url, cookie = await anyio.to_thread.run_sync(flow.begin, back, limiter=threads)
+            url, cookie = await threads.run(flow.begin, back)
         except HeadwaterError as error:
             return _failed(error)
         response = RedirectResponse(url, 303, _NO_STORE)
@@ -63,7 +62,10 @@ def oidc_routes(guard: Guard, flow: CodeFlow | None) -> list[Route]:
     async def end(request: Request) -> Response:
         if flow is None:
             raise NotFoundError("no OpenID provider is configured")
-        response = await anyio.to_thread.run_sync(_end, flow, request, limiter=threads)
+        try:
+            response = await threads.run(_end, flow, request)
+        except UnavailableError as error:
+            response = _failed(error)
         _set_attempt(response, "", 0)
         return response
 

@@ -51,7 +51,7 @@ def ask_as(database: Database, store: AccessStore) -> Iterator[Callable[..., Ask
             authorize_event(principal, msgspec.json.encode(event), load_naming())
         await anyio.to_thread.run_sync(write_events, database, events)
 
-    routes = graphql_routes(GraphView(database), submit, callers=Callers(guard.identify))
+    routes = graphql_routes(GraphView(database), submit, callers=Callers(guard.admit_socket))
     with TestClient(Starlette(routes=guard.routes(routes))) as client:
 
         def create(name: str, *scopes: Scope, namespaces: tuple[str, ...] = ("*",)) -> Ask:

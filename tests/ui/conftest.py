@@ -56,7 +56,7 @@ def serving_page(
     graphql = graphql_routes(
         GraphView(database),
         submit,
-        callers=Callers(guard.identify),
+        callers=Callers(guard.admit_socket),
         persisted=PersistedQueries(own=ui.documents()),
         installation=Installation(policies=PolicyStore(policies)),
     )

@@ -16,12 +16,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import msgspec
-from authlib.integrations.base_client import OAuthError
 from authlib.integrations.httpx_client import OAuth2Client
 
-from headwater.access.oidc.provider import ANSWER_SECONDS_MAX
+from headwater.access.oidc.provider import USER_AGENT, sender
 from headwater.access.oidc.sign_on import SignOn
 from headwater.access.secret_file import load_secret
 from headwater.errors import UnauthorizedError, UnavailableError
@@ -117,21 +117,40 @@ class CodeFlow:
         """Exchange a code. Raises UnauthorizedError if the provider refuses it."""
         address = self.sign_on.provider.address("token_endpoint")
         try:
-            with self._oauth() as oauth:
-                found = oauth.fetch_token(address, code=code, code_verifier=verifier)
-        except OAuthError as error:
-            raise UnauthorizedError(
-                "the provider refused the code of the sign-in", hint=_HINT
-            ) from error
-        except Exception as error:
-            # The library uses one of two HTTP clients, each with errors of its own.
-            raise UnavailableError(f"{address} does not answer: {type(error).__name__}") from error
+            response = sender().post(address, *self._token_request(code, verifier))
+        except (UnavailableError, ValueError) as error:
+            raise UnavailableError(f"{address} does not answer: {error}") from error
+        found = _parse_object(response.body)
+        if "error" in found:
+            raise UnauthorizedError("the provider refused the code of the sign-in", hint=_HINT)
+        if not response.is_success:
+            raise UnavailableError(f"{address} answers with {response.status}")
         token = found.get("id_token")
         if not isinstance(token, str):
             raise UnauthorizedError(
                 "the provider sent no id_token", hint="HEADWATER_OIDC_SCOPES must include openid."
             )
         return token
+
+    def _token_request(self, code: str, verifier: str) -> tuple[bytes, dict[str, str]]:
+        """Return the body and the headers that exchange a code (RFC 6749, 4.1.3)."""
+        fields = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": self.client.redirect_uri,
+            "code_verifier": verifier,
+        }
+        headers = {
+            "Accept": "application/json",
+            "Content-Type": "application/x-www-form-urlencoded",
+            "User-Agent": USER_AGENT,
+        }
+        if self.client.secret:
+            pair = f"{self.client.id}:{self.client.secret}"
+            headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        else:
+            fields["client_id"] = self.client.id
+        return urlencode(fields).encode(), headers
 
     def _oauth(self) -> OAuth2Client:
         return OAuth2Client(
@@ -141,7 +160,6 @@ class CodeFlow:
             scope=self.client.scopes,
             redirect_uri=self.client.redirect_uri,
             code_challenge_method="S256",
-            timeout=ANSWER_SECONDS_MAX,
         )
 
     def _sealed(self, attempt: Attempt) -> str:
@@ -162,6 +180,15 @@ class CodeFlow:
         return hmac.new(
             load_secret(self._secret_path), _PURPOSE + content.encode(), hashlib.sha256
         ).hexdigest()
+
+
+def _parse_object(content: bytes) -> dict[str, Any]:
+    """Return a JSON object, or an empty one for anything else."""
+    try:
+        found = msgspec.json.decode(content)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def path_back(path: str) -> str:

@@ -12,15 +12,16 @@ import binascii
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
 import msgspec
 from joserfc import jwk
 from joserfc.errors import JoseError
 
 from headwater.errors import UnauthorizedError, UnavailableError
+from headwater.transport import HttpSender
 
 DISCOVERY = "/.well-known/openid-configuration"
 REFRESH_SECONDS = 300.0
@@ -29,9 +30,12 @@ READ_SECONDS_MIN = 10.0
 # Keys that were not confirmed for so long are not used.
 KEYS_SECONDS_MAX = 86_400.0
 KEYS_MAX = 100
-# The time for one answer, and its size.
+# The time for the documents of one read together, or for one other answer; and the size of each.
 ANSWER_SECONDS_MAX = 5.0
+# The time to wait for the read of another thread, which ends before.
+WAIT_SECONDS_MAX = ANSWER_SECONDS_MAX + 2.0
 ANSWER_BYTES_MAX = 2**20
+USER_AGENT = "headwater"
 _RSA_BYTES_MIN = 256
 # The signatures that count, and the type and the curve of their keys.
 ALGORITHMS: Mapping[str, tuple[str, str | None]] = {
@@ -70,14 +74,16 @@ class Provider:
         """Return True if the keys may be read now."""
         return time.monotonic() - self._tried_at >= READ_SECONDS_MIN
 
-    def key(self, key_id: str, algorithm: str) -> jwk.Key:
-        """Return the key of an id for an algorithm; an unknown one is read from the provider.
+    def key(self, key_id: str, algorithm: str, *, may_read: bool = True) -> jwk.Key:
+        """Return the key of an id for an algorithm.
+
+        may_read: read the keys from the provider if this one is unknown, and wait for that.
 
         Raises:
             UnauthorizedError: The provider has no such key.
             UnavailableError: The provider does not answer, and the key is unknown.
         """
-        if not self.has_key(key_id):
+        if may_read and not self.has_key(key_id):
             self.refresh()
         published = self._published
         if published is None or time.monotonic() - published.read_at > KEYS_SECONDS_MAX:
@@ -107,21 +113,33 @@ class Provider:
         return found
 
     def refresh(self) -> None:
-        """Read the addresses and keys, unless that was done just now. A failure is kept."""
-        with self._lock:
-            if not self.is_read_due():
-                return
-            try:
-                self._published = read_published(self.issuer)
-                self._failure = ""
-            except UnavailableError as error:
-                self._failure = error.message
-            self._tried_at = time.monotonic()
+        """Read the addresses and keys, unless that was done just now. A failure is kept.
+
+        Raises UnavailableError if another thread reads them for too long.
+        """
+        if not self._lock.acquire(timeout=WAIT_SECONDS_MAX):
+            raise UnavailableError(
+                f"the keys of {self.issuer} are still being read", hint="Retry later."
+            )
+        try:
+            if self.is_read_due():
+                self._read()
+        finally:
+            self._lock.release()
+
+    def _read(self) -> None:
+        try:
+            self._published = read_published(self.issuer)
+            self._failure = ""
+        except UnavailableError as error:
+            self._failure = error.message
+        self._tried_at = time.monotonic()
 
     def run(self, stop: threading.Event) -> None:
         """Keep the keys up to date until `stop` is set."""
         while not stop.is_set():
-            self.refresh()
+            with suppress(UnavailableError):
+                self.refresh()
             stop.wait(READ_SECONDS_MIN if self._failure else REFRESH_SECONDS)
 
     def _unavailable(self) -> UnavailableError:
@@ -133,8 +151,9 @@ class Provider:
 
 def read_published(issuer: str) -> Published:
     """Read what a provider publishes. Raises UnavailableError if that cannot be used."""
+    deadline = time.monotonic() + ANSWER_SECONDS_MAX
     discovery = issuer.rstrip("/") + DISCOVERY
-    found = _read_json(discovery)
+    found = _read_json(discovery, deadline)
     if found.get("issuer") != issuer:
         raise UnavailableError(
             f"{discovery} is that of another issuer",
@@ -147,7 +166,7 @@ def read_published(issuer: str) -> Published:
     }
     if "jwks_uri" not in addresses:
         raise UnavailableError(f"{discovery} names no address of keys (jwks_uri) with https")
-    listed = _read_json(addresses["jwks_uri"]).get("keys")
+    listed = _read_json(addresses["jwks_uri"], deadline).get("keys")
     if not isinstance(listed, list):
         raise UnavailableError(f"{addresses['jwks_uri']} holds no set of keys")
     usable = [key for key in listed[:KEYS_MAX] if isinstance(key, dict) and is_usable(key)]
@@ -201,26 +220,30 @@ def _is_safe(address: str, issuer: str) -> bool:
     )
 
 
-def _read_json(address: str) -> dict[str, Any]:
-    """Read an object from an address, without redirects and within limits.
+def sender() -> HttpSender:
+    """Return the sender of requests to a provider: one attempt each, with a time and a size."""
+    return HttpSender(
+        timeout_seconds=ANSWER_SECONDS_MAX, retry_statuses=(), body_bytes_max=ANSWER_BYTES_MAX
+    )
+
+
+def _read_json(address: str, deadline: float) -> dict[str, Any]:
+    """Read an object from an address, without redirects, until an instant of `time.monotonic()`.
 
     Raises UnavailableError.
     """
+    headers = {"Accept": "application/json", "User-Agent": USER_AGENT}
     try:
-        with httpx.stream("GET", address, timeout=ANSWER_SECONDS_MAX) as response:
-            if response.status_code != 200:
-                raise UnavailableError(f"{address} answers with {response.status_code}")
-            content = b""
-            for part in response.iter_bytes():
-                content += part
-                if len(content) > ANSWER_BYTES_MAX:
-                    raise UnavailableError(f"the answer of {address} is too large")
-        found = msgspec.json.decode(content)
-    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+        response = sender().send("GET", address, None, headers, deadline=deadline)
+    except (UnavailableError, ValueError) as error:
         raise UnavailableError(
             f"{address} does not answer: {error}",
             hint="Check HEADWATER_OIDC_ISSUER and the network.",
         ) from error
+    if response.status != 200:
+        raise UnavailableError(f"{address} answers with {response.status}")
+    try:
+        found = msgspec.json.decode(response.body)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise UnavailableError(f"{address} holds no JSON") from error
     if not isinstance(found, dict):

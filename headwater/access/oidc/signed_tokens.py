@@ -41,8 +41,10 @@ class TokenVerifier:
         self._provider = provider
         self._skew_seconds = skew_seconds
 
-    def verify(self, token: str, audience: str) -> dict[str, Any]:
+    def verify(self, token: str, audience: str, *, may_read: bool = True) -> dict[str, Any]:
         """Return the claims of a token for an audience.
+
+        may_read: read the keys from the provider if that of the token is unknown.
 
         Raises:
             UnauthorizedError: The token is not valid.
@@ -50,7 +52,7 @@ class TokenVerifier:
         """
         header = self.read_header(token)
         algorithm = header["alg"]
-        key = self._provider.key(header.get("kid", ""), algorithm)
+        key = self._provider.key(header.get("kid", ""), algorithm, may_read=may_read)
         try:
             content = jws.deserialize_compact(token, key, algorithms=[algorithm])
         except (JoseError, ValueError, TypeError) as error:

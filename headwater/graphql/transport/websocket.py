@@ -38,7 +38,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -95,15 +95,19 @@ class ClosingError(Exception):
         self.reason = reason
 
 
+async def _admit_anyone(_connection: HTTPConnection, _path: str, _authorization: str) -> Principal:
+    return ANONYMOUS
+
+
 @dataclass(frozen=True)
 class Callers:
     """How callers are identified and limited.
 
     `authenticate` returns the principal of a connection to a path with an authorization of its own
-    or "", or raises UnauthorizedError or ForbiddenError.
+    or "", or raises UnauthorizedError, ForbiddenError, or UnavailableError.
     """
 
-    authenticate: Callable[[HTTPConnection, str, str], Principal] = lambda *_: ANONYMOUS
+    authenticate: Callable[[HTTPConnection, str, str], Awaitable[Principal]] = _admit_anyone
     place_for: PlaceFor = lambda *_: nullcontext()
 
 
@@ -296,8 +300,8 @@ class _Connection:
         """Return the principal of the client. Raises ClosingError if it may not subscribe."""
         principal = self._principal
         try:
-            principal = await anyio.to_thread.run_sync(
-                self._state.callers.authenticate, self._socket, PATH, self._authorization
+            principal = await self._state.callers.authenticate(
+                self._socket, PATH, self._authorization
             )
             principal.require(KeyScope.READ)
         except HeadwaterError as error:

@@ -1,0 +1,42 @@
+"""A few threads for calls that wait for another server, with a queue of bounded length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar, TypeVarTuple
+
+import anyio
+import anyio.to_thread
+
+from headwater.errors import UnavailableError
+
+WAITING_MAX = 100
+Args = TypeVarTuple("Args")
+Result = TypeVar("Result")
+
+
+class BoundedThreads:
+    """Threads of their own: slow calls in them take no thread of the pool that all share.
+
+    name: what the calls are, for the error.
+    waiting_max: calls that wait for a thread; a further one is refused at once."""
+
+    def __init__(self, name: str, threads: int, *, waiting_max: int = WAITING_MAX) -> None:
+        self._name = name
+        self._limiter = anyio.CapacityLimiter(threads)
+        self._waiting_max = waiting_max
+        self._calls_max = threads + waiting_max
+        # Calls that run or wait. The limiter counts one only some time after it came.
+        self._calls = 0
+
+    async def run(self, function: Callable[[*Args], Result], *args: *Args) -> Result:
+        """Return the result of a call. Raises UnavailableError if too many calls wait."""
+        if self._calls >= self._calls_max:
+            raise UnavailableError(
+                f"{self._waiting_max} {self._name} wait already", hint="Retry later."
+            )
+        self._calls += 1
+        try:
+            return await anyio.to_thread.run_sync(function, *args, limiter=self._limiter)
+        finally:
+            self._calls -= 1
