@@ -23,6 +23,8 @@ from headwater.errors import HeadwaterError, NotFoundError, UnavailableError
 from headwater.settings import Settings
 
 _COOKIE = "headwater_oidc"
+# Browsers take a cookie of this name from this host alone, for all of its paths, over HTTPS.
+_SECURE_COOKIE = f"__Host-{_COOKIE}"
 _SIGN_INS_MAX = 8
 # The reasons that the page shows, by the status of the error.
 _REASONS = {403: "role", 503: "away"}
@@ -46,6 +48,7 @@ def oidc_routes(guard: Guard, flow: CodeFlow | None) -> list[Route]:
     """Return the routes of signing in at the provider."""
     threads = BoundedThreads("sign-ins", _SIGN_INS_MAX)
     is_secure = flow is not None and flow.client.redirect_uri.startswith("https://")
+    cookie_name, cookie_path = (_SECURE_COOKIE, "/") if is_secure else (_COOKIE, PATH)
 
     async def begin(request: Request) -> Response:
         if flow is None:
@@ -72,7 +75,7 @@ def oidc_routes(guard: Guard, flow: CodeFlow | None) -> list[Route]:
     def _end(flow: CodeFlow, request: Request) -> Response:
         name = UNAUTHENTICATED.name
         try:
-            claims, back = flow.end(request.cookies.get(_COOKIE, ""), request.query_params)
+            claims, back = flow.end(request.cookies.get(cookie_name, ""), request.query_params)
             name = f"{claims['iss']}#{claims['sub']}"
             token, session = guard.sessions.start_signed_on(claims)
         except HeadwaterError as error:
@@ -86,10 +89,10 @@ def oidc_routes(guard: Guard, flow: CodeFlow | None) -> list[Route]:
     def _set_attempt(response: Response, cookie: str, seconds: int) -> None:
         # Lax: the provider's page leads back here, and a stricter cookie would not come along.
         response.set_cookie(
-            _COOKIE,
+            cookie_name,
             cookie,
             max_age=seconds,
-            path=PATH,
+            path=cookie_path,
             secure=is_secure,
             httponly=True,
             samesite="lax",

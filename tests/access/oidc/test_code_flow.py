@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterator
+from http.cookies import SimpleCookie
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -24,6 +25,8 @@ from tests.access.test_session_http import OWN, PAGE, client_of
 # The provider of the tests takes any secret, and no client without one.
 SECRET = Path(__file__).with_name("client.secret")
 CALLBACK = "/session/oidc/callback"
+PUBLIC = "https://lineage.example.com"
+SECURE_COOKIE = "__Host-headwater_oidc"
 
 
 @pytest.fixture(scope="module")
@@ -181,6 +184,40 @@ def test_an_answer_that_this_browser_did_not_ask_for_is_refused(
     assert mixed.headers["location"] == "/sign-in?failed=refused"
     text = (tmp_path / "access.db").read_bytes()
     assert code.encode() not in text
+
+
+@pytest.mark.parametrize("base_url", [PUBLIC, PUBLIC.replace("https", "http")])
+def test_over_https_the_cookie_of_an_attempt_is_bound_to_its_host(
+    tmp_path: Path, issuer: str, base_url: str
+) -> None:
+    # The base address with http is that of a proxy that does not forward the scheme.
+    settings = settings_of(issuer, public_url=PUBLIC)
+    with client_of(tmp_path, base_url, **settings) as client:
+        client.follow_redirects = False
+        begun = client.get("/session/oidc")
+        [cookie] = SimpleCookie(begun.headers["set-cookie"]).values()
+        assert cookie.key == SECURE_COOKIE
+        assert (cookie["path"], cookie["domain"]) == ("/", "")
+        assert (cookie["secure"], cookie["httponly"], cookie["samesite"]) == (True, True, "lax")
+        answer = urlsplit(authorize(begun.headers["location"], "ann"))
+        back = f"{answer.path}?{answer.query}"
+        client.cookies.clear()
+        # Another host of the domain can set a cookie without the prefix.
+        for path in ("/", "/session/oidc"):
+            planted = {"cookie": f"headwater_oidc={cookie.value}; Path={path}"}
+            refused = client.get(back, headers=planted)
+            assert refused.headers["location"] == "/sign-in?failed=refused"
+            [removed] = SimpleCookie(refused.headers["set-cookie"]).values()
+            assert (removed.key, removed["max-age"], removed["path"]) == (SECURE_COOKIE, "0", "/")
+            assert removed["secure"]
+        sent = {"cookie": f"{SECURE_COOKIE}={cookie.value}"}
+        assert client.get(back, headers=sent).headers["location"] == "/"
+
+
+def test_over_http_the_cookie_of_an_attempt_keeps_its_path(client: TestClient) -> None:
+    [cookie] = SimpleCookie(client.get("/session/oidc").headers["set-cookie"]).values()
+    assert (cookie.key, cookie["path"]) == ("headwater_oidc", "/session/oidc")
+    assert (cookie["secure"], cookie["httponly"], cookie["samesite"]) == ("", True, "lax")
 
 
 def test_a_provider_that_is_away_is_named(tmp_path: Path) -> None:
