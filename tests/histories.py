@@ -1,7 +1,7 @@
 """Generated run histories with retries, failures, skewed clocks, answers, sources and schemas.
 
 Names and instants come from very small sets. So collisions, ties, self-loops and late arrivals are
-the rule, not the exception.
+the rule, not the exception. In some histories a few names are so long that their urns are hashes.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from headwater.schema import headwater_facets as native
+from headwater.schema.facets.dataset import FIELD_PATH_MAX
 
 DATASETS = ["raw", "clean", "mart", "report"]
 RUNS = {
@@ -362,8 +363,29 @@ def _encoded(event: dict[str, Any]) -> bytes:
     return json.dumps(event, sort_keys=True).encode()
 
 
-# A history is a list of event bodies.
-histories = st.lists(
+def _with_long_names(events: list[dict[str, Any]], names: set[str]) -> list[bytes]:
+    """Return the bodies of events whose `names`, of datasets, jobs or columns, are long."""
+    return [_encoded(_lengthened(event, names)) for event in events]
+
+
+def _lengthened(value: Any, names: set[str]) -> Any:
+    if isinstance(value, dict):
+        return {_lengthened(key, names): _lengthened(one, names) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_lengthened(one, names) for one in value]
+    # The urn of every column with such a field is a hash, and so is that of every dataset or job.
+    if isinstance(value, str) and value.lower() in names:
+        return value * (FIELD_PATH_MAX // len(value))
+    return value
+
+
+# Most histories have only short names.
+_long_names: st.SearchStrategy[set[str]] = st.one_of(
+    st.just(set()),
+    st.just(set()),
+    st.sets(st.sampled_from(["raw", "clean", "report", "publish", "a", "b"]), min_size=1),
+)
+_events = st.lists(
     st.one_of(
         *(run_events() for _ in range(6)),
         answers(),
@@ -374,7 +396,9 @@ histories = st.lists(
         described(),
         edited(),
         edited(),
-    ).map(_encoded),
+    ),
     min_size=1,
     max_size=14,
 )
+# A history is a list of event bodies.
+histories = st.builds(_with_long_names, _events, _long_names)

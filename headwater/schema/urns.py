@@ -12,8 +12,8 @@ fourth part.
 
 Neo4j's range index refuses keys over about 8 kB. A urn that would be longer than `URN_BYTES_MAX`
 becomes its kind, `#` and a SHA-256: still the same for the same node. So that names may be indexed
-too, a node shows one longer than `SHOWN_BYTES_MAX` by its beginning and its hash; its `facts` keep
-it in full.
+too, a node shows one longer than `DISPLAY_BYTES_MAX` by its beginning and its hash; its `facts`
+keep it in full. A column has no facts, so its urn has its field as its node shows it.
 """
 
 from __future__ import annotations
@@ -194,7 +194,8 @@ def tag_urn(name: str) -> str:
 
 
 def column_urn(namespace: str, name: str, field: str) -> str:
-    return _cached_urn("column", namespace, name, field)
+    """Return the urn of a column: a function of the name that its node shows."""
+    return _cached_urn("column", namespace, name, display_name(field))
 
 
 def schema_hash(fields: str) -> str:
@@ -221,6 +222,11 @@ def producer_urn(producer: str) -> str:
 
 def finding_urn(producer: str, rule: str, field: str) -> str:
     return _cached_urn("finding", producer, rule, field)
+
+
+def is_hashed(urn: str) -> bool:
+    """Return True if a hash stands for the names in a urn."""
+    return ":#" in urn
 
 
 def parse_urn(urn: str) -> Urn:

@@ -10,15 +10,26 @@ from headwater.schema.facets.headwater import Citation as CitationFacet
 from headwater.schema.facts import AnswerFacts, Name
 from headwater.schema.facts_codec import pack
 from headwater.schema.naming import Naming
-from headwater.schema.urns import answer_urn, artifact_urn, column_urn, dataset_urn, display_name
+from headwater.schema.urns import (
+    answer_urn,
+    artifact_urn,
+    canonical_run_id,
+    column_urn,
+    dataset_urn,
+    display_name,
+)
 
 
 class Citation(msgspec.Struct, frozen=True):
-    """A citation: a dataset, one of its versions (`pinned`), one of its columns, or an answer."""
+    """A citation: a dataset, one of its versions (`pinned`), one of its columns, or an answer.
+
+    `pinned_run` is the id of the run that made the version.
+    """
 
     dataset: str = ""
     name: Name = Name("", "")
     pinned: str | None = None
+    pinned_run: str | None = None
     column: str | None = None
     field: str | None = None
     answer: str | None = None
@@ -72,5 +83,6 @@ def _citation(citation: CitationFacet, naming: Naming, names: Names) -> Citation
         name=name,
         field=citation.field,
         pinned=artifact_urn(namespace, name.name, citation.run_id) if citation.run_id else None,
+        pinned_run=canonical_run_id(citation.run_id) if citation.run_id else None,
         column=column_urn(namespace, name.name, citation.field) if citation.field else None,
     )

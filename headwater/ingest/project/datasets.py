@@ -117,9 +117,10 @@ def _column_tags(tags: Iterable[DatasetTag], fields: Iterable[str]) -> dict[str,
     """Return the tags of each column.
 
     A tag belongs to the column of the schema with that name, or else with that name in other case.
+    A column with a very long name is named as its node shows it.
     """
     exact = set(fields)
-    folded = {field.casefold(): field for field in sorted(exact, reverse=True)}
+    folded = {display_name(field).casefold(): field for field in sorted(exact, reverse=True)}
     of_column: dict[str, list[DatasetTag]] = {}
     for tag in tags:
         if tag.field and tag.field.strip() and len(tag.field) <= FIELD_PATH_MAX:

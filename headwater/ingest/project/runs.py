@@ -41,6 +41,7 @@ from headwater.schema.graph import BOTH, FAILED, READS, WRITES
 from headwater.schema.stream_facts import StreamFacts
 from headwater.schema.urns import (
     artifact_urn,
+    canonical_run_id,
     column_urn,
     dataset_urn,
     display_name,
@@ -58,8 +59,8 @@ _PASSED = frozenset({"pass", "passed", "success", "ok", "skip", "skipped", "warn
 class DatasetRead(msgspec.Struct, frozen=True, gc=False):
     """A dataset that a run read.
 
-    `pinned` is the urn of the version if the event names the run that made it; `version` is the
-    producer's own name of the version.
+    `pinned` is the urn of the version if the event names the run that made it, `pinned_run` the id
+    of that run; `version` is the producer's own name of the version.
     """
 
     dataset: str
@@ -67,6 +68,7 @@ class DatasetRead(msgspec.Struct, frozen=True, gc=False):
     pinned: str | None
     version: str | None
     properties: Properties
+    pinned_run: str | None = None
 
 
 class RunView(msgspec.Struct, gc=False):
@@ -431,9 +433,10 @@ def _earlier_version(
 def _dataset_read(urn: str, usage: Usage, reported: int | None, *, failing: bool) -> DatasetRead:
     name = usage.dataset
     artifact = read_facet(ArtifactFacet, usage.facets, native.ARTIFACT_FACET)
-    pinned = None
+    pinned = pinned_run = None
     if artifact is not None and artifact.run_id.strip():
         pinned = artifact_urn(name.namespace, name.name, artifact.run_id)
+        pinned_run = canonical_run_id(artifact.run_id)
     version = display_name(usage.version.value) if usage.version else None
     statistics = read_facet(InputStatistics, usage.facets, "inputStatistics") or InputStatistics()
     properties = {
@@ -443,7 +446,7 @@ def _dataset_read(urn: str, usage: Usage, reported: int | None, *, failing: bool
         **_parts(usage),
         **quality_read(usage, urn, reported, failing=failing),
     }
-    return DatasetRead(urn, name, pinned, version, properties)
+    return DatasetRead(urn, name, pinned, version, properties, pinned_run)
 
 
 def _parts(usage: Usage) -> Properties:

@@ -32,13 +32,17 @@ class MovedVersion(msgspec.Struct, frozen=True, gc=False):
 
 
 class VersionRead(msgspec.Struct, gc=False):
-    """A dataset that a consumer read, by name, and the version if the event named it."""
+    """A dataset that a consumer read, by name, and the version if the event named it.
+
+    `pinned_run` is the id of the run that made the version `pinned`.
+    """
 
     dataset: str
     name: Name
     pinned: str | None
     version: str | None
     properties: Properties
+    pinned_run: str | None = None
 
 
 class Consumer(msgspec.Struct, gc=False):
@@ -184,7 +188,7 @@ def _has_new_links(
 def run_consumer(urn: str, facts: RunFacts, view: RunView) -> Consumer:
     """Return a run as a consumer."""
     reads = [
-        VersionRead(use.dataset, use.name, use.pinned, use.version, use.properties)
+        VersionRead(use.dataset, use.name, use.pinned, use.version, use.properties, use.pinned_run)
         for use in view.reads
     ]
     return Consumer(urn, view.node["startedAt"], reads, bool(facts.after), derived=view.derived)
@@ -198,9 +202,9 @@ def answer_consumer(urn: str, view: AnswerView) -> Consumer:
             consumer.others.append(citation.answer)
             continue
         properties: Properties = {"pinned": True if citation.pinned else None}
-        consumer.reads.append(
-            VersionRead(citation.dataset, citation.name, citation.pinned, None, properties)
-        )
+        read = VersionRead(citation.dataset, citation.name, citation.pinned, None, properties)
+        read.pinned_run = citation.pinned_run
+        consumer.reads.append(read)
         if citation.column and citation.field:
             consumer.columns[citation.column] = (
                 citation.dataset,

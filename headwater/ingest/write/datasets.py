@@ -69,6 +69,18 @@ class DatasetBatch:
     # Set by `write_datasets`: the datasets that became or no longer are models.
     relabelled: set[str] = field(default_factory=set)
 
+    def canonical_name(self, urn: str) -> Name | None:
+        """Return the canonical name of a dataset.
+
+        None for a hashed urn that is neither an alias nor in the batch.
+        """
+        if urn in self.names:
+            return self.names[urn]
+        if urn in self.members:
+            return self.members[urn].dataset
+        parts = parse_urn(urn).parts
+        return Name(*parts) if parts else None
+
     @property
     def rebound(self) -> list[str]:
         """Return the names that now belong to another dataset."""

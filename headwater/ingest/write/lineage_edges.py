@@ -3,13 +3,14 @@
 Edges only grow: their spans widen and none is removed, so they are written without a read before.
 `current_edges` then computes which of them are current. If an event reported an end under an alias,
 the edge keeps both reported urns (`reportedUrns`), so that it can be moved when names are joined or
-split.
+split. A hashed urn of a column names no dataset. So the urn of the reported dataset stands for such
+a column of an alias; its field is the name of its node.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -31,11 +32,25 @@ from headwater.schema.facts import (
     join_spans,
 )
 from headwater.schema.graph import READS, WRITES
-from headwater.schema.urns import column_urn, dataset_urn, parse_urn
+from headwater.schema.urns import column_urn, dataset_urn, is_hashed, parse_urn
 
 _RENAMED = "renamed:"
 # (source urn, target urn, reported urns)
 _Key = tuple[str, str, str]
+
+
+class _End(NamedTuple):
+    """An end of an edge: the urn of its node, and the text in `reportedUrns` for it."""
+
+    urn: str
+    reported: str
+
+
+class _ReportedEnd(NamedTuple):
+    """An end as reported: the urn of a job or a dataset, and the field of a column or None."""
+
+    urn: str
+    field: str | None
 
 
 class _EdgeBatch:
@@ -50,7 +65,7 @@ class _EdgeBatch:
         self, statement: str, source: str, target: str, span: Span | None, **properties: Any
     ) -> None:
         """Add an edge, or extend the one with the same key."""
-        key = _edge_key(self._datasets, source, target)
+        key = _edge_key(_end(self._datasets, source), _end(self._datasets, target))
         edges = self._spans.setdefault(statement, {})
         edges[key] = join_spans(edges.get(key), span)
         # Two edges of different types may have the same ends.
@@ -95,23 +110,21 @@ def _edge_row(key: _Key, span: Span | None, properties: Mapping[str, Any]) -> Ro
     }
 
 
-def _edge_key(datasets: DatasetBatch, source: str, target: str) -> _Key:
+def _edge_key(source: _End, target: _End) -> _Key:
     """Return the canonical ends of an edge, and the reported ends if they differ."""
-    ends = _canonical_urn(datasets, source), _canonical_urn(datasets, target)
-    return (*ends, "" if ends == (source, target) else f"{source} {target}")
+    is_canonical = source.urn == source.reported and target.urn == target.reported
+    reported_urns = "" if is_canonical else f"{source.reported} {target.reported}"
+    return source.urn, target.urn, reported_urns
+
+
+def _end(datasets: DatasetBatch, urn: str) -> _End:
+    """Return a job or a dataset as an end."""
+    return _End(_canonical_urn(datasets, urn), urn)
 
 
 def _canonical_urn(datasets: DatasetBatch, urn: str) -> str:
-    if not datasets.names:
-        return urn
-    if urn.startswith("column:"):
-        parts = parse_urn(urn).parts
-        if not parts:
-            return urn
-        name = canonical_name(Name(*parts[:2]), datasets.names)
-        return column_urn(name.namespace, name.name, parts[2])
-    name_of_alias = datasets.names.get(urn)
-    return _urn(name_of_alias) if name_of_alias else urn
+    name = datasets.names.get(urn)
+    return _urn(name) if name else urn
 
 
 def _urn(name: Name) -> str:
@@ -126,20 +139,27 @@ def reported_datasets(datasets: DatasetBatch, jobs: Iterable[JobFacts]) -> set[s
     for facts in datasets.changed.values():
         urns.update(key.removeprefix(_RENAMED) for key in facts.sources)
     for edge in datasets.detached.edges:
-        urns.update(map(_dataset_of, _reported_ends(edge)))
+        urns.update(end.urn for end in _reported_ends(edge))
     return {urn for urn in urns if urn.startswith("dataset:")}
 
 
-def _reported_ends(edge: Row) -> tuple[str, str]:
-    """Return the urns of both ends as the event reported them."""
+def _reported_ends(edge: Row) -> tuple[_ReportedEnd, _ReportedEnd]:
+    """Return both ends as the event reported them."""
     text = edge["properties"].get("reportedUrns") or f"{edge['source']} {edge['target']}"
     source, target = text.split(" ")
-    return source, target
+    return (
+        _reported_end(source, edge["sourceDataset"], edge["sourceField"]),
+        _reported_end(target, edge["targetDataset"], edge["targetField"]),
+    )
 
 
-def _dataset_of(urn: str) -> str:
-    parts = parse_urn(urn).parts if urn.startswith("column:") else ()
-    return dataset_urn(*parts[:2]) if parts else urn
+def _reported_end(reported: str, dataset: str, field: str | None) -> _ReportedEnd:
+    """Return an end from its text in `reportedUrns`; `dataset` has the column `field` now."""
+    if field is None or reported.startswith("dataset:"):
+        return _ReportedEnd(reported, field)
+    # A hashed urn of a column is that of the node itself.
+    parts = parse_urn(reported).parts
+    return _ReportedEnd(dataset_urn(*parts[:2]) if parts else dataset, field)
 
 
 def write_lineage_edges(
@@ -257,7 +277,8 @@ def write_derivations(
     """Write which datasets come from which."""
     rows = []
     for key in sorted(derivations):
-        row = _derivation_row(datasets, _urn(key.output), _urn(key.input), derivations[key])
+        source, target = _end(datasets, _urn(key.output)), _end(datasets, _urn(key.input))
+        row = _derivation_row(source, target, derivations[key])
         row |= {"job": key.job, "evidence": sorted(derivations[key].kinds)}
         rows.append(row)
     write_rows(transaction, "write/lineage/derived_from", rows)
@@ -277,8 +298,8 @@ def write_column_edges(
             target = _add_column(datasets, columns, key.target, key.target_field)
         else:
             rows = into_datasets
-            target = _urn(key.target)
-        row = _derivation_row(datasets, source, target, derivations[key])
+            target = _end(datasets, _urn(key.target))
+        row = _derivation_row(source, target, derivations[key])
         row |= {"job": key.job, "transformations": sorted(derivations[key].kinds)}
         rows.append(row)
     _ensure_columns(transaction, columns)
@@ -286,23 +307,30 @@ def write_column_edges(
     write_rows(transaction, "write/lineage/column_feeds_dataset", into_datasets)
 
 
-def _derivation_row(
-    datasets: DatasetBatch, source: str, target: str, derivation: Derivation
-) -> Row:
+def _derivation_row(source: _End, target: _End, derivation: Derivation) -> Row:
     span = Span(derivation.first, derivation.first)
-    return _edge_row(_edge_key(datasets, source, target), span, {})
+    return _edge_row(_edge_key(source, target), span, {})
 
 
-def _add_column(datasets: DatasetBatch, columns: dict[str, Row], dataset: Name, field: str) -> str:
-    """Add the row of a column that an edge needs; return the reported urn of the column."""
+def _add_column(datasets: DatasetBatch, columns: dict[str, Row], dataset: Name, field: str) -> _End:
+    """Add the row of a column that an edge needs; return the column as an end."""
     name = canonical_name(dataset, datasets.names)
+    return _column_end(columns, _urn(dataset), name, field)
+
+
+def _column_end(columns: dict[str, Row], reported: str, name: Name, field: str) -> _End:
+    """Add the row of a column of the dataset `name`; `reported` is the reported dataset's urn."""
+    dataset = _urn(name)
     urn = column_urn(name.namespace, name.name, field)
-    columns[urn] = {
-        "urn": urn,
-        "dataset": _urn(name),
-        "properties": column_properties(name, field),
-    }
-    return column_urn(dataset.namespace, dataset.name, field)
+    columns[urn] = {"urn": urn, "dataset": dataset, "properties": column_properties(name, field)}
+    return _End(urn, urn if reported == dataset else _reported_column(reported, field))
+
+
+def _reported_column(dataset: str, field: str) -> str:
+    """Return the text in `reportedUrns` for a column of an alias."""
+    parts = parse_urn(dataset).parts
+    urn = column_urn(parts[0], parts[1], field) if parts else ""
+    return dataset if not urn or is_hashed(urn) else urn
 
 
 def _ensure_columns(transaction: Transaction, columns: Mapping[str, Row]) -> None:
@@ -316,28 +344,42 @@ def restore_detached_edges(transaction: Transaction, datasets: DatasetBatch) -> 
     columns: dict[str, Row] = {}
     for edge in datasets.detached.edges:
         source, target = _reported_ends(edge)
-        for end in (source, target):
-            parts = parse_urn(end).parts if end.startswith("column:") else ()
-            if parts:
-                _add_column(datasets, columns, Name(*parts[:2]), parts[2])
-        kinds = (edge["type"], source.partition(":")[0], target.partition(":")[0])
-        row = _restored_row(datasets, edge, source, target)
-        rows.setdefault(_STATEMENTS[kinds], []).append(row)
+        key = _edge_key(
+            _restored_end(datasets, columns, edge["source"], source),
+            _restored_end(datasets, columns, edge["target"], target),
+        )
+        kinds = (edge["type"], *(urn.partition(":")[0] for urn in key[:2]))
+        rows.setdefault(_STATEMENTS[kinds], []).append(_restored_row(edge, key))
     _ensure_columns(transaction, columns)
     for statement in sorted(rows):
         write_rows(transaction, f"write/lineage/{statement}", rows[statement])
 
 
-def _restored_row(datasets: DatasetBatch, edge: Row, source: str, target: str) -> Row:
+def _restored_end(
+    datasets: DatasetBatch, columns: dict[str, Row], urn: str, end: _ReportedEnd
+) -> _End:
+    """Return an end of a detached edge that was at `urn`, and add the row of its column."""
+    if end.field is None:
+        return _end(datasets, end.urn)
+    name = datasets.canonical_name(end.urn)
+    if name is None:
+        # Neither joined nor split: the column is still there.
+        return _End(urn, urn)
+    return _column_end(columns, end.urn, name, end.field)
+
+
+def _restored_row(edge: Row, key: _Key) -> Row:
     # These properties belong to all names of an output together: later stages compute them again.
     recomputed = {"reportedUrns", "explicit"}
     if edge["type"] == "DERIVED_FROM":
         recomputed.add("declared")
-    properties = {key: value for key, value in edge["properties"].items() if key not in recomputed}
-    canonical_source, canonical_target, reported_urns = _edge_key(datasets, source, target)
+    properties = {
+        name: value for name, value in edge["properties"].items() if name not in recomputed
+    }
+    source, target, reported_urns = key
     return {
-        "source": canonical_source,
-        "target": canonical_target,
+        "source": source,
+        "target": target,
         "reportedUrns": reported_urns,
         "first": properties.pop("firstSeen", None),
         "last": properties.pop("lastSeen", None),

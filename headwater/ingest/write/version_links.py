@@ -45,7 +45,7 @@ from headwater.ingest.write.rows import read_facts, write_rows
 from headwater.ingest.write.timelines import load_timelines
 from headwater.schema.facts import AnswerFacts, Name, RunFacts
 from headwater.schema.naming import Naming
-from headwater.schema.urns import dataset_urn, display_name, parse_urn, source_urn
+from headwater.schema.urns import dataset_urn, display_name, source_urn
 
 # (consumer urn, dataset urn) -> the urns of the versions it read.
 _Versions = dict[tuple[str, str], list[str]]
@@ -283,7 +283,7 @@ def _ensure_targets(
     for consumer in consumers:
         for read in consumer.reads:
             if read.pinned is not None:
-                properties = _artifact_properties(read.pinned, read.name, read.dataset)
+                properties = _artifact_properties(read)
                 artifacts[read.pinned] = _node_row(read.pinned, read.dataset, properties)
             source = source_urn(read.name.namespace, read.name.name)
             if source in cache.read_sources:
@@ -305,12 +305,11 @@ def _node_row(urn: str, dataset: str, properties: Properties) -> Row:
     return {"urn": urn, "dataset": dataset, "properties": properties}
 
 
-def _artifact_properties(urn: str, name: Name, dataset: str) -> Properties:
-    parts = parse_urn(urn).parts
-    run_id = parts[2] if parts else None
+def _artifact_properties(read: VersionRead) -> Properties:
+    """Return the properties of a version that only its consumers name."""
     return {
-        "namespace": display_name(name.namespace),
-        "name": display_name(name.name),
-        "dataset": dataset,
-        "runId": display_name(run_id) if run_id else None,
+        "namespace": display_name(read.name.namespace),
+        "name": display_name(read.name.name),
+        "dataset": read.dataset,
+        "runId": display_name(read.pinned_run) if read.pinned_run else None,
     }
