@@ -48,21 +48,22 @@ def _fold(bodies: list[bytes]) -> GraphDelta:
     return fold(parse(body, received=10) for body in bodies)
 
 
-@pytest.mark.parametrize("sender", [None, ["*-team"], ["a-team", "b-team"]])
+FURTHER_NAME = symlinks("zzz", namespace="a-team")["symlinks"]
+
+
 @pytest.mark.parametrize(
-    ("facet", "aliases"),
+    ("sender", "facet", "aliases"),
     [
-        (symlinks("zzz", namespace="a-team")["symlinks"], {LOCATION, "dataset:a-team:zzz"}),
-        ({"_deleted": True}, {LOCATION}),
+        (None, FURTHER_NAME, {LOCATION, "dataset:a-team:zzz"}),
+        (["*-team"], FURTHER_NAME, {LOCATION, "dataset:a-team:zzz"}),
+        (["a-team", "b-team"], {"_deleted": True}, {LOCATION}),
     ],
-    ids=["a further name", "the facet is deleted"],
 )
 def test_the_table_stays_the_dataset(
     database: Database, sender: list[str] | None, facet: Event, aliases: set[str]
 ) -> None:
     bodies = [json.dumps(one).encode() for one in (joined(sender), by_team_a(3, facet))]
-    orders = [[list(order)] for order in itertools.permutations(bodies)]
-    orders += [[[one] for one in order] for order in itertools.permutations(bodies)]
+    orders = [[bodies], *([[one] for one in order] for order in itertools.permutations(bodies))]
     graphs = [graph_of(database, _fold, order) for order in orders]
     assert graphs[1:] == graphs[:-1]
     assert edges(database, "VERSION_OF") == {
