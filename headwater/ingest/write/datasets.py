@@ -3,7 +3,8 @@
 Each other name of a dataset is a `Symlink` node with its own facts. The `Dataset` node shows the
 facts of all its names. When names are joined or split, `rebind_aliases` deletes the edges and
 versions made under the old names. The same transaction writes them again from the facts. So nothing
-is lost, and a late symlink gives the same graph as an early one.
+is lost, and a late symlink gives the same graph as an early one. If the name is not in use, the
+dataset keeps its edges and versions, and only the nodes change (`used_aliases`).
 """
 
 from __future__ import annotations
@@ -87,6 +88,19 @@ class DatasetBatch:
         return [
             urn for urn, before in self.previous_urn.items() if self.canonical_urn[urn] != before
         ]
+
+    @property
+    def rebound_aliases(self) -> dict[str, str]:
+        """Return the datasets that they belonged to, for those that were other names of one."""
+        before = self.previous_urn
+        return {urn: before[urn] for urn in self.rebound if before[urn] != urn}
+
+    @property
+    def regrouped(self) -> set[str]:
+        """Return the datasets that gained or lost other names."""
+        rebound = self.rebound
+        datasets = {self.canonical_urn[self.previous_urn[urn]] for urn in rebound}
+        return datasets | {self.canonical_urn[urn] for urn in rebound}
 
     def joined(self, urn: str) -> DatasetFacts:
         """Return the facts of a dataset under all its names."""
@@ -181,14 +195,41 @@ def _read_stored(
     return stored, previous_urn
 
 
-def rebind_aliases(transaction: Transaction, datasets: DatasetBatch, cache: WriteCache) -> None:
+def rebind_aliases(
+    transaction: Transaction, datasets: DatasetBatch, used: set[str], cache: WriteCache
+) -> None:
     """Delete the edges and versions of joined or split datasets, and change labels of their nodes.
+
+    A dataset whose canonical name stays has edges and versions of a name that leaves it only if
+    that name is one of `used`. Otherwise only its node changes.
 
     Clears the cache, which must have no deferred updates.
     """
-    rebound, detached = datasets.rebound, datasets.detached
+    rebound, previous_urn = datasets.rebound, datasets.previous_urn
     cache.clear()
-    old = sorted({datasets.previous_urn[urn] for urn in rebound})
+    _detach(
+        transaction,
+        datasets,
+        sorted({previous_urn[urn] for urn in rebound if urn in used or previous_urn[urn] == urn}),
+    )
+    demoted = sorted(urn for urn in rebound if previous_urn[urn] == urn)
+    promoted = sorted(urn for urn in rebound if datasets.canonical_urn[urn] == urn)
+    if demoted:
+        transaction.run("write/aliases/datasets_to_symlinks", urns=demoted)
+    if promoted:
+        transaction.run("write/aliases/symlinks_to_datasets", urns=promoted)
+    for canonical in sorted(datasets.regrouped):
+        datasets.changed.setdefault(canonical, datasets.members[canonical])
+
+
+def _detach(transaction: Transaction, datasets: DatasetBatch, old: list[str]) -> None:
+    """Delete the edges and versions of these datasets, which are written as if for the first time.
+
+    The batch keeps the edges in `detached`, and forgets the stored facts of the datasets.
+    """
+    if not old:
+        return
+    detached = datasets.detached
     for row in transaction.run("read/write_path/consumers_to_rebind", urns=old):
         kind = detached.runs if row["urn"].startswith("run:") else detached.answers
         kind.add(row["urn"])
@@ -198,18 +239,8 @@ def rebind_aliases(transaction: Transaction, datasets: DatasetBatch, cache: Writ
         detached.jobs |= {urn for urn in ends if urn.startswith("job:")}
     for statement in ("delete_versions", "delete_columns", "delete_edges", "remove_labels"):
         transaction.run(f"write/aliases/{statement}", urns=old)
-    demoted = sorted(urn for urn in rebound if datasets.previous_urn[urn] == urn)
-    promoted = sorted(urn for urn in rebound if datasets.canonical_urn[urn] == urn)
-    if demoted:
-        transaction.run("write/aliases/datasets_to_symlinks", urns=demoted)
-    if promoted:
-        transaction.run("write/aliases/symlinks_to_datasets", urns=promoted)
-    # Joined and split datasets are written as if for the first time.
     for urn in old:
         datasets.stored.pop(urn, None)
-    for urn in {*old, *(datasets.canonical_urn[urn] for urn in rebound)}:
-        canonical = datasets.canonical_urn[urn]
-        datasets.changed.setdefault(canonical, datasets.members[canonical])
 
 
 def resolve_names(transaction: Transaction, datasets: DatasetBatch, urns: Iterable[str]) -> None:
@@ -230,10 +261,11 @@ def write_datasets(transaction: Transaction, datasets: DatasetBatch, cache: Writ
     _cache_datasets(datasets, cache)
     canonicals = sorted({datasets.canonical_urn[urn] for urn in datasets.changed})
     joined = {urn: (datasets.joined_before(urn), datasets.joined(urn)) for urn in canonicals}
+    regrouped = datasets.regrouped
     seen_only = {
         urn
         for urn, (old, new) in joined.items()
-        if old is not None and is_repeated_observation(old, new)
+        if old is not None and urn not in regrouped and is_repeated_observation(old, new)
     }
     facts = {urn: pair for urn, pair in joined.items() if urn not in seen_only}
     # Facts of an alias are written at once: after that, a deferred update would not be noticed.
@@ -335,10 +367,15 @@ def _write_sources(transaction: Transaction, views: _ViewPairs) -> None:
 
 
 def _write_schemas(transaction: Transaction, facts: _FactPairs) -> None:
-    rows = []
+    rows, removed = [], []
     for urn, (old, new) in facts.items():
+        before = old.schemas if old else {}
         for hash, span in sorted(new.schemas.items()):
-            if old is None or hash not in old.schemas or span.first < old.schemas[hash].first:
+            if hash not in before or span.first != before[hash].first:
                 first = time_at(span.first)
                 rows.append({"dataset": urn, "schema": schema_urn(hash), "first": first})
+        # A name that left the dataset had these.
+        lost = sorted(before.keys() - new.schemas.keys())
+        removed += [{"dataset": urn, "schema": schema_urn(hash)} for hash in lost]
     write_rows(transaction, "write/datasets/dataset_schemas", rows)
+    write_rows(transaction, "write/datasets/remove_dataset_schemas", removed)

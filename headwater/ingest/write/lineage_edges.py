@@ -162,6 +162,12 @@ def _reported_end(reported: str, dataset: str, field: str | None) -> _ReportedEn
     return _ReportedEnd(dataset_urn(*parts[:2]) if parts else dataset, field)
 
 
+def dataset_of(urn: str) -> str:
+    """Return the urn of the dataset of a column; other urns as they are."""
+    parts = parse_urn(urn).parts if urn.startswith("column:") else ()
+    return dataset_urn(*parts[:2]) if parts else urn
+
+
 def write_lineage_edges(
     transaction: Transaction,
     datasets: DatasetBatch,

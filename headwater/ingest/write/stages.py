@@ -70,6 +70,7 @@ from headwater.ingest.write.shared_run_ids import (
 from headwater.ingest.write.timelines import update_timelines
 from headwater.ingest.write.trained_on import update_trained_on
 from headwater.ingest.write.undated_events import with_undated_events
+from headwater.ingest.write.used_aliases import used_aliases
 from headwater.ingest.write.version_links import link_consumers, named_datasets
 from headwater.schema.facts import (
     AnswerFacts,
@@ -106,7 +107,8 @@ def resolve_datasets(context: WriteContext) -> None:
     if datasets.rebound:
         # `rebind_aliases` clears the cache, so deferred updates are written first.
         write_last_seen(transaction, cache)
-        rebind_aliases(transaction, datasets, cache)
+        used = used_aliases(transaction, datasets.rebound_aliases, context.naming)
+        rebind_aliases(transaction, datasets, used, cache)
 
 
 def join_facts(context: WriteContext) -> None:
