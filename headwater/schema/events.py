@@ -37,7 +37,7 @@ RANKS = {"START": 0, "": 1, "RUNNING": 1, "OTHER": 1, "COMPLETE": 2, "ABORT": 2,
 
 # A run id is a UUID (OpenLineage); other ids are accepted. It is part of the urn of each version
 # that the run writes.
-RUN_ID_CHARACTERS_MAX = 10_000
+RUN_ID_CHARACTERS_MAX = 65_536
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
