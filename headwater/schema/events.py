@@ -35,10 +35,6 @@ TERMINAL = frozenset({"COMPLETE", "ABORT", "FAIL"})
 # START < RUNNING, OTHER < terminal: the order of events of one run at one instant.
 RANKS = {"START": 0, "": 1, "RUNNING": 1, "OTHER": 1, "COMPLETE": 2, "ABORT": 2, "FAIL": 2}
 
-# A run id is a UUID (OpenLineage); other ids are accepted. It is part of the urn of each version
-# that the run writes.
-RUN_ID_CHARACTERS_MAX = 65_536
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _ZONE_NAME = re.compile(r"\[[\w/+-]*\]$")
@@ -259,10 +255,6 @@ def _event(body: bytes, received: int, *, repaired: bool) -> Event:
     _check_kind(envelope)
     if envelope.run is not None:
         _check_name(envelope.run.run_id, "run.runId")
-        if len(envelope.run.run_id) > RUN_ID_CHARACTERS_MAX:
-            raise EventError(
-                f"run.runId has more than {RUN_ID_CHARACTERS_MAX:,} characters", field="run.runId"
-            )
     return Event(
         instant=parse_instant(envelope.event_time) if envelope.event_time else received,
         received=received,

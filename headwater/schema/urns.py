@@ -11,7 +11,8 @@ The version that an earlier attempt of a run made has the instant at which that 
 fourth part.
 
 Neo4j's range index refuses keys over about 8 kB. A urn that would be longer than `URN_BYTES_MAX`
-becomes its kind, `#` and a SHA-256: still the same for the same node. So that names may be indexed
+becomes its kind, `#` and a SHA-256: still the same for the same node. A run id of more than 64 KiB
+stands in urns by its SHA-256. So that names may be indexed
 too, a node shows one longer than `DISPLAY_BYTES_MAX` by its beginning and its hash; its `facts`
 keep it in full. A column has no facts, so its urn has its field as its node shows it.
 """
@@ -30,6 +31,7 @@ from headwater.errors import QueryError
 URN_BYTES_MAX = 2_000
 DISPLAY_BYTES_MAX = 4_000
 _SHOWN_CHARACTERS = 500
+_RUN_ID_CHARACTERS_MAX = 65_536
 _GUIDS = uuid.UUID("6f1c1a52-0a55-5f0e-9f8e-6d1f3c0a7b41")
 _UUID = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII
@@ -164,7 +166,17 @@ def job_urn(namespace: str, name: str) -> str:
 
 def run_urn(run_id: str) -> str:
     # A UUID needs no encoding.
-    return f"run:{run_id.lower()}" if is_uuid(run_id) else _urn("run", run_id)
+    return f"run:{run_id.lower()}" if is_uuid(run_id) else _urn("run", _id_in_urn(run_id))
+
+
+def _id_in_urn(run_id: str) -> str:
+    """Return a run id, or its hash if it is so long that each urn of a version costs time."""
+    return run_id if len(run_id) <= _RUN_ID_CHARACTERS_MAX else _hashed_id(run_id)
+
+
+@lru_cache(maxsize=8)
+def _hashed_id(run_id: str) -> str:
+    return f"#{hashlib.sha256(run_id.encode()).hexdigest()}"
 
 
 def source_urn(namespace: str, name: str) -> str:
@@ -178,6 +190,7 @@ def artifact_urn(namespace: str, name: str, run_id: str, ended: int | None = Non
     again.
     """
     attempt = "" if ended is None else f":{ended}"
+    run_id = _id_in_urn(run_id)
     run = run_id.lower() if is_uuid(run_id) else _quoted(run_id)
     dataset = _cached_urn("artifact", namespace, name)
     if len(dataset) + 1 + len(run) + len(attempt) <= URN_BYTES_MAX:

@@ -180,3 +180,12 @@ def test_the_parts_of_a_long_name_are_encoded_once(monkeypatch: pytest.MonkeyPat
     versions = {artifact_urn("db", f"t{number}", run) for number in range(100)}
     assert len(columns | versions) == 200
     assert sorted(length for length in encoded if length > 100) == [400, 3_000, 5_000]
+
+
+def test_a_run_id_of_a_megabyte_stands_in_urns_by_its_hash() -> None:
+    longest, too_long = ":" * 65_536, ":" * 65_537
+    assert run_urn(longest).startswith("run:#")
+    hashed = hashlib.sha256(too_long.encode()).hexdigest()
+    assert run_urn(too_long) == f"run:%23{hashed}"
+    assert artifact_urn("db", "t", too_long, 5) == f"artifact:db:t:%23{hashed}:5"
+    assert run_urn(too_long + ":") != run_urn(too_long)
