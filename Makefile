@@ -24,10 +24,12 @@ DEMO_OPTIONS = $(if $(HOME_DIR),--home "$(HOME_DIR)") $(if $(PORT),--port $(PORT
 # share a server, then those that kill, starve and time servers, and last the one that needs the machine for itself.
 PYTEST ?=
 WORKERS ?= 2
+# These wait for servers more than they compute.
+FAULT_WORKERS ?= 3
 DURATIONS ?= 30
 faults := tests/faults tests/local
 alone := tests/faults/test_neo4j_away.py
-together = $(bin) pytest --numprocesses $(WORKERS) --dist loadfile --durations $(DURATIONS)
+together = $(bin) pytest --numprocesses $(1) --dist loadfile --durations $(DURATIONS)
 torture := tests/faults tests/cypher/test_migrate_killed.py tests/lineage/traversal/test_hard_shapes.py tests/ingest/spool tests/properties \
   tests/scenarios/test_investigation.py tests/spark_hooks/test_session.py tests/cli/test_damaged_data.py \
   tests/pipelines/test_stream.py tests/pipelines/test_archive.py tests/pipelines/test_backfill.py
@@ -61,8 +63,8 @@ demo: setup-demo ## Run a real Spark pipeline, trace its answer, show its failur
 
 test: setup ## Run all tests but the longest, against a real Neo4j and a real Spark (or some: PYTEST='tests/schema -x').
 	@if [ -n "$(PYTEST)" ]; then exec $(bin) pytest $(PYTEST); fi; \
-	  $(together) $(addprefix --ignore=,$(faults)) \
-	  && $(short_lived) $(together) $(faults) --ignore=$(alone) \
+	  $(call together,$(WORKERS)) $(addprefix --ignore=,$(faults)) \
+	  && $(short_lived) $(call together,$(FAULT_WORKERS)) $(faults) --ignore=$(alone) \
 	  && $(bin) pytest --durations $(DURATIONS) $(alone)
 
 test-fast: setup ## Run the tests that need no server, in about a minute.

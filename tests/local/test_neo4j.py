@@ -69,7 +69,7 @@ def test_every_setting_is_in_force(shared: LocalNeo4j) -> None:
         records = graph.execute_query("SHOW SETTINGS YIELD name, value RETURN name, value").records
     shown = {record["name"]: record["value"] for record in records}
     expected = neo4j_settings("127.0.0.1:0", Sizes())
-    same_in_other_words = {"128m": "128.00MiB", "768m": "768.00MiB", "120s": "2m", "900s": "15m"}
+    same_in_other_words = {"128m": "128.00MiB", "1024m": "1.00GiB", "120s": "2m", "900s": "15m"}
     hidden = {name for name in expected if name.startswith("internal.")}
     assert {name: shown[name] for name in expected.keys() - hidden} == {
         name: same_in_other_words.get(expected[name], expected[name])

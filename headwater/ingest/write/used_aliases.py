@@ -30,7 +30,10 @@ def used_aliases(transaction: Transaction, aliases: Mapping[str, str], naming: N
 def _names_on_edges(transaction: Transaction, datasets: set[str]) -> set[str]:
     """Return the datasets that the edges of these datasets name."""
     rows = transaction.run("read/write_path/reported_ends", urns=sorted(datasets))
-    return {dataset_of(end) for row in rows for end in row["reportedUrns"].split(" ")}
+    ends: list[str] = []
+    for row in rows:
+        ends += row["reportedUrns"].split(" ")
+    return set(map(dataset_of, ends))
 
 
 def _names_of_consumers(transaction: Transaction, datasets: set[str], naming: Naming) -> set[str]:

@@ -1,5 +1,5 @@
-// Return the ends of the edges at the given datasets as events reported them, where they differ from
-// the ends in the graph: edges of the lineage graph and column edges.
+// Return the ends of the edges at the given datasets as events reported them, where they differ
+// from the ends in the graph: edges of the lineage graph and column edges.
 // access: read
 // params: $urns LIST<STRING>
 // returns: dataset, reportedUrns
