@@ -15,6 +15,7 @@ from headwater.cypher.driver.database import Database, Row
 from headwater.ingest.fold import fold
 from headwater.ingest.write.cache import WriteCache
 from headwater.ingest.write.transaction import Checkpoint, WriteRequest, read_checkpoint, write
+from headwater.schema import headwater_facets as native
 from headwater.schema.events import parse
 from tests.canonical import canonical, edges, empty
 from tests.run_builders import FACET, SPOOL, Event, at
@@ -113,6 +114,16 @@ def parent(run_id: str, job: str, root: tuple[str, str] | None = None) -> Event:
 def symlinks(*names: str, namespace: str = "db") -> Event:
     identifiers = [{"namespace": namespace, "name": name, "type": "TABLE"} for name in names]
     return {"symlinks": {"identifiers": identifiers}}
+
+
+def by_hand(name: str, minute: int = 30, **verdicts: str) -> Event:
+    """Return the decision of a steward; each keyword is `same` or `apart` with another name."""
+    decisions: dict[str, Any] = {
+        verdict: [{"namespace": "db", "name": alias}] for verdict, alias in verdicts.items()
+    }
+    return native.symlinks_event(
+        {"namespace": "db", "name": name}, event_time=at(minute), **decisions
+    )
 
 
 def schema(**types: str) -> Event:

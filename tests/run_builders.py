@@ -13,7 +13,7 @@ from headwater.ingest.fold import fold
 from headwater.ingest.write.transaction import Checkpoint, WriteRequest, read_checkpoint, write
 from headwater.schema import headwater_facets as native
 from headwater.schema.events import parse
-from headwater.schema.urns import artifact_urn, dataset_urn, job_urn, run_urn
+from headwater.schema.urns import artifact_urn, column_urn, dataset_urn, job_urn, run_urn
 
 Event = dict[str, Any]
 FACET = {"_producer": "https://example.com/p", "_schemaURL": "https://example.com/s"}
@@ -33,6 +33,10 @@ def ds(name: str) -> str:
 
 def job(name: str) -> str:
     return job_urn("etl", name)
+
+
+def column(name: str, field: str) -> str:
+    return column_urn("db", name, field)
 
 
 def version(name: str, run_id: str) -> str:

@@ -11,10 +11,10 @@ The version that an earlier attempt of a run made has the instant at which that 
 fourth part.
 
 Neo4j's range index refuses keys over about 8 kB. A urn that would be longer than `URN_BYTES_MAX`
-becomes its kind, `#` and a SHA-256: still the same for the same node. A run id of more than 64 KiB
-stands in urns by its SHA-256. So that names may be indexed
-too, a node shows one longer than `DISPLAY_BYTES_MAX` by its beginning and its hash; its `facts`
-keep it in full. A column has no facts, so its urn has its field as its node shows it.
+becomes its kind, `#` and a SHA-256: still the same for the same node. A run id of more than 65,536
+characters stands in urns by its SHA-256. So that names may be indexed too, a node shows one longer
+than `DISPLAY_BYTES_MAX` by its beginning and its hash; its `facts` keep it in full. A column has no
+facts, so its urn has its field as its node shows it.
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ def parse_urn(urn: str) -> Urn:
             f"{urn!r} is not a urn: it must start with one of {', '.join(KINDS)}",
             hint="Write for example dataset:<namespace>:<name>, each part percent-encoded.",
         )
-    if rest.startswith("#"):
+    if is_hashed(urn):
         return Urn(kind, ())
     parts = tuple(unquote(part) for part in rest.split(":"))
     is_earlier = kind == "artifact" and len(parts) == len(names) + 1

@@ -1,4 +1,5 @@
-"""A real API server with a real spool: uvicorn in a thread of this process, on a free port."""
+"""A real API server with a real spool (uvicorn in a thread of this process, on a free port), and the
+statements of write transactions."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 import uvicorn
 
+from headwater.cypher.driver.database import Row, Transaction
 from headwater.ingest.spool.spool import Spool
 from headwater.server import create_app
 from headwater.settings import Settings
@@ -93,3 +95,17 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     yield Api(server.servers[0].sockets[0].getsockname()[1], settings.spool_path)
     server.should_exit = True
     thread.join()
+
+
+@pytest.fixture
+def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the names of the statements that write transactions ran."""
+    names: list[str] = []
+    run_statement = Transaction.run
+
+    def counted(self: Transaction, name: str, /, **parameters: Any) -> list[Row]:
+        names.append(name)
+        return run_statement(self, name, **parameters)
+
+    monkeypatch.setattr(Transaction, "run", counted)
+    return names

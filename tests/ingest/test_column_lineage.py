@@ -8,7 +8,6 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.lineage.view import GraphView
-from headwater.schema.urns import column_urn
 from tests.canonical import edges
 from tests.event_builders import (
     columns,
@@ -24,13 +23,9 @@ from tests.event_builders import (
     write_in_any_order,
 )
 from tests.lineage_requests import lineage
-from tests.run_builders import Event, ds, job, run_of
+from tests.run_builders import Event, column, ds, job, run_of
 
 pytestmark = pytest.mark.neo4j
-
-
-def column(name: str, field: str) -> str:
-    return column_urn("db", name, field)
 
 
 def step(type: str, subtype: str | None = None, **more: Any) -> Event:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from headwater.cypher.driver.database import Database
@@ -12,6 +10,7 @@ from headwater.schema import headwater_facets as native
 from headwater.schema.urns import column_urn, source_urn
 from tests.canonical import canonical, edges, empty
 from tests.event_builders import (
+    by_hand,
     columns,
     current,
     dataset,
@@ -46,15 +45,6 @@ TYPES = (
     "HAS_SCHEMA",
     "RUN_OF",
 )
-
-
-def by_hand(name: str, minute: int = 30, **verdicts: str) -> Event:
-    decisions: dict[str, Any] = {
-        verdict: [{"namespace": "db", "name": alias}] for verdict, alias in verdicts.items()
-    }
-    return native.symlinks_event(
-        {"namespace": "db", "name": name}, event_time=at(minute), **decisions
-    )
 
 
 def story() -> list[Event]:

@@ -248,7 +248,7 @@ class _Sender:
         return self.acceptor.accept(self.principal, element, self.received, self.trace)
 
     async def accept_large(self, element: bytes) -> bytes:
-        return await _run(self.acceptor, self.principal, self.accept, element)
+        return await self.acceptor.run_in_thread(self.principal, len(element), self.accept, element)
 
 
 async def _accept_batch(

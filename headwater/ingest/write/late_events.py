@@ -21,8 +21,6 @@ from headwater.schema.facts import RunFacts
 from headwater.schema.retention import Horizon, is_expired
 from headwater.schema.urns import display_name
 
-FAIL = "FAIL"
-
 
 def without_rolled_up(transaction: Transaction, delta: GraphDelta, cache: WriteCache) -> GraphDelta:
     """Return the delta without rolled-up runs, and count these. Needs the write lock."""
@@ -54,7 +52,7 @@ def _read_horizons(transaction: Transaction) -> list[Horizon]:
 
 
 def _is_expired(horizons: list[Horizon], run: RunFacts) -> bool:
-    if run.span is None or any(state == FAIL for _, state in run.states):
+    if run.span is None or any(state == "FAIL" for _, state in run.states):
         return False
     jobs = (*run.jobs.values(), *run.named_jobs.values())
     namespaces = [display_name(job.namespace) for job in jobs]

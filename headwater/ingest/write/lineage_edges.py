@@ -155,11 +155,11 @@ def _reported_ends(edge: Row) -> tuple[_ReportedEnd, _ReportedEnd]:
 
 def _reported_end(reported: str, dataset: str, field: str | None) -> _ReportedEnd:
     """Return an end from its text in `reportedUrns`; `dataset` has the column `field` now."""
-    if field is None or reported.startswith("dataset:"):
-        return _ReportedEnd(reported, field)
+    if field is None:
+        return _ReportedEnd(reported, None)
+    urn = dataset_of(reported)
     # A hashed urn of a column is that of the node itself.
-    parts = parse_urn(reported).parts
-    return _ReportedEnd(dataset_urn(*parts[:2]) if parts else dataset, field)
+    return _ReportedEnd(dataset if urn.startswith("column:") else urn, field)
 
 
 def dataset_of(urn: str) -> str:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
-from headwater.cypher.driver.database import Database, Row, Transaction
+from headwater.cypher.driver.database import Database
 from headwater.ingest.write.cache import WriteCache
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import column_urn
@@ -377,21 +376,13 @@ def test_a_repeated_run_id_with_column_lineage_names_its_origins(
 
 
 def test_a_sibling_does_not_make_the_writer_read_the_execution_again(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: Database, statements: list[str]
 ) -> None:
-    read: list[str] = []
-    run_statement = Transaction.run
-
-    def counted(self: Transaction, name: str, /, **parameters: Any) -> list[Row]:
-        read.append(name)
-        return run_statement(self, name, **parameters)
-
-    monkeypatch.setattr(Transaction, "run", counted)
     empty(database)
     cache = WriteCache()
     for number in range(12):
         write_batch(database, [run(f"r{number}", number, [f"s{number}"], "app")], cache, defer=True)
-    assert read.count("read/traversal/datasets_in_use") == 1
+    assert statements.count("read/traversal/datasets_in_use") == 1
     assert current(database) == {*(reads(f"s{number}") for number in range(12)), T}
 
 

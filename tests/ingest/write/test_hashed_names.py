@@ -14,7 +14,7 @@ from headwater.ingest.fold import fold
 from headwater.schema import headwater_facets as native
 from headwater.schema.delta import GraphDelta
 from headwater.schema.events import parse
-from headwater.schema.urns import artifact_urn, column_urn, display_name, is_hashed, parse_urn
+from headwater.schema.urns import artifact_urn, display_name, is_hashed, parse_urn
 from tests.canonical import edges
 from tests.event_builders import (
     columns,
@@ -30,13 +30,9 @@ from tests.event_builders import (
     urns,
 )
 from tests.graph_of_batches import graph_of
-from tests.run_builders import FACET, Event, at, ds, job
+from tests.run_builders import FACET, Event, at, column, ds, job
 
 pytestmark = pytest.mark.neo4j
-
-
-def col(name: str, field: str) -> str:
-    return column_urn("db", name, field)
 
 
 FIELD = "f" * 2_500
@@ -94,15 +90,15 @@ def test_a_long_column_survives_a_join_and_a_split(database: Database, field: st
         dataset_event("b", 2, symlinks("b2")),
         dataset_event("b", 3, deleted("symlinks")),
     )
-    assert column_edges(database) == {(col("b", field), col("a", "y"), "")}
-    assert columns_of(database) == {(ds("b"), col("b", field)), (ds("a"), col("a", "y"))}
-    shown = node(database, col("b", field))
+    assert column_edges(database) == {(column("b", field), column("a", "y"), "")}
+    assert columns_of(database) == {(ds("b"), column("b", field)), (ds("a"), column("a", "y"))}
+    shown = node(database, column("b", field))
     assert (shown["namespace"], shown["dataset"]) == ("db", "b")
     assert (shown["name"][:500], shown["current"]) == (field[:500], False)
 
 
 @pytest.mark.parametrize(
-    ("field", "reported"), [(FIELD, ds("b")), (LONGER_FIELD, col("b", LONGER_FIELD))]
+    ("field", "reported"), [(FIELD, ds("b")), (LONGER_FIELD, column("b", LONGER_FIELD))]
 )
 def test_a_source_column_moves_to_the_canonical_name(
     database: Database, field: str, reported: str
@@ -112,7 +108,7 @@ def test_a_source_column_moves_to_the_canonical_name(
         dataset_event("a", 1, columns(y=[("b", field)])),
         dataset_event("b2", 2, symlinks("b")),
     )
-    source, target = col("b2", field), col("a", "y")
+    source, target = column("b2", field), column("a", "y")
     assert column_edges(database) == {(source, target, f"{reported} {target}")}
     assert columns_of(database) == {(ds("b2"), source), (ds("a"), target)}
 
@@ -124,7 +120,7 @@ def test_a_hashed_target_column_moves_to_the_canonical_name(database: Database) 
         dataset_event("a2", 2, symlinks("a")),
         dataset_event("a2", 3, schema(**{FIELD: "string"})),
     )
-    source, target = col("b", "x"), col("a2", FIELD)
+    source, target = column("b", "x"), column("a2", FIELD)
     assert column_edges(database) == {(source, target, f"{source} {ds('a')}")}
     assert columns_of(database) == {(ds("b"), source), (ds("a2"), target)}
     assert node(database, target)["current"] is True
@@ -137,13 +133,13 @@ def test_two_names_of_a_hashed_column_are_two_edges_until_they_part(database: Da
         dataset_event("b2", 3, symlinks("b")),
     ]
     write_in_all_orders(database, *joined)
-    source, target = col("b2", FIELD), col("a", "y")
+    source, target = column("b2", FIELD), column("a", "y")
     assert column_edges(database) == {
         (source, target, ""),
         (source, target, f"{ds('b')} {target}"),
     }
     write_in_all_orders(database, *joined, dataset_event("b2", 4, deleted("symlinks")))
-    assert column_edges(database) == {(source, target, ""), (col("b", FIELD), target, "")}
+    assert column_edges(database) == {(source, target, ""), (column("b", FIELD), target, "")}
 
 
 def test_hashed_columns_of_a_run_move_with_both_ends(database: Database) -> None:
@@ -155,14 +151,14 @@ def test_hashed_columns_of_a_run_move_with_both_ends(database: Database) -> None
         dataset_event("a2", 3, symlinks("a")),
     )
     assert column_edges(database) == {
-        (col("b2", FIELD), col("a2", FIELD), f"{ds('b')} {ds('a')}"),
+        (column("b2", FIELD), column("a2", FIELD), f"{ds('b')} {ds('a')}"),
         (
-            col("b2", LONGER_FIELD),
-            col("a2", "y"),
-            f"{col('b', LONGER_FIELD)} {col('a', 'y')}",
+            column("b2", LONGER_FIELD),
+            column("a2", "y"),
+            f"{column('b', LONGER_FIELD)} {column('a', 'y')}",
         ),
     }
-    moved = edge(database, col("b2", FIELD), "FEEDS", col("a2", FIELD))
+    moved = edge(database, column("b2", FIELD), "FEEDS", column("a2", FIELD))
     assert (moved["job"], moved["transformations"]) == (job("j"), ["DIRECT"])
 
 
@@ -174,7 +170,7 @@ def test_a_hashed_column_that_filters_a_dataset_moves(database: Database) -> Non
         dataset_event("b2", 2, symlinks("b")),
         dataset_event(LATER_NAME, 3, symlinks(NAME)),
     )
-    source, target = col("b2", FIELD), ds(LATER_NAME)
+    source, target = column("b2", FIELD), ds(LATER_NAME)
     assert column_edges(database) == {(source, target, f"{ds('b')} {ds(NAME)}")}
     assert (ds("b2"), "FEEDS", target) in edges(database, "FEEDS")
 
@@ -185,7 +181,7 @@ def test_columns_of_a_long_name_move_to_a_short_one_and_back(database: Database)
         dataset_event("a", 1, columns(y=[(NAME, "x")])),
         dataset_event("b", 2, symlinks(NAME)),
     )
-    source, target = col("b", "x"), col("a", "y")
+    source, target = column("b", "x"), column("a", "y")
     assert column_edges(database) == {(source, target, f"{ds(NAME)} {target}")}
     write_in_all_orders(
         database,
@@ -193,8 +189,8 @@ def test_columns_of_a_long_name_move_to_a_short_one_and_back(database: Database)
         dataset_event("b", 2, symlinks(NAME)),
         dataset_event("b", 3, deleted("symlinks")),
     )
-    assert column_edges(database) == {(col(NAME, "x"), target, "")}
-    assert columns_of(database) == {(ds(NAME), col(NAME, "x")), (ds("a"), target)}
+    assert column_edges(database) == {(column(NAME, "x"), target, "")}
+    assert columns_of(database) == {(ds(NAME), column(NAME, "x")), (ds("a"), target)}
 
 
 def test_columns_of_a_short_name_move_to_a_long_one(database: Database) -> None:
@@ -203,8 +199,8 @@ def test_columns_of_a_short_name_move_to_a_long_one(database: Database) -> None:
         dataset_event("a", 1, columns(y=[("b", "x")])),
         dataset_event(OTHER_NAME, 2, symlinks("b")),
     )
-    source, target = col(OTHER_NAME, "x"), col("a", "y")
-    assert column_edges(database) == {(source, target, f"{col('b', 'x')} {target}")}
+    source, target = column(OTHER_NAME, "x"), column("a", "y")
+    assert column_edges(database) == {(source, target, f"{column('b', 'x')} {target}")}
 
 
 def test_the_other_end_keeps_its_long_name_when_one_end_moves(database: Database) -> None:
@@ -215,7 +211,7 @@ def test_the_other_end_keeps_its_long_name_when_one_end_moves(database: Database
         dataset_event("c", 3, symlinks(OTHER_NAME)),
         dataset_event("c", 4, deleted("symlinks")),
     )
-    source, target = col(LATER_NAME, "x"), col(OTHER_NAME, "y")
+    source, target = column(LATER_NAME, "x"), column(OTHER_NAME, "y")
     assert column_edges(database) == {(source, target, f"{ds(NAME)} {target}")}
     assert columns_of(database) == {(ds(LATER_NAME), source), (ds(OTHER_NAME), target)}
 
@@ -229,11 +225,11 @@ def test_a_retired_hashed_column_stays_with_its_edge(database: Database) -> None
         dataset_event("b", 4, symlinks("b2")),
     )
     assert columns_of(database) == {
-        (ds("b"), col("b", FIELD)),
-        (ds("b"), col("b", "x")),
-        (ds("a"), col("a", "y")),
+        (ds("b"), column("b", FIELD)),
+        (ds("b"), column("b", "x")),
+        (ds("a"), column("a", "y")),
     }
-    retired = node(database, col("b", FIELD))
+    retired = node(database, column("b", FIELD))
     assert (retired["current"], retired["type"]) == (False, None)
 
 
@@ -259,11 +255,11 @@ def test_decisions_by_hand_join_and_part_long_names(database: Database) -> None:
     }
     assert (artifact_urn("db", name, "r"), "FEEDS", "run:s") in edges(database, "FEEDS")
     assert {(source, target) for source, target, _ in column_edges(database)} == {
-        (col("a", FIELD), col(name, "y"))
+        (column("a", FIELD), column(name, "y"))
     }
     write_in_all_orders(database, *events, decide(4, same=[], apart=other))
     assert urns(database, "Dataset") == {ds("a"), ds("m"), ds(NAME), ds(OTHER_NAME)}
-    assert column_edges(database) == {(col("a", FIELD), col(OTHER_NAME, "y"), "")}
+    assert column_edges(database) == {(column("a", FIELD), column(OTHER_NAME, "y"), "")}
 
 
 def test_a_renamed_dataset_with_long_names_keeps_its_derivations(database: Database) -> None:
@@ -290,7 +286,7 @@ def test_jobs_with_long_names_keep_their_edges(database: Database) -> None:
         dataset_event("b2", 3, symlinks("b")),
     )
     assert (job(NAME), "PRODUCED", ds(LATER_NAME)) in edges(database, "PRODUCED")
-    assert edge(database, col("b2", FIELD), "FEEDS", col(LATER_NAME, "y"))["job"] == job(NAME)
+    assert edge(database, column("b2", FIELD), "FEEDS", column(LATER_NAME, "y"))["job"] == job(NAME)
     assert edge(database, ds(LATER_NAME), "DERIVED_FROM", ds("b2"))["job"] == job(NAME)
 
 
@@ -305,8 +301,8 @@ def test_masked_edges_of_hashed_columns_have_canonical_names(database: Database)
         dataset_event("a2", 3, symlinks("a")),
     )
     version = node(database, artifact_urn("db", "a2", "r"))
-    assert version["maskedColumns"] == [f"{col('b2', FIELD)} {col('a2', 'y')}"]
-    assert edge(database, col("b2", FIELD), "FEEDS", col("a2", "y"))
+    assert version["maskedColumns"] == [f"{column('b2', FIELD)} {column('a2', 'y')}"]
+    assert edge(database, column("b2", FIELD), "FEEDS", column("a2", "y"))
 
 
 def test_an_answer_cites_a_hashed_column_under_the_canonical_name(database: Database) -> None:
@@ -316,8 +312,8 @@ def test_an_answer_cites_a_hashed_column_under_the_canonical_name(database: Data
         native.answer_event("answer", cites=cites, generated_at=at(1), event_time=at(1)),
         dataset_event("b2", 2, symlinks("b")),
     )
-    assert (col("b2", LONGER_FIELD), "CITED_BY", "answer:answer") in edges(database, "CITED_BY")
-    assert columns_of(database) == {(ds("b2"), col("b2", LONGER_FIELD))}
+    assert (column("b2", LONGER_FIELD), "CITED_BY", "answer:answer") in edges(database, "CITED_BY")
+    assert columns_of(database) == {(ds("b2"), column("b2", LONGER_FIELD))}
 
 
 def test_a_named_version_of_a_long_name_has_the_id_of_its_run(database: Database) -> None:
@@ -334,7 +330,7 @@ def test_a_named_version_of_a_long_name_has_the_id_of_its_run(database: Database
 
 
 def test_a_tag_belongs_to_the_column_whose_urn_names_it(database: Database) -> None:
-    field = parse_urn(col("b", LONGER_FIELD)).parts[2]
+    field = parse_urn(column("b", LONGER_FIELD)).parts[2]
     assert field == display_name(LONGER_FIELD)
     write_in_all_orders(
         database,
@@ -342,5 +338,5 @@ def test_a_tag_belongs_to_the_column_whose_urn_names_it(database: Database) -> N
         native.tag_edits_event("db", "b", added=[{"key": "pii", "field": field}], event_time=at(2)),
         dataset_event("b2", 3, symlinks("b")),
     )
-    tagged = node(database, col("b2", LONGER_FIELD))
+    tagged = node(database, column("b2", LONGER_FIELD))
     assert (tagged["tags"], tagged["type"], tagged["current"]) == (["pii"], "string", True)

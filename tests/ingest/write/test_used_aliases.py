@@ -5,16 +5,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from headwater.cypher.driver.database import Database, Row, Transaction
+from headwater.cypher.driver.database import Database
 from headwater.ingest.write.cache import WriteCache
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import source_urn
 from tests.canonical import canonical, edges, empty
 from tests.event_builders import (
+    by_hand,
     columns,
     dataset,
     dataset_event,
@@ -42,29 +41,6 @@ def runs(count: int = 3, name: str = "path") -> list[Event]:
         run_event(f"r{number}", "COMPLETE", number, inputs=["raw"], outputs=[name])
         for number in range(count)
     ]
-
-
-def by_hand(name: str, minute: int, **verdicts: str) -> Event:
-    decisions: dict[str, Any] = {
-        verdict: [{"namespace": "db", "name": alias}] for verdict, alias in verdicts.items()
-    }
-    return native.symlinks_event(
-        {"namespace": "db", "name": name}, event_time=at(minute), **decisions
-    )
-
-
-@pytest.fixture
-def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the names of the statements that write transactions ran."""
-    names: list[str] = []
-    run_statement = Transaction.run
-
-    def counted(self: Transaction, name: str, /, **parameters: Any) -> list[Row]:
-        names.append(name)
-        return run_statement(self, name, **parameters)
-
-    monkeypatch.setattr(Transaction, "run", counted)
-    return names
 
 
 def detaches(database: Database, statements: list[str], before: list[Event], last: Event) -> bool:
