@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
+from playwright.sync_api import expect
 from starlette.applications import Starlette
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
@@ -23,6 +24,9 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# How long a browser waits for an element on a loaded machine.
+MILLISECONDS_MAX = 120_000
+expect.set_options(timeout=MILLISECONDS_MAX)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 import anyio.to_thread
 import msgspec
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 from starlette.applications import Starlette
 
 from headwater.access import session_http
@@ -26,12 +26,9 @@ from headwater.graphql.transport.websocket import Callers
 from headwater.lineage.view import GraphView
 from headwater.schema.naming import load_naming
 from headwater.ui import routes as ui
-from tests.browser import CHROMIUM, FLAGS, HAS_CHROMIUM, listening
+from tests.browser import CHROMIUM, FLAGS, HAS_CHROMIUM, MILLISECONDS_MAX, listening
 from tests.guards import guard_of
 from tests.run_builders import write_events
-
-MILLISECONDS_MAX = 120_000
-expect.set_options(timeout=MILLISECONDS_MAX)
 
 
 @contextmanager

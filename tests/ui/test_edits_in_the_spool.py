@@ -15,11 +15,11 @@ from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Worker
 from headwater.server import create_app
 from headwater.settings import Settings
-from tests.browser import listening
+from tests.browser import MILLISECONDS_MAX, listening
 from tests.canonical import empty
 from tests.conftest import Neo4jServer
 from tests.run_builders import run, write_events
-from tests.ui.conftest import MILLISECONDS_MAX, visit
+from tests.ui.conftest import visit
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
 

@@ -12,9 +12,10 @@ from headwater.access.keys import Keys
 from headwater.access.principal import Scope
 from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
+from tests.browser import MILLISECONDS_MAX
 from tests.canonical import empty
 from tests.run_builders import answer, ds, job, run, version, write_events
-from tests.ui.conftest import MILLISECONDS_MAX, serving_page, visit
+from tests.ui.conftest import serving_page, visit
 from tests.ui.test_explorer import lineage_of, node, urns
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow]

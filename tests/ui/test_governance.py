@@ -15,10 +15,11 @@ from headwater.access.principal import Scope
 from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
 from headwater.schema.urns import dataset_urn
+from tests.browser import MILLISECONDS_MAX
 from tests.canonical import empty
 from tests.run_builders import ds, write_events
 from tests.ui.axe import findings
-from tests.ui.conftest import MILLISECONDS_MAX, serving_page, visit, wait_ready
+from tests.ui.conftest import serving_page, visit, wait_ready
 from tests.ui.governance_stories import history, hostile_history, write_policies
 from tests.ui.hostile import MARKUP, NAME
 from tests.ui.test_hostile import NOT_ISOLATED

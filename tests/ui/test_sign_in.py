@@ -16,10 +16,10 @@ from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
 from headwater.graphql.transport import websocket as sockets
 from headwater.ui import routes as ui
-from tests.browser import listening
+from tests.browser import MILLISECONDS_MAX, listening
 from tests.canonical import empty
 from tests.run_builders import run, write_events
-from tests.ui.conftest import MILLISECONDS_MAX, serving_page, visit, wait_ready
+from tests.ui.conftest import serving_page, visit, wait_ready
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
 VIEWS = (

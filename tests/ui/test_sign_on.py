@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from headwater.local.ports import free_port
 from tests.access.oidc.mock_provider import serving_provider
 from tests.access.oidc.signed_on_api import serving_api
-from tests.ui.conftest import MILLISECONDS_MAX
+from tests.browser import MILLISECONDS_MAX
 
 pytestmark = pytest.mark.slow
 

@@ -16,9 +16,10 @@ from headwater.access.keys import Keys
 from headwater.access.principal import Scope
 from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
+from tests.browser import MILLISECONDS_MAX
 from tests.canonical import empty
 from tests.run_builders import run, write_events
-from tests.ui.conftest import MILLISECONDS_MAX, serving_page, visit
+from tests.ui.conftest import serving_page, visit
 from tests.ui.finding_stories import save_findings
 from tests.ui.stories import history
 from tests.ui.views import DATASET, FILLED

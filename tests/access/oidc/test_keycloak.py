@@ -16,8 +16,9 @@ from headwater.access.oidc import provider as providers
 from headwater.local.ports import free_port
 from tests.access.oidc.keycloak import PASSWORD, Keycloak, secret_of, serving_keycloak
 from tests.access.oidc.signed_on_api import serving_api
+from tests.browser import MILLISECONDS_MAX
 from tests.event_builders import run_event
-from tests.ui.conftest import MILLISECONDS_MAX, browser
+from tests.ui.conftest import browser
 
 __all__ = ["browser"]
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1_200)]

@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from headwater.cypher.driver.database import Database
-from tests.browser import CHROMIUM, FLAGS, HAS_CHROMIUM, listening
+from tests.browser import CHROMIUM, FLAGS, HAS_CHROMIUM, MILLISECONDS_MAX, listening
 from tests.run_builders import run, write_events
 
 STATIC = Path(__file__).parents[3] / "headwater" / "ui" / "static"
@@ -67,8 +67,11 @@ def test_in_a_browser(
             lambda message: errors.append(message.text) if message.type == "error" else None,
         )
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(f"{socket_url}/graphql")
-        page.get_by_role("button", name=re.compile("Execute query")).click()
+        page.set_default_timeout(MILLISECONDS_MAX)
+        # A click before the page has the schema and the document's operations runs the document as a whole.
+        page.goto(f"{socket_url}/graphql", wait_until="networkidle")
+        execute = page.get_by_role("button", name=re.compile("Execute query"))
+        execute.and_(page.locator("[aria-haspopup=menu]")).click()
         page.get_by_role("menuitem", name="FailedRuns").click()
         expect(page.locator(".result-window")).to_contain_text("hasNextPage")
         result = page.locator(".result-window").inner_text()
@@ -76,7 +79,7 @@ def test_in_a_browser(
         page.goto(
             f"{socket_url}/graphql?query=%7B%20search(text%3A%20%22raw%22)%20%7B%20edges%20%7B%20node%20%7B%20urn%20%7D%20%7D%20%7D%20%7D"
         )
-        page.get_by_role("button", name=re.compile("Execute query")).click()
+        execute.click()
         expect(page.locator(".result-window")).to_contain_text("dataset:db:raw")
         browser.close()
     assert "bad" in result
