@@ -114,6 +114,10 @@ def test_a_statement_is_answered_and_recorded(history: Database) -> None:
         (f'{text} {{"id":"c1"}}', "asked"),
         (f'{text} {{"id":"c1"}}', "answered with 1 rows"),
     ]
+    nothing = recorded.post(
+        "/cypher", {"query": "MATCH (r:PipelineRun {runId: 'z'}) RETURN r.status"}
+    )
+    assert nothing == (200, {"columns": ["r.status"], "rows": [], "truncated": False})
     assert recorded.post("/cypher", {"query": "UNWIND range(1, 5000) AS x RETURN x"})[1][
         "truncated"
     ]

@@ -290,8 +290,8 @@ class Database:
         seconds: float,
         rows_max: int,
         bytes_max: int,
-    ) -> tuple[list[Row], bool]:
-        """Run a caller's own statement and return its first rows.
+    ) -> tuple[list[str], list[Row], bool]:
+        """Run a caller's own statement and return its columns and first rows.
 
         Args:
             text: One statement of Cypher.
@@ -301,13 +301,14 @@ class Database:
             bytes_max: The size of all values at most, counted as JSON.
 
         Returns:
-            The rows, and True if these are all.
+            The columns, the rows, and True if these are all rows.
 
         Raises:
             UnavailableError: Neo4j is away.
             QueryError: The statement is wrong, its time was up, or its first row is larger than
                 `bytes_max`.
         """
+        columns: list[str] = []
         rows: list[Row] = []
         counter = ByteCounter(bytes_max * _WIRE_BYTES_PER_BYTE)
         try:
@@ -318,6 +319,7 @@ class Database:
                 counter.counting(transaction),
             ):
                 records = transaction.run(text, dict(parameters))
+                columns += records.keys()
                 is_complete = _take_first(records, rows, rows_max, bytes_max)
         except TimedOutError as error:
             message = f"the query took longer than {seconds:g} s"
@@ -331,7 +333,7 @@ class Database:
                 f"a row of the answer is larger than {bytes_max} bytes",
                 hint="Return fewer values a row.",
             )
-        return rows, is_complete
+        return columns, rows, is_complete
 
     def begin(self, *, seconds: float = WRITE_SECONDS_MAX) -> Transaction:
         """Begin a write transaction of at most `seconds`; the caller ends it by `commit` or

@@ -46,9 +46,7 @@ def run_audit(database: Database, name: str, parameters: Mapping[str, Any]) -> S
     if query.access != "read":
         raise QueryError(f"{query.name} writes; only queries that read can be run")
     values = parse_parameters(query, parameters)
-    result = _run_bounded(database, query.text, values, AUDIT_SECONDS_MAX, AUDIT_ROWS_MAX)
-    columns = [column.strip() for column in query.returns.split(",")]
-    return StatementResult(columns, result.rows, result.truncated)
+    return _run_bounded(database, query.text, values, AUDIT_SECONDS_MAX, AUDIT_ROWS_MAX)
 
 
 def run_text(
@@ -88,8 +86,7 @@ def _run_bounded(
     database: Database, text: str, parameters: Mapping[str, Any], seconds: float, rows_max: int
 ) -> StatementResult:
     # One row more than the result holds shows that there are more.
-    rows, is_complete = database.ask_bounded(
+    columns, rows, is_complete = database.ask_bounded(
         text, parameters, seconds=seconds, rows_max=rows_max + 1, bytes_max=RESULT_BYTES_MAX
     )
-    columns = list(rows[0]) if rows else []
     return StatementResult(columns, rows[:rows_max], not is_complete or len(rows) > rows_max)
