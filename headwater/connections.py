@@ -33,10 +33,11 @@ from functools import partial
 from typing import Any, TypeAlias, cast
 
 from uvicorn._types import ASGI3Application
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from headwater.access.principal import CLIENT_CERTIFICATE
+from headwater.http_protocol import HttpProtocol
 from headwater.refusals import (
     HEADER_BYTES_MAX,
     HEADERS_TOO_LARGE,
@@ -156,8 +157,8 @@ class ConnectionPool:
         return min(stalled, key=lambda one: one.body_waits_since or 0.0, default=None)
 
 
-class BoundedProtocol(HttpToolsProtocol):
-    """uvicorn's protocol for one connection, with the bounds of this module."""
+class BoundedProtocol(HttpProtocol):
+    """The protocol of one connection, with the bounds of this module."""
 
     def __init__(self, *args: Any, pool: ConnectionPool, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -165,8 +166,6 @@ class BoundedProtocol(HttpToolsProtocol):
         # When the server began to wait for headers or a body; None while it waits for neither.
         self._waits_since: float | None = None
         self._has_headers = False
-        # Header fields behind the body of a request are trailers.
-        self._is_behind_headers = False
         # Received for the headers; behind them, since the last piece of the body.
         self._head_bytes = 0
         self._body_bytes = 0
@@ -222,21 +221,11 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._is_behind_headers = False
         # With TLS and a client's certificate; the handshake has verified it.
         if self.transport.get_extra_info("peercert"):
             cast("dict[str, Any]", self.scope)[CLIENT_CERTIFICATE] = True
 
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Note a header, and drop a trailer: a proxy may have checked the headers alone.
-
-        RFC 9110, section 6.5.1, forbids to merge the two.
-        """
-        if not self._is_behind_headers:
-            super().on_header(name, value)
-
     def on_headers_complete(self) -> None:
-        self._is_behind_headers = True
         self._pool.waiting.pop(self, None)
         self._waits_since, self._has_headers = self.loop.time(), True
         self._head_bytes = self._body_bytes = 0
