@@ -41,6 +41,7 @@ from headwater.cypher.sandbox.run import (
     RESULT_BYTES_MAX,
     ROWS_MAX,
 )
+from headwater.cypher.sandbox.statement_check import LITERAL_RANGE_MAX
 from headwater.cypher.sandbox.tokens import DEPTH_MAX, TEXT_CHARACTERS_MAX
 from headwater.cypher.shell_text import shell_text
 from headwater.graphql.schema import sdl
@@ -120,13 +121,19 @@ expression. What is refused has another way of being said:
 | anything that writes, LOAD CSV, SHOW, TERMINATE, USE, several statements | |
 | procedures other than those below, functions of plugins | |
 | `reduce(...)` | `UNWIND list AS x WITH sum(x) AS total` |
-| `range(...)` in an expression, beyond small numbers | `UNWIND range(1, 1000) AS x` |
+| `range(...)` in an expression, beyond {LITERAL_RANGE_MAX} | `UNWIND range(1, 1000) AS x` |
 | a loop in a loop: `[x IN a WHERE any(y IN b ...)]` | `UNWIND` the outer list |
+| a loop over a list of any length: `[x IN list WHERE ...]` | `nodes()`, `relationships()`, `labels()`, a property of a node, or {LITERAL_RANGE_MAX} values; `COLLECT {{ UNWIND list AS x WITH x WHERE ... RETURN x }}` |
 | texts or lists put together in many steps, one on the other | return the parts |
 | `=~` with a pattern that is put together, or repeats a group | `CONTAINS`, `STARTS WITH`, a parameter |
 | more than {PARTS_MAX} relationships, paths and MATCH in one pattern, or {PARTS_OF_STATEMENT_MAX} in all | several statements, `*1..8` |
 | more than {ALTERNATIVES_MAX} `\\|` and `&`, and AND and OR between labels; {GROUPS_MAX} levels of conditions | several statements |
+| signs outside of ASCII, but for texts, comments and names in backticks | backticks |
 | `\\uXXXX`, more than {TEXT_CHARACTERS_MAX:,} characters, {DEPTH_MAX} levels of brackets | parameters |
+
+Neo4j looks at its limits between rows only. Should a statement go on after its time nevertheless, no other one begins until
+it has ended, and `headwater up` restarts Neo4j after a minute; events wait meanwhile. The same happens when a statement fills
+the memory of Neo4j with lists of long texts, which it does not count. The record of access names the caller.
 
 {LISTED}
 

@@ -6,6 +6,8 @@
 - The server neither answers nor works, for example because it was stopped: kill and start it. A
   busy server is left alone, however slow its answers are, but not for more than ten minutes without
   any answer: the planner of Neo4j has no deadline.
+- It goes on with a caller's statement for a minute after it ended it, which takes up a processor
+  without end: kill and start it.
 - Its data cannot be read: report the command that moves the data away. If the caller allows it,
   do that; the worker then builds the graph from the events.
 
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -34,6 +37,8 @@ SILENT_SECONDS_MAX = 30.0
 BUSY_SECONDS_MAX = 600.0
 RETRY_SECONDS_MIN = 2.0
 RETRY_SECONDS_MAX = 60.0
+# A caller's statement may go on for this time after Neo4j has ended it.
+OUTLIVED_SECONDS_MAX = 60.0
 ROOM_BYTES_MIN = 64 * 2**20
 JOIN_SECONDS_MAX = 60.0
 # A part of Neo4j's answer while it refuses every query until it is restarted.
@@ -55,6 +60,7 @@ class Neo4jSupervisor:
         on_damage: Callable[[], bool] = lambda: False,
         silent_seconds_max: float = SILENT_SECONDS_MAX,
         busy_seconds_max: float = BUSY_SECONDS_MAX,
+        outlived_seconds_max: float = OUTLIVED_SECONDS_MAX,
         room_bytes_min: int = ROOM_BYTES_MIN,
     ) -> None:
         """Prepare a supervisor; `start` starts its thread.
@@ -67,6 +73,7 @@ class Neo4jSupervisor:
             on_damage: Called when the data cannot be read; returns True if it moved the data away.
             silent_seconds_max: The time after which a server that does nothing is killed.
             busy_seconds_max: The time without an answer after which a busy server is killed.
+            outlived_seconds_max: The time for which a caller's statement may go on after its end.
             room_bytes_min: The free bytes on the disk that a restart needs.
         """
         self._neo4j = neo4j
@@ -76,7 +83,10 @@ class Neo4jSupervisor:
         self._on_damage = on_damage
         self._silent_seconds_max = silent_seconds_max
         self._busy_seconds_max = busy_seconds_max
+        self._outlived_seconds_max = outlived_seconds_max
         self._room_bytes_min = room_bytes_min
+        # When each such statement was first seen after its end, by the id of its transaction.
+        self._outlived: dict[str, float] = {}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="neo4j-supervisor", daemon=True)
         self._silence: StartupWatch | None = None
@@ -112,11 +122,17 @@ class Neo4jSupervisor:
             return self._start_server()
         try:
             self._database.ask("RETURN 1", {}, seconds=PROBE_SECONDS_MAX)
+            is_outlived = self._is_outlived()
         except HeadwaterError as error:
             return self._look_after(error)
         self._silence = None
         self._was_up = True
         self._clear()
+        if is_outlived:
+            return self._kill(
+                f"a statement went on {self._outlived_seconds_max:.0f} s after Neo4j had ended it; "
+                "restarting Neo4j. The record of access names its caller"
+            )
         return PROBE_SECONDS
 
     def _start_server(self) -> float:
@@ -143,6 +159,13 @@ class Neo4jSupervisor:
             self.is_starting = False
         self._pause_seconds = RETRY_SECONDS_MIN
         return 0.0
+
+    def _is_outlived(self) -> bool:
+        """Return True if a caller's statement has gone on for too long after its end."""
+        now = time.monotonic()
+        ended = [row["id"] for row in self._database.read("read/state/outlived")]
+        self._outlived = {one: self._outlived.get(one, now) for one in ended}
+        return any(now - at > self._outlived_seconds_max for at in self._outlived.values())
 
     def _growing_pause(self) -> float:
         pause = self._pause_seconds
@@ -188,6 +211,7 @@ class Neo4jSupervisor:
     def _kill(self, problem: str) -> float:
         self._note(problem)
         self._silence = None
+        self._outlived = {}
         self._was_up = False
         self._neo4j.kill()
         return 0.0

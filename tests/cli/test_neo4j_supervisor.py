@@ -19,7 +19,8 @@ import pytest
 
 from headwater.cli.neo4j_supervisor import Neo4jSupervisor
 from headwater.cypher.driver.database import Database
-from headwater.errors import DamagedDataError, HeadwaterError, ServerError
+from headwater.cypher.sandbox.run import run_text
+from headwater.errors import DamagedDataError, HeadwaterError, ServerError, UnavailableError
 from headwater.local.neo4j import LocalNeo4j
 from headwater.local.neo4j_settings import Sizes
 from headwater.settings import Settings
@@ -39,6 +40,12 @@ ROOM_BYTES = 16 * 2**20
 SILENT_SECONDS = 4.0
 BACK_SECONDS_MAX = 120.0
 BUSY_SECONDS = 15.0
+OUTLIVED_SECONDS = 5.0
+# Neo4j looks at the time between rows, and this is one row that takes minutes.
+ENDLESS_QUESTION = (
+    "UNWIND range(1, 100000) AS x WITH collect(x) AS l "
+    "RETURN size([y IN l WHERE size(toStringList(l)) = 0]) AS n"
+)
 LONG_QUESTION = "UNWIND range(1, 1000000000000) AS i WITH i WHERE i % 7 = 8 RETURN count(i) AS n"
 
 
@@ -60,6 +67,7 @@ class Supervised:
             problem_file=problem_file,
             report=self.lines.append,
             silent_seconds_max=SILENT_SECONDS,
+            outlived_seconds_max=OUTLIVED_SECONDS,
             room_bytes_min=ROOM_BYTES,
         )
 
@@ -111,6 +119,29 @@ def test_a_stopped_neo4j_comes_back(supervised: Supervised) -> None:
     assert one.lines[0].startswith("Neo4j does not answer and does nothing; restarting it")
     wait_for("the report", lambda: one.lines[-1] == "Neo4j answers again", 30)
     assert not one.problem_file.exists()
+
+
+def test_a_statement_that_outlives_its_time_is_ended(supervised: Supervised) -> None:
+    """It takes up a processor until then, and no other statement of a caller begins."""
+    one = supervised
+    wait_for("an answer", one.answers, BACK_SECONDS_MAX)
+    one.lines.clear()
+    first = one.neo4j.status().pid
+
+    def ask() -> None:
+        with suppress(HeadwaterError):
+            one.database.ask_bounded(ENDLESS_QUESTION, {}, seconds=2.0, rows_max=1, bytes_max=100)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    wait_for("its end", lambda: one.database.read("read/state/outlived"), 60)
+    with pytest.raises(UnavailableError, match="statement whose time is up"):
+        run_text(one.database, "RETURN 1 AS one", {})
+    wait_for("another process", lambda: one.neo4j.status().pid not in (0, first), BACK_SECONDS_MAX)
+    wait_for("the report", lambda: one.lines[-1] == "Neo4j answers again", BACK_SECONDS_MAX)
+    asking.join()
+    assert one.lines[0].startswith("a statement went on 5 s after Neo4j had ended it")
+    assert run_text(one.database, "RETURN 1 AS one", {}).rows == [{"one": 1}]
 
 
 def test_a_full_neo4j_comes_back(supervised: Supervised) -> None:

@@ -13,7 +13,7 @@ results.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -32,8 +32,10 @@ __all__ = [
     "Structure",
     "bound_answers",
     "connect",
+    "take_first",
     "to_bolt",
     "to_python",
+    "to_row",
 ]
 
 # Of a session: `_connect` connects before the first statement. Of a session or transaction:
@@ -198,3 +200,42 @@ class _ReadAhead:
         buffer[:count] = self._buffer[self._start : self._start + count]
         self._start += count
         return count
+
+
+def to_row(record: neo4j.Record) -> dict[str, Any]:
+    """Return the value of each column."""
+    return {
+        key: to_python(value) for key, value in zip(record.keys(), record.values(), strict=True)
+    }
+
+
+def take_first(
+    records: Iterable[neo4j.Record], rows: list[dict[str, Any]], rows_max: int, bytes_max: int
+) -> bool:
+    """Put the first records into `rows`, and return True if these are all.
+
+    Args:
+        records: The records.
+        rows: The list that gets a row for each of them.
+        rows_max: The number of rows at most.
+        bytes_max: The size of all values at most, counted as JSON.
+    """
+    left = bytes_max
+    for record in records:
+        row = to_row(record)
+        left -= _size(row)
+        if left < 0 or len(rows) == rows_max:
+            return False
+        rows.append(row)
+    return True
+
+
+def _size(value: Any) -> int:
+    """Return about how many bytes a plain value takes as JSON."""
+    if isinstance(value, str | bytes | bytearray):
+        return len(value) + 2
+    if isinstance(value, dict):
+        return sum(len(key) + 4 + _size(item) for key, item in value.items())
+    if isinstance(value, list):
+        return sum(2 + _size(item) for item in value)
+    return 8

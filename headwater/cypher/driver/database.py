@@ -13,13 +13,20 @@ Failures are of two kinds. `UnavailableError`: Neo4j is away or too slow, and a 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from threading import Lock
 from typing import Any
 
-from headwater.cypher.driver.bolt import ByteCounter, bound_answers, connect, to_bolt, to_python
+from headwater.cypher.driver.bolt import (
+    ByteCounter,
+    bound_answers,
+    connect,
+    take_first,
+    to_bolt,
+    to_row,
+)
 from headwater.cypher.driver.connection import encryption_of, translated
 from headwater.cypher.driver.explain import in_caller_text
 from headwater.cypher.driver.neo4j_import import neo4j
@@ -46,6 +53,9 @@ _ROWS_PER_PULL, _ALL_ROWS = 1_000, -1
 _ROWS_PER_BOUNDED_PULL = 100
 # Rows that are read ahead and thrown away come over the wire as well.
 _WIRE_BYTES_PER_BYTE = 4
+
+# Marks the transactions of statements that callers wrote, for `read/state/outlived`.
+_OF_CALLER = {"statement": "of a caller"}
 
 # A row of a result: the value of each column. Nodes are dicts of their properties, instants are in
 # UTC.
@@ -138,7 +148,7 @@ class Transaction:
 
     def _run(self, text: str, parameters: dict[str, Any]) -> list[Row]:
         try:
-            return [_to_row(record) for record in self._transaction.run(text, parameters)]
+            return [to_row(record) for record in self._transaction.run(text, parameters)]
         except (DriverError, Neo4jError) as error:
             raise translated(error) from error
 
@@ -280,7 +290,7 @@ class Database:
         """
         with self._transaction(neo4j.READ_ACCESS, seconds) as transaction:
             for record in transaction.run(find_query(name).text, parameters):
-                yield _to_row(record)
+                yield to_row(record)
 
     def ask_bounded(
         self,
@@ -314,13 +324,16 @@ class Database:
         try:
             with (
                 self._transaction(
-                    neo4j.READ_ACCESS, seconds, fetch_size=_ROWS_PER_BOUNDED_PULL
+                    neo4j.READ_ACCESS,
+                    seconds,
+                    fetch_size=_ROWS_PER_BOUNDED_PULL,
+                    metadata=_OF_CALLER,
                 ) as transaction,
                 counter.counting(transaction),
             ):
                 records = transaction.run(text, dict(parameters))
                 columns += records.keys()
-                is_complete = _take_first(records, rows, rows_max, bytes_max)
+                is_complete = take_first(records, rows, rows_max, bytes_max)
         except TimedOutError as error:
             message = f"the query took longer than {seconds:g} s"
             raise QueryError(message, hint="Ask for less.") from error
@@ -408,7 +421,9 @@ class Database:
             QueryError: The statement is wrong.
         """
         try:
-            with self._transaction(neo4j.READ_ACCESS, READ_SECONDS_MAX) as transaction:
+            with self._transaction(
+                neo4j.READ_ACCESS, READ_SECONDS_MAX, metadata=_OF_CALLER
+            ) as transaction:
                 summary = transaction.run(f"EXPLAIN\n{text}", dict(parameters)).consume()
         except QueryError as error:
             raise QueryError(in_caller_text(error.message), hint=error.hint) from error
@@ -430,18 +445,23 @@ class Database:
                 connect(session, neo4j.READ_ACCESS)
                 bound_answers(session, seconds + GRACE_SECONDS)
                 query = neo4j.Query(text, timeout=seconds)
-                return [_to_row(record) for record in session.run(query, dict(parameters))]
+                return [to_row(record) for record in session.run(query, dict(parameters))]
         except (DriverError, Neo4jError) as error:
             raise translated(error) from error
 
     @contextmanager
     def _transaction(
-        self, access: str, seconds: float, *, fetch_size: int = _ROWS_PER_PULL
+        self,
+        access: str,
+        seconds: float,
+        *,
+        fetch_size: int = _ROWS_PER_PULL,
+        metadata: dict[str, str] | None = None,
     ) -> Iterator[neo4j.Transaction]:
         try:
             with (
                 self._session(access, fetch_size) as session,
-                session.begin_transaction(timeout=seconds) as transaction,
+                session.begin_transaction(metadata, seconds) as transaction,
             ):
                 bound_answers(transaction, seconds + GRACE_SECONDS)
                 yield transaction
@@ -467,36 +487,5 @@ class Database:
                 self._close_unused()
 
 
-def _to_row(record: neo4j.Record) -> Row:
-    return {
-        key: to_python(value) for key, value in zip(record.keys(), record.values(), strict=True)
-    }
-
-
 def _packed(value: Any) -> Any:
     return _Rows(map(to_bolt, value)) if type(value) is list else to_bolt(value)
-
-
-def _take_first(
-    records: Iterable[neo4j.Record], rows: list[Row], rows_max: int, bytes_max: int
-) -> bool:
-    """Put the first records into `rows`, and return True if these are all."""
-    left = bytes_max
-    for record in records:
-        row = _to_row(record)
-        left -= _size(row)
-        if left < 0 or len(rows) == rows_max:
-            return False
-        rows.append(row)
-    return True
-
-
-def _size(value: Any) -> int:
-    """Return about how many bytes a plain value takes as JSON."""
-    if isinstance(value, str | bytes | bytearray):
-        return len(value) + 2
-    if isinstance(value, dict):
-        return sum(len(key) + 4 + _size(item) for key, item in value.items())
-    if isinstance(value, list):
-        return sum(2 + _size(item) for item in value)
-    return 8

@@ -30,6 +30,7 @@ _SPLIT = "Split it into several statements."
 # A new pattern begins behind these.
 _ENDS_OF_PATTERNS = frozenset({"with", "return", "unwind", "call", "union"})
 _BOOLEANS = frozenset({"and", "or", "xor", "not", "where"})
+_ENDS_OF_CONDITIONS = _ENDS_OF_PATTERNS | {"and", "or", "xor", "where", "match"}
 
 
 def require_quick_plan(tokens: Sequence[Token]) -> None:
@@ -72,17 +73,25 @@ def _is_bar(tokens: Sequence[Token], position: int) -> bool:
 
 
 def _joins_label(tokens: Sequence[Token], position: int) -> bool:
-    return tokens[position].word in {"and", "or"} and _is_label_test(tokens, position + 1)
+    """Return True for AND or OR before a condition on a label, whichever form it has.
+
+    `n:A`, `(n):A`, `n IS A` and others are read alike. So every colon and IS counts, but for
+    `IS NULL` and `IS NOT NULL`.
+    """
+    if tokens[position].word not in {"and", "or"}:
+        return False
+    for at in range(position + 1, len(tokens)):
+        word = tokens[at].word
+        if word in _ENDS_OF_CONDITIONS:
+            return False
+        if tokens[at].text == ":" or (word == "is" and not _is_null_test(tokens, at)):
+            return True
+    return False
 
 
-def _is_label_test(tokens: Sequence[Token], position: int) -> bool:
-    """Return True if `n:Label` or `n IS Label` begins here, perhaps in parentheses or after NOT."""
-    while _text(tokens, position) == "(" or _text(tokens, position).lower() == "not":
-        position += 1
-    after = _text(tokens, position + 1)
-    if after.lower() == "is":
-        return _text(tokens, position + 2).lower() not in {"null", "not"}
-    return after == ":"
+def _is_null_test(tokens: Sequence[Token], position: int) -> bool:
+    words = [_text(tokens, position + step).lower() for step in (1, 2)]
+    return words[0] == "null" or words == ["not", "null"]
 
 
 def _check_depths(tokens: Sequence[Token]) -> None:

@@ -18,7 +18,7 @@ from headwater.cypher.query_catalog import find_query
 from headwater.cypher.sandbox.parameters import parse_parameters
 from headwater.cypher.sandbox.policy import HINT, OPERATORS, PROCEDURES
 from headwater.cypher.sandbox.statement_check import Statement
-from headwater.errors import QueryError
+from headwater.errors import QueryError, UnavailableError
 
 AUDIT_SECONDS_MAX = 30.0
 ROWS_MAX = 1_000
@@ -59,8 +59,15 @@ def run_text(
 ) -> StatementResult:
     """Run a caller's own statement.
 
-    Raises QueryError if it does anything but read this graph, or if its cost has no bound.
+    Raises QueryError if it does anything but read this graph, or if its cost has no bound, and
+    UnavailableError while an earlier one goes on beyond its time.
     """
+    if database.read("read/state/outlived"):
+        raise UnavailableError(
+            "Neo4j still works on a statement whose time is up",
+            hint="Wait: the Neo4j of `headwater up` is restarted after a minute of this. "
+            "GraphQL and the audit queries answer meanwhile.",
+        )
     require_read_only(database, text, parameters)
     return _run_bounded(database, text, parameters, seconds, rows_max)
 

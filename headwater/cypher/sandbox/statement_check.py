@@ -2,10 +2,11 @@
 
 A plan leaves out statements inside the loop of an expression: to it `[x IN [1] | COLLECT { LOAD CSV
 ... }]` is a projection. Neo4j applies its limits on time and memory between rows, not within one
-expression. A text that is doubled forty times takes the server down; a loop within a loop over long
-lists outlasts any timeout. So the words are checked too: every call must be known, no loop may
-stand in another, and no value may grow by more than a bounded factor. Each refusal names another
-way to write the statement.
+expression. A text that is doubled forty times takes the server down; a loop that works on a long
+list for each element of a long list outlasts any time limit. So the words are checked too: every
+call must be known, a loop takes a short list and stands in no other, and no value may grow by more
+than a bounded factor. Each refusal names another way to write the statement: UNWIND works row by
+row.
 """
 
 from __future__ import annotations
@@ -18,8 +19,12 @@ from headwater.cypher.sandbox.plan_check import require_quick_plan
 from headwater.cypher.sandbox.tokens import Token, match_brackets, parse_tokens, refused
 
 # The factor by which a value may be longer than its parts.
-GROWTH_MAX = 1_000
-LITERAL_RANGE_MAX = 10_000
+GROWTH_MAX = 200
+# The elements of a list that the statement holds itself.
+LITERAL_RANGE_MAX = 100
+# The functions whose lists a loop may take: as long as a path, or as the labels of a node. It may
+# take a list that a node holds too.
+SHORT_LISTS = frozenset({"nodes", "relationships", "labels"})
 PATTERN_CHARACTERS_MAX = 200
 # Neo4j matches by trying again: an unbounded repeat multiplies the time by the length of the text,
 # and each optional part or alternative doubles it.
@@ -192,6 +197,49 @@ class Statement:
                     )
                 opened = position if self._text(position) == "[" else position + 1
                 end = self._closed_by[opened]
+                if self._word(opened + 2) == "in" and not self._is_short_list(opened + 3):
+                    raise refused(
+                        "a loop takes a list of any length",
+                        "Loop over nodes(), relationships(), labels(), a property of a node or up "
+                        f"to {LITERAL_RANGE_MAX} values, or write "
+                        "COLLECT { UNWIND list AS x WITH x WHERE ... RETURN ... }.",
+                    )
+
+    def _is_short_list(self, position: int) -> bool:
+        """Return True if a list of bounded length begins here, with nothing added to it."""
+        if self._text(position) == "[":
+            end = self._closed_by[position]
+            commas = sum(token.text == "," for token in self.tokens[position:end])
+            is_short = commas < LITERAL_RANGE_MAX
+        elif self._is_call_of(position, "range", *SHORT_LISTS):
+            # `_check_function` checks each range.
+            end = self._closed_by[position + 1]
+            is_short = True
+        else:
+            end = position + 2
+            is_short = self._is_stored(position)
+        while self._text(end + 1) == "[":  # a part of the list
+            end = self._closed_by[end + 1]
+        return is_short and (
+            self._text(end + 1) in {"|", ")", "]"} or self._word(end + 1) == "where"
+        )
+
+    def _is_stored(self, position: int) -> bool:
+        """Return True if a property of a node or relationship begins here: `n.tags`.
+
+        A map could hold a list of any length, but its name would stand behind AS.
+        """
+        assigned = {
+            self._text(at + 1).strip("`")
+            for at, token in enumerate(self.tokens)
+            if token.word == "as"
+        }
+        kinds = [token.kind for token in self.tokens[position : position + 3 : 2]]
+        return (
+            set(kinds) <= {"word", "name"}
+            and self._text(position + 1) == "."
+            and self._text(position).strip("`") not in assigned
+        )
 
     def _added_parts(self, position: int) -> int:
         """Return the number of parts that this token adds to a value."""

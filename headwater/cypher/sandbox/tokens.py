@@ -22,6 +22,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _ODD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029](?<!\r)|\r(?!\n)")
+# Texts, quoted names and comments may hold any character.
+_QUOTED = ("'", '"', "`", "//", "/*")
 _OPEN, _CLOSE = "([{", ")]}"
 
 
@@ -49,10 +51,16 @@ def parse_tokens(text: str) -> list[Token]:
             "the statement has escaped or invisible characters",
             "Write them plainly, or send them as parameters.",
         )
+    matches = list(_TOKEN.finditer(text))
+    for found in (match.group() for match in matches):
+        # Cypher reads some other dashes, arrows, digits and letters like those of ASCII.
+        if not (found.isascii() or found.startswith(_QUOTED)):
+            raise refused(
+                f"{ascii(found)[:80]} is not of ASCII",
+                "Put such a name into backticks, and such a text into quotes.",
+            )
     tokens = [
-        Token(match.lastgroup or "", match.group())
-        for match in _TOKEN.finditer(text)
-        if match.lastgroup != "gap"
+        Token(match.lastgroup or "", match.group()) for match in matches if match.lastgroup != "gap"
     ]
     if not tokens:
         raise refused("there is no statement", "Send one.")

@@ -285,12 +285,25 @@ ENDLESS = [
         "RETURN any(x IN range(1, 10000) WHERE any(y IN range(1, 10000) WHERE any(z IN range(1, "
         "10000) WHERE z < x))) AS x"
     ),
+    (
+        "UNWIND range(1, 400000) AS x WITH collect(x) AS l "
+        "RETURN size([y IN l WHERE size(toStringList(l)) = 0]) AS n"
+    ),
     "RETURN [x IN range(1, 9999) | [y IN range(1, 9999) | [z IN range(1, 9999) | x * y * z]]] AS x",
     "RETURN 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!' =~ '(a+)+$' AS x",
     "RETURN 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!' =~ ('(a+)' + '+$') AS x",
     "RETURN 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!' =~ $pattern AS x",
     "RETURN 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!' =~ '.*.*.*.*.*.*.*b' AS x",
 ]
+# The planner has no limit either.
+ENDLESS += [
+    f"MATCH (n) WHERE {' AND '.join(f'NOT (NOT {a} AND NOT {b})' for a, b in labels)} RETURN n"
+    for labels in (
+        [(f"(n):A{at}", f"(n):B{at}") for at in range(24)],
+        [(f"((n)):A{at}", f"(n) IS B{at}") for at in range(24)],
+    )
+]
+ENDLESS += [f"MATCH {dash.join(['(:Job)'] * 40)} RETURN 1 AS x" for dash in ("——", "-‐", "−－")]
 HOSTILE = [*WRITES, *FILES, *SERVER, *ODD, *BOMBS, *ENDLESS]
 PARAMETERS = {"n": "text", "address": "file:///etc/passwd", "pattern": "(a+)+$"}
 
@@ -447,7 +460,7 @@ def test_an_answer_is_cut_by_its_size(small_graph: Database) -> None:
     with pytest.raises(QueryError, match="larger than"):
         run_text(
             small_graph,
-            "UNWIND range(1, 4000) AS x WITH collect(x) AS l RETURN [y IN l | l] AS n",
+            "UNWIND range(1, 40000) AS x WITH collect(x) AS l RETURN [y IN range(1, 100) | l] AS n",
             {},
         )
     assert run_text(small_graph, "RETURN 1 AS x", {}).rows == [{"x": 1}]

@@ -56,7 +56,20 @@ def test_deeply_nested_subqueries(kind: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["OR", "AND"])
-@pytest.mark.parametrize("test", ["n:A", "(n:A)", "NOT n:A", "NOT (n:A AND n.b = 1)", "n IS A"])
+@pytest.mark.parametrize(
+    "test",
+    [
+        "n:A",
+        "(n:A)",
+        "NOT n:A",
+        "NOT (n:A AND n.b = 1)",
+        "n IS A",
+        "(n):A",
+        "NOT ((n)) : A",
+        "(n) IS A",
+        "n.b IS NULL = startNode(r):A",
+    ],
+)
 def test_joined_labels(word: str, test: str) -> None:
     def joined(words: int) -> str:
         return f"MATCH (n) WHERE {f' {word} '.join([test] * (words + 1))} RETURN n"

@@ -136,3 +136,76 @@ def test_a_pattern_that_could_take_for_ever_is_refused(pattern: object) -> None:
 )
 def test_a_pattern_with_one_unbounded_repeat_is_allowed(pattern: str) -> None:
     check("MATCH (n) WHERE n.name =~ $pattern RETURN n", pattern=pattern)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "nodes(p)",
+        "relationships(p)[1..]",
+        "labels(n)",
+        "range(1, 100)",
+        "[n.name, n.urn, 'x']",
+        "n.tags",
+        "`n`.tags",
+    ],
+)
+@pytest.mark.parametrize(
+    "loop", ["[x IN %s WHERE x > 1 | x.name]", "[x IN %s | 1]", "any(x IN %s WHERE x > 1)"]
+)
+def test_loops_over_short_lists(loop: str, source: str) -> None:
+    check(f"MATCH p = (n)-->() RETURN {loop % source} AS value")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "l",
+        "$names",
+        "nodes(p) + l",
+        "(nodes(p))",
+        "nodes(p)[0..2] + l",
+        "split(n.name, '')",
+        "keys($names)",
+        "coalesce(l, nodes(p))",
+        "m.tags",
+        "`m`.tags",
+        "$names.tags",
+        "nodes(p)[0].tags + l",
+        f"[{', '.join(['1'] * 101)}]",
+    ],
+)
+@pytest.mark.parametrize(
+    "loop", ["[x IN %s WHERE x > 1]", "[`x` IN %s | 1]", "none(x IN %s WHERE x > 1)"]
+)
+def test_loops_over_lists_of_any_length(loop: str, source: str) -> None:
+    with pytest.raises(QueryError, match="a list of any length"):
+        check(
+            "MATCH p = (n)-->() WITH p, collect(n) AS l WITH p, l, {tags: l} AS m "
+            f"RETURN {loop % source} AS value"
+        )
+    check("MATCH (n) WITH collect(n) AS l RETURN COLLECT { UNWIND l AS x RETURN x.name } AS names")
+
+
+def test_ranges_in_expressions() -> None:
+    with pytest.raises(QueryError, match="range in an expression"):
+        check("RETURN [x IN range(1, 101) | x] AS value")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "MATCH (a)—(b) RETURN a",
+        "MATCH (a)-‐＞(b) RETURN a",
+        "RETURN\u00a01 AS x",
+        "RETURN ١ AS x",
+        "MATCH (größe) RETURN größe",
+    ],
+)
+def test_signs_outside_of_ascii(text: str) -> None:
+    with pytest.raises(QueryError, match="not of ASCII"):
+        check(text)
+
+
+def test_quoted_signs_outside_of_ascii() -> None:
+    check("MATCH (`größe`) WHERE `größe`.name = '—' /* — */ RETURN `größe`.name // ١")
