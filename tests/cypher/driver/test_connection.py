@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from headwater.local import neo4j
 from headwater.local.neo4j import LocalNeo4j, Running
 from headwater.local.neo4j_settings import Sizes, neo4j_conf
 from tests.conftest import jar_cache
+from tests.faults.processes import wait_for
 from tests.tls_servers import Authority
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
@@ -44,7 +46,17 @@ def server(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> It
         patch.setattr(neo4j, "neo4j_conf", conf)
         home = tmp_path_factory.mktemp("neo4j")
         with LocalNeo4j(home, bolt_port=0, cache=jar_cache()) as running:
+            # The first handshakes of a cold server on a busy machine outlast the driver's limit.
+            for scheme in ("bolt+s", "neo4j+s"):
+                wait_for(scheme, partial(answers, running, scheme, authority.file), 60)
             yield running
+
+
+def answers(server: Running, scheme: str, ca: Path) -> bool:
+    try:
+        return ask(server, scheme, ca) == 1
+    except UnavailableError:
+        return False
 
 
 def ask(server: Running, scheme: str, ca: Path | str = "", host: str = "localhost") -> object:
