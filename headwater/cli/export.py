@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -166,6 +165,7 @@ def _export_openlineage(
     from headwater.exports.openlineage import EventCounts, stored_events
     from headwater.ingest.spool.reader import SpoolReader
     from headwater.schema.naming import load_naming
+    from headwater.schema.stored_json import encode
 
     settings = settings_of(home)
     if not settings.spool_path.is_file():
@@ -181,8 +181,7 @@ def _export_openlineage(
     ):
         task = bar.add_task("exporting", total=reader.count())
         for event in stored_events(reader, part, naming, times, counts):
-            line = json.dumps(event, ensure_ascii=False, separators=(",", ":"))
-            out.write(line.encode("utf-8", "replace") + b"\n")
+            out.write(encode(event) + b"\n")
             bar.update(task, completed=counts.read)
     if counts.cut:
         _warn(
@@ -190,7 +189,12 @@ def _export_openlineage(
             f"not exported"
         )
     if counts.malformed:
-        _warn(f"{with_noun(counts.malformed, 'event')} that cannot be read were left out")
+        named = ", ".join(map(str, counts.first_malformed))
+        more = ", ..." if counts.malformed > len(counts.first_malformed) else ""
+        _warn(
+            f"{with_noun(counts.malformed, 'event')} that cannot be read were left out: "
+            f"number {named}{more} of the spool"
+        )
     if target is not None:
         print(f"{with_noun(counts.written, 'event')} written to {target}")
 

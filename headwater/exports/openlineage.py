@@ -11,18 +11,16 @@ removed from it. Folding the exported events gives the lineage of the part.
 | of an answer | the same, if everything that it cites is in the part |
 
 An event that is stored in a lenient form gets a valid one: a time with a zone, a type in capitals,
-no null, `producer`, `schemaURL`, `_producer` and `_schemaURL`. Ids of runs stay as sent.
+no null, `producer`, `schemaURL`, `_producer` and `_schemaURL`. Ids of runs stay as sent. A number
+that Python cannot hold is a `msgspec.Raw`; `headwater.schema.stored_json.encode` writes it.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
-
-import msgspec
 
 from headwater.errors import EventError
 from headwater.exports.part import Part
@@ -30,6 +28,7 @@ from headwater.ingest.spool.reader import SpoolReader
 from headwater.schema.events import parse, to_datetime
 from headwater.schema.headwater_facets import ANSWER_FACET, Event
 from headwater.schema.naming import Naming
+from headwater.schema.stored_json import decode
 
 _SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json"
 _UNKNOWN_PRODUCER = "urn:headwater:unknown-producer"
@@ -39,17 +38,29 @@ _VALID_TIME = re.compile(
 )
 _SIDES = (("inputs", "inputFacets"), ("outputs", "outputFacets"))
 
+NAMED_MAX = 10
+
 IsShown = Callable[[str, str], bool]
 
 
 @dataclass
 class EventCounts:
-    """The number of stored events that were read, written, malformed, and cut from the spool."""
+    """The number of stored events that were read, written, malformed, and cut from the spool.
+
+    `first_malformed` are the sequence numbers of the first malformed events in the spool.
+    """
 
     read: int = 0
     written: int = 0
     malformed: int = 0
     cut: int = 0
+    first_malformed: list[int] = field(default_factory=list)
+
+    def add_malformed(self, seq: int) -> None:
+        """Count an event that cannot be read."""
+        self.malformed += 1
+        if len(self.first_malformed) < NAMED_MAX:
+            self.first_malformed.append(seq)
 
 
 @dataclass(frozen=True)
@@ -77,24 +88,13 @@ def stored_events(
             instant = parse(stored.body, received=stored.received).instant
             if not times.includes(instant):
                 continue
-            events = list(events_of_part(_decode(stored.body), instant, part, naming))
+            events = list(events_of_part(dict(decode(stored.body)), instant, part, naming))
         except (EventError, RecursionError):
-            counts.malformed += 1
+            counts.add_malformed(stored.seq)
             continue
         counts.written += len(events)
         yield from events
     counts.cut = last - counts.read
-
-
-def _decode(body: bytes) -> Event:
-    """Return a body that `parse` accepts; a lone surrogate becomes U+FFFD, as `parse` reads it."""
-    try:
-        decoded = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        text = body.decode("utf-8-sig", "replace")
-        repaired = json.dumps(json.loads(text), ensure_ascii=False)
-        decoded = json.loads(repaired.encode("utf-8", "replace"))
-    return dict(decoded)
 
 
 def events_of_part(event: Event, instant: int, part: Part, naming: Naming) -> Iterator[Event]:

@@ -19,6 +19,7 @@ from headwater.lineage.view import GraphView
 from headwater.schema.events import parse, parse_instant
 from headwater.schema.headwater_facets import Event
 from headwater.schema.naming import load_naming
+from headwater.schema.stored_json import decode, encode
 from headwater.schema.visibility import Visibility
 from tests.canonical import canonical, edges, empty
 from tests.event_builders import columns, dataset, parent, run_event, schema, symlinks
@@ -252,3 +253,18 @@ def test_bodies_of_any_form_are_read_or_counted(body: bytes, tmp_path: Path) -> 
     spool.close()
     events, counts = exported(SpoolReader(tmp_path / "spool.db"), Part(Visibility()))
     assert len(events) + counts.malformed == 1
+
+
+def test_numbers_of_any_size_are_exported_as_they_are(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool.db")
+    base = LENIENT[0] | {"run": {"runId": RUNS[1], "facets": {"x": {"v": "NUMBER"}}}}
+    numbers = [b"1e999", b"9" * 5_000, b"-" + b"9" * 400 + b".5", b"1"]
+    bodies = [json.dumps(base).encode().replace(b'"NUMBER"', number) for number in numbers]
+    spool.append([bodies[0], b"{", *bodies[1:]], received=0)
+    spool.close()
+    events, counts = exported(SpoolReader(tmp_path / "spool.db"), Part(Visibility()))
+    assert (counts.written, counts.malformed, counts.first_malformed) == (4, 1, [2])
+    for event, number in zip(events, numbers, strict=True):
+        assert b'"v":' + number + b"}" in encode(event)
+    [whole] = events_of_part(decode(bodies[1]), 0, Part(Visibility(("n",))), load_naming())
+    assert b'"v":' + numbers[1] + b"}" in encode(whole)
