@@ -15,6 +15,7 @@ from headwater.rest.marquez import models
 from headwater.rest.operations import ArgumentError, Operation, OperationRequest
 from headwater.schema.events import SENDER_FIELD, parse_instant
 from headwater.schema.headwater_facets import ANSWER_FACET
+from headwater.schema.stored_json import decode, decode_struct
 from headwater.schema.urns import run_urn
 from headwater.schema.visibility import Visibility
 
@@ -47,10 +48,14 @@ class EventsParams(models.Page, kw_only=True):
     sort_direction: Literal["asc", "desc"] = "desc"
 
 
-class _Head(msgspec.Struct):
-    """The parts of an event that say whether it is listed, and where."""
+class _Run(msgspec.Struct):
+    runId: str = ""  # noqa: N815
 
-    run: Any = None
+
+class _Head(msgspec.Struct):
+    """The parts of an event that decide whether it is listed, and where."""
+
+    run: _Run | None = None
     eventTime: str | None = None  # noqa: N815
 
 
@@ -165,20 +170,15 @@ def _run_event_time(body: bytes, run_id: str = "") -> int | None:
     With a `run_id`, events of other runs have none either.
     """
     try:
-        head = _decoder.decode(body)
-    except msgspec.MsgspecError:
+        head = decode_struct(_decoder, body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
-    if not head.run or (run_id and not _is_of(head.run, run_id)):
+    if head.run is None or (run_id and run_urn(head.run.runId) != run_urn(run_id)):
         return None
     try:
         return parse_instant(head.eventTime or "")
     except EventError:
         return 0
-
-
-def _is_of(run: Any, run_id: str) -> bool:
-    found = run.get("runId") if isinstance(run, dict) else None
-    return isinstance(found, str) and run_urn(found) == run_urn(run_id)
 
 
 def _visible(body: bytes, visibility: Visibility) -> dict[str, Any] | None:
@@ -187,8 +187,8 @@ def _visible(body: bytes, visibility: Visibility) -> dict[str, Any] | None:
     Returns None if its own job or dataset is hidden, or a dataset that its answer cites.
     """
     try:
-        event: dict[str, Any] = json.loads(body)
-    except (ValueError, RecursionError):
+        event: dict[str, Any] = decode(body)
+    except EventError:
         return None
     # It names all namespaces of the key that sent the event.
     event.pop(SENDER_FIELD, None)
