@@ -26,6 +26,7 @@ from headwater.client.times import instant_of
 from headwater.errors import EventError, QueryError
 from headwater.importers.report import ImportReport
 from headwater.schema.headwater_facets import Event
+from headwater.schema.stored_json import encode
 
 if TYPE_CHECKING:
     from headwater.client.backend import Backend
@@ -92,7 +93,7 @@ def deliver(events: Iterable[Event], report: ImportReport, delivery: Delivery) -
     `report` is the one that the importer fills. Exit code 4: the API refused events, nothing
     could be read, or with `--strict` something was passed over.
     """
-    lines = (json.dumps(event, ensure_ascii=False).encode("utf-8", "replace") for event in events)
+    lines = map(encode, events)
     if delivery.dry_run and delivery.output:
         raise QueryError("--dry-run and --output exclude each other", hint="Give one of them.")
     if delivery.dry_run:

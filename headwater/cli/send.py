@@ -16,6 +16,7 @@ from headwater.backoff import Backoff
 from headwater.cli.options import Home, Json, Profile, Url, api_address, existing
 from headwater.client.address import Address
 from headwater.errors import EventError, UnauthorizedError, UnavailableError
+from headwater.schema.stored_json import decode, encode
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -102,8 +103,8 @@ def _events(stream: io.BufferedIOBase) -> Iterator[bytes]:
     while first and not first.strip():
         first = stream.readline()
     try:
-        alone = isinstance(json.loads(first), dict)
-    except ValueError:
+        alone = isinstance(decode(first), dict)
+    except EventError:
         alone = False
     if alone:
         yield first.strip()
@@ -111,13 +112,13 @@ def _events(stream: io.BufferedIOBase) -> Iterator[bytes]:
         return
     rest = first + stream.read()
     try:
-        parsed = json.loads(rest)
-    except ValueError:
+        parsed = decode(rest)
+    except EventError:
         # Not JSON as a whole: perhaps one broken line among good ones; the server names it.
         yield from (line.strip() for line in rest.splitlines() if line.strip())
         return
     for event in parsed if isinstance(parsed, list) else [parsed]:
-        yield json.dumps(event).encode()
+        yield encode(event)
 
 
 @contextmanager
