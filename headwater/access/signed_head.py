@@ -8,7 +8,6 @@ head is of this installation; its private key is in `audit.key` beside the acces
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import json
 from contextlib import suppress
@@ -97,7 +96,7 @@ def read_head(path: Path, key: Ed25519PublicKey) -> SignedHead:
     try:
         head = msgspec.json.decode(path.read_bytes(), type=SignedHead)
         signature = base64.b64decode(head.signature, validate=True)
-    except (msgspec.MsgspecError, binascii.Error) as error:
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise QueryError(f"{path} holds no head of the access log: {error}") from error
     if head.key != key_id(key):
         raise QueryError(

@@ -105,7 +105,7 @@ def read_manifest(folder: Path) -> Manifest:
             f"{folder} is no backup: it has no {NAME}",
             hint="A backup that was interrupted has none. Name another folder.",
         ) from error
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, RecursionError) as error:
         raise BackupError(f"the manifest {folder / NAME} cannot be read: {error}") from error
     if format > FORMAT:
         raise NewerVersionError(
@@ -117,7 +117,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise BackupError(f"the backup {folder} has the unknown format {format}")
     try:
         manifest = msgspec.json.decode(data, type=Manifest)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeDecodeError) as error:
         raise BackupError(f"the manifest {folder / NAME} is malformed: {error}") from error
     newest = migrations()[-1].name.removeprefix("migrations/")
     if manifest.migration[:4] > newest[:4]:

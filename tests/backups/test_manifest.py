@@ -20,6 +20,10 @@ def test_a_file_has_its_size_and_its_sha_256(tmp_path: Path) -> None:
 def test_a_folder_without_a_manifest_is_no_backup(tmp_path: Path) -> None:
     with pytest.raises(BackupError, match="is no backup"):
         read_manifest(tmp_path)
-    (tmp_path / "manifest.json").write_text("{")
-    with pytest.raises(BackupError, match="cannot be read"):
+    for damaged in (b"{", b'{"format": 1e999}', b'{"x": ' + b"[" * 3_000):
+        (tmp_path / "manifest.json").write_bytes(damaged)
+        with pytest.raises(BackupError, match="cannot be read"):
+            read_manifest(tmp_path)
+    (tmp_path / "manifest.json").write_bytes(b'{"format": 1, "headwater": "\xff"}')
+    with pytest.raises(BackupError, match="is malformed"):
         read_manifest(tmp_path)

@@ -21,7 +21,8 @@ from urllib.parse import unquote
 
 import msgspec
 
-from headwater.errors import QueryError, SettingsError
+from headwater.errors import EventError, QueryError, SettingsError
+from headwater.schema.stored_json import decode
 
 # Accents behind their letters, and characters that nobody sees: a soft hyphen, a space of no width.
 _ACCENTS, _INVISIBLE = "\u0300-\u036f", "\u00ad\u200b\u200c\u200d\u2060\ufeff"
@@ -88,7 +89,8 @@ class Forgotten:
         done = 0
         for token in _TOKEN.finditer(body):
             inner = token[0]
-            text = json.loads(inner) if inner.startswith(b'"') else inner.decode()
+            text = inner.decode("utf-8", "replace")
+            text = json.loads(text) if text.startswith('"') else text
             clean = self.rewrite_text(text)
             if clean is not text:
                 parts += (body[done : token.start()], json.dumps(clean).encode())
@@ -159,7 +161,7 @@ def read_forgotten(path: Path) -> list[ForgottenValue]:
         return msgspec.json.decode(path.read_bytes(), type=list[ForgottenValue])
     except FileNotFoundError:
         return []
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SettingsError(
             f"the list of forgotten values {path} cannot be read: {error}",
             hint="Restore the file from a backup.",
@@ -209,15 +211,9 @@ def _hash(key: bytes, words: Iterable[_Word]) -> str:
 
 
 def is_json(body: bytes) -> bool:
-    """Return True if a body is a document of JSON, also with lone surrogates."""
+    """Return True if a body is a document of JSON, also with values that Python cannot hold."""
     try:
-        msgspec.json.decode(body)
-        return True
-    except (msgspec.DecodeError, RecursionError):
-        pass
-    try:
-        # It takes lone surrogates, which `parse` repairs.
-        json.loads(body)
-    except (ValueError, RecursionError):
+        decode(body)
+    except EventError:
         return False
     return True

@@ -121,3 +121,11 @@ def test_a_malformed_list_is_named(tmp_path: Path) -> None:
     (tmp_path / "forgotten.json").write_text("[{}]")
     with pytest.raises(SettingsError, match=r"forgotten\.json cannot be read"):
         load_forgotten(tmp_path / "forgotten.json", KEY)
+
+
+@pytest.mark.parametrize("number", [b"9" * 5_000, b"1e999", b'"\xff"', b'"\\ud800"'])
+def test_a_body_with_values_that_python_cannot_hold_is_searched_as_json(number: bytes) -> None:
+    body = b'{"n":' + number + b',"who":"\\u0061nn smith","id":123456}'
+    clean = forgotten("ann smith", "123456").rewrite(body)
+    written = json.dumps(mask("ann smith")).encode(), json.dumps(mask("123456")).encode()
+    assert clean == b'{"n":' + number + b',"who":%b,"id":%b}' % written
