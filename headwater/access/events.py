@@ -44,6 +44,7 @@ from headwater.schema.headwater_facets import (
     TAG_NAMESPACE,
 )
 from headwater.schema.naming import Naming
+from headwater.schema.stored_json import decode, encode
 
 # Facets of a dataset that are about the use by a run, not about what the dataset is.
 _FACETS_OF_READS = frozenset({"version", "datasetVersion", "symlinks"})
@@ -128,7 +129,7 @@ def own_facets_only(
     if not foreign:
         return body
     try:
-        content = msgspec.json.decode(body)
+        content = decode(body)
         for side, kept in _FACETS_OF_USE.items():
             for dataset in content.get(side) or ():
                 if not _covers(principal, naming, dataset.get("namespace"), dataset.get("name")):
@@ -140,8 +141,8 @@ def own_facets_only(
                         facets = dataset.get(field) or {}
                         for name in _CHECK_FACETS & facets.keys():
                             del facets[name]
-        return msgspec.json.encode(content)
-    except (msgspec.MsgspecError, AttributeError, TypeError, ValueError, RecursionError) as error:
+        return encode(content)
+    except (EventError, AttributeError, TypeError, ValueError, RecursionError) as error:
         raise ForeignEventError(
             "the facets of a dataset that the key does not cover cannot be read",
             field=f"{foreign[0]}.facets",

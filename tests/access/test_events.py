@@ -328,3 +328,13 @@ def test_a_facet_that_stands_twice_is_removed_twice() -> None:
     twice = text.replace('"facets": {}', f'"facets": {{}}, "facets": {json.dumps(SCHEMA)}')
     kept = json.loads(own_facets_only(TEAM, twice.encode(), load_naming()))
     assert kept["inputs"][0]["facets"] == {}
+
+
+@pytest.mark.parametrize("value", ["1e999", "9" * 5_000, '"\\ud800"'])
+def test_values_that_python_cannot_hold_stop_no_rewrite(value: str) -> None:
+    facets = {"schema": SCHEMA["schema"], "own": {**FACET, "v": "VALUE"}}
+    event = run(inputs=[with_facets("theirs", **facets), with_facets("team-a", **facets)])
+    body = json.dumps(event).replace('"VALUE"', value).encode()
+    kept = own_facets_only(TEAM, body, load_naming())
+    expected = value.encode() if value[0] != '"' else '"\ufffd"'.encode()
+    assert kept.count(b'"v":' + expected) == 1
