@@ -7,7 +7,6 @@ snapshot. Nothing is written to the database.
 
 from __future__ import annotations
 
-import json
 import os
 import ssl
 from collections.abc import Iterator
@@ -17,9 +16,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from headwater.errors import QueryError, UnavailableError
+from headwater.errors import EventError, QueryError, UnavailableError
 from headwater.importers.report import ImportReport
 from headwater.schema.headwater_facets import Event
+from headwater.schema.stored_json import decode
 
 if TYPE_CHECKING:
     from pg8000.native import Connection
@@ -95,17 +95,21 @@ class MarquezEvents:
             for number, (time, text) in enumerate(_rows(connection, self.database, self.since), 1):
                 if number % PAGE_ROWS == 1:
                     self.resume_at, page_begin = page_begin, time
-                event = _event(text)
                 self.report.counts["events"] += 1
-                if event is None:
-                    self.report.add_problem(f"row {number}", "the event is no JSON object")
-                else:
-                    yield event
+                try:
+                    event = _event(text)
+                except EventError as error:
+                    self.report.add_problem(f"row {number}", error.message)
+                    continue
+                yield event
 
 
-def _event(text: str) -> Event | None:
-    event = json.loads(text)
-    return event if isinstance(event, dict) else None
+def _event(text: str) -> Event:
+    """Return the event of a row. Raises EventError."""
+    event = decode(text.encode())
+    if not isinstance(event, dict):
+        raise EventError("the event is no JSON object")
+    return event
 
 
 def connect(database: MarquezDatabase) -> Connection:
@@ -163,7 +167,8 @@ def _rows(
         for statement in statements:
             connection.run(statement)
         while page := connection.run(f"FETCH {PAGE_ROWS} FROM events"):
-            yield from ((row[0], row[1]) for row in page)
+            # A time outside of the years 1 to 9999 is no datetime.
+            yield from ((row[0] if isinstance(row[0], datetime) else None, row[1]) for row in page)
     except DatabaseError as error:
         raise _refused(error, database) from error
     except (OSError, InterfaceError) as error:

@@ -77,6 +77,20 @@ def test_events_since_an_instant_and_rows_without_an_event(port: int, marquez: s
     assert read(marquez, datetime(2026, 1, 1, 0, 0, 3, tzinfo=UTC))[0] == ["j3", "j4"]
 
 
+def test_a_row_that_cannot_be_read_stops_no_other(port: int, marquez: str) -> None:
+    found = rows(range(4))
+    time, text = found[1]
+    found[1] = (time, text[:-1] + ', "x": NUMBER}')
+    deep = found[1][1].replace("NUMBER", "[" * 3_000 + "]" * 3_000)
+    large = found[1][1].replace("NUMBER", "9" * 5_000)
+    insert(port, [found[0], (time, deep), (found[2][0], large), found[3]])
+    names, report = read(marquez)
+    assert names == ["j0", "j1", "j3"]
+    assert [(one.place, one.reason) for one in report.problems] == [
+        ("row 2", "the JSON is nested too deeply")
+    ]
+
+
 @pytest.mark.parametrize(
     ("url", "message"),
     [
