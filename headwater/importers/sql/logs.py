@@ -31,7 +31,7 @@ from typing import Any, TextIO
 from headwater.code_analysis.sql.parse import TEXT_LENGTH_MAX
 from headwater.errors import EventError
 from headwater.importers.report import ImportReport
-from headwater.schema.events import parse_instant
+from headwater.schema.events import parse_instant, to_datetime
 
 SCRIPT, JSON_LINES, CSV, TSV = "sql", "jsonl", "csv", "tsv"
 _COLUMNS = {
@@ -252,7 +252,10 @@ def _error(message: str, status: str) -> str:
 
 
 def _instant(text: str, column: str) -> int | None:
-    """Return a time as microseconds since 1970. A number is seconds, or milliseconds if large."""
+    """Return a time as microseconds since 1970. A number is seconds, or milliseconds if large.
+
+    Raises EventError for a text that is no time, and outside of the years 1 to 9999.
+    """
     if not text:
         return None
     try:
@@ -260,7 +263,12 @@ def _instant(text: str, column: str) -> int | None:
     except ValueError:
         return parse_instant(_SPACED_OFFSET.sub(_joined_offset, text.strip()), field=column)
     seconds = number if abs(number) < _SECONDS_MAX else number / 1_000
-    return round(seconds * 1_000_000)
+    try:
+        instant = round(seconds * 1_000_000)
+        to_datetime(instant)
+    except (ValueError, OverflowError) as error:
+        raise EventError(f"{column} {text[:80]!r} is not a time", field=column) from error
+    return instant
 
 
 def _joined_offset(found: re.Match[str]) -> str:

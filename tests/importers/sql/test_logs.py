@@ -128,3 +128,17 @@ def test_a_line_has_a_limit(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     assert [(one.place, one.reason) for one in report.problems] == [
         (name, f"line {number} is longer than 20 characters")
     ]
+
+
+@pytest.mark.parametrize(
+    "time", ['"nan"', '"infinity"', "NaN", "Infinity", "1e308", "1e999", "-1e17", "9" * 400]
+)
+def test_a_time_that_is_no_moment_stops_no_other_row(time: str) -> None:
+    queries, problems = read(
+        "log.jsonl",
+        f'{{"query": "select 1", "time": {time}}}\n{{"query": "select 2", "end": {time}}}\n'
+        '{"query": "select 3", "time": 1}\n',
+    )
+    assert [(one.text, one.time) for one in queries] == [("select 3", 1_000_000)]
+    assert [place for place, _ in problems] == ["log.jsonl:1", "log.jsonl:2"]
+    assert all("is not a time" in reason for _, reason in problems)
