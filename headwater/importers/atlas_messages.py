@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from headwater.errors import QueryError
+from headwater.errors import EventError, QueryError
 from headwater.importers.atlas import (
     COLUMNS_MAX,
     ENTITIES_MAX,
@@ -25,6 +25,7 @@ from headwater.importers.atlas import (
 )
 from headwater.schema.events import to_datetime
 from headwater.schema.headwater_facets import Event
+from headwater.schema.stored_json import decode, no_number
 
 _SIDES = ("inputs", "outputs")
 _STATED = frozenset(
@@ -52,8 +53,8 @@ def events_of_message(body: bytes, received: int) -> list[Event]:
             entity that cannot be read.
     """
     try:
-        wrapper = msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError) as error:
+        wrapper = decode(body, out_of_range=no_number)
+    except EventError as error:
         raise AtlasMessageError(f"the message is not JSON: {error}"[:300]) from error
     if not isinstance(wrapper, dict):
         raise AtlasMessageError("the message must be a JSON object")

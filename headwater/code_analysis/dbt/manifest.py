@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from headwater.code_analysis.model import TableName
-from headwater.errors import QueryError
+from headwater.errors import EventError, QueryError
+from headwater.schema.stored_json import decode, no_number
 
 FILE_BYTES_MAX = 200_000_000
 _MODELS = ("model", "snapshot")
@@ -71,10 +71,16 @@ def read_catalog(text: str) -> dict[TableName, list[str]]:
             continue
         parts = (metadata.get("database"), metadata.get("schema"), metadata.get("name"))
         listed = [column for column in columns.values() if isinstance(column, dict)]
-        listed.sort(key=lambda column: column.get("index") or 0)
+        listed.sort(key=_index)
         table = tuple(str(part) for part in parts if part)
         tables[table] = [str(column.get("name")) for column in listed]
     return tables
+
+
+def _index(column: dict[str, Any]) -> float:
+    """Return the position of a column in its table; 0 if the catalog has none."""
+    index = column.get("index")
+    return index if isinstance(index, int | float) else 0
 
 
 def read_full_names(path: Path) -> dict[str, str]:
@@ -98,8 +104,8 @@ def read_full_names(path: Path) -> dict[str, str]:
 
 def _parse_object(text: str, name: str) -> dict[str, Any]:
     try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        content = decode(text.encode("utf-8", "replace"), out_of_range=no_number)
+    except EventError as error:
         raise QueryError(f"{name} is not JSON", hint=_HINT) from error
     if not isinstance(content, dict) or not isinstance(content.get("nodes"), dict):
         raise QueryError(f"{name} has no nodes", hint=_HINT)

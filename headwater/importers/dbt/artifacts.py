@@ -6,7 +6,6 @@ of an unexpected form is a problem of the report; it stops no other.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,8 +13,10 @@ from typing import Any
 
 import msgspec
 
-from headwater.errors import QueryError
+from headwater.errors import EventError, QueryError
 from headwater.importers.report import ImportReport
+from headwater.schema.events import parse_instant_or_none
+from headwater.schema.stored_json import decode, no_number
 
 FILE_BYTES_MAX = 2_000_000_000
 MANIFEST, RUN_RESULTS, CATALOG, SOURCES = (
@@ -24,6 +25,8 @@ MANIFEST, RUN_RESULTS, CATALOG, SOURCES = (
     "catalog.json",
     "sources.json",
 )
+# The longest duration of an invocation that is taken for one.
+ELAPSED_SECONDS_MAX = 366 * 86_400
 # The commands whose results are runs. Others, such as `dbt docs generate`, build nothing.
 RUN_COMMANDS = ("run", "build", "test", "seed", "snapshot", "retry")
 # The sections of a manifest with nodes that depend on others, or have results.
@@ -206,16 +209,20 @@ def read_artifacts(folder: Path, report: ImportReport) -> Artifacts:
         generated_at=str(metadata.get("generated_at") or ""),
     )
     for section in _SECTIONS:
-        _add_nodes(artifacts, section, _dict(manifest.get(section)), report)
-    for group in _dict(manifest.get("groups")).values():
+        _add_nodes(artifacts, section, _section(MANIFEST, manifest, section, report), report)
+    for key, group in _section(MANIFEST, manifest, "groups", report).items():
         owner = _convert(_dict(group).get("owner"), Owner)
         if owner is not None:
             artifacts.groups[str(_dict(group).get("name"))] = owner
-    _add_catalog(artifacts, _read_object(folder / CATALOG) or {})
+        else:
+            report.add_problem(f"{MANIFEST}: groups.{key}", "it has no owner")
+    _add_catalog(artifacts, _read_object(folder / CATALOG) or {}, report)
     artifacts.invocation = _invocation(_read_object(folder / RUN_RESULTS), folder, report)
-    for result in _list((_read_object(folder / SOURCES) or {}).get("results")):
+    for number, result in enumerate(_list((_read_object(folder / SOURCES) or {}).get("results"))):
         freshness = _convert(result, Freshness)
-        if freshness is not None and freshness.max_loaded_at:
+        if freshness is None:
+            report.add_problem(f"{SOURCES}: results[{number}]", "it is no result of a source")
+        elif freshness.max_loaded_at:
             artifacts.freshness.append(freshness)
     return artifacts
 
@@ -225,12 +232,12 @@ def _read_object(path: Path) -> dict[str, Any] | None:
     try:
         if path.stat().st_size > FILE_BYTES_MAX:
             raise QueryError(f"{path} is larger than {FILE_BYTES_MAX:,} bytes")
-        content = json.loads(path.read_bytes())
+        content = decode(path.read_bytes(), out_of_range=no_number)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise QueryError(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
+    except EventError as error:
         raise QueryError(f"{path} is not JSON", hint="Let dbt write it again.") from error
     if not isinstance(content, dict):
         raise QueryError(f"{path} is no artifact of dbt: it must be a JSON object")
@@ -252,17 +259,30 @@ def _add_nodes(
         except msgspec.ValidationError as error:
             report.add_problem(f"{MANIFEST}: {section}.{unique_id}", str(error))
             continue
+        if node.unique_id != unique_id:
+            problem = f"its unique_id is {node.unique_id[:200]!r}"
+            report.add_problem(f"{MANIFEST}: {section}.{unique_id}", problem)
+            continue
         artifacts.nodes[unique_id] = node
 
 
-def _add_catalog(artifacts: Artifacts, catalog: Mapping[str, Any]) -> None:
+def _add_catalog(artifacts: Artifacts, catalog: Mapping[str, Any], report: ImportReport) -> None:
     for section in ("nodes", "sources"):
-        for unique_id, table in _dict(catalog.get(section)).items():
-            columns = [_dict(one) for one in _dict(_dict(table).get("columns")).values()]
-            columns.sort(key=lambda column: column.get("index") or 0)
+        for unique_id, table in _section(CATALOG, catalog, section, report).items():
+            listed = _dict(table).get("columns")
+            if not isinstance(listed, dict):
+                report.add_problem(f"{CATALOG}: {section}.{unique_id}", "it has no columns")
+                continue
+            columns = sorted(map(_dict, listed.values()), key=_index)
             artifacts.catalog[unique_id] = [
                 (str(column.get("name")), str(column.get("type") or "")) for column in columns
             ]
+
+
+def _index(column: Mapping[str, Any]) -> float:
+    """Return the position of a column in its table; 0 if the catalog has none."""
+    index = column.get("index")
+    return index if isinstance(index, int | float) else 0
 
 
 def _invocation(
@@ -271,13 +291,16 @@ def _invocation(
     if content is None:
         return None
     metadata, arguments = _dict(content.get("metadata")), _dict(content.get("args"))
-    elapsed = content.get("elapsed_time")
+    started_at = metadata.get("invocation_started_at")
+    if started_at is not None and parse_instant_or_none(str(started_at)) is None:
+        report.add_problem(f"{RUN_RESULTS}: metadata.invocation_started_at", "it is not a time")
+        started_at = None
     invocation = Invocation(
         id=str(metadata.get("invocation_id") or ""),
         command=str(arguments.get("which") or ""),
         generated_at=str(metadata.get("generated_at") or ""),
-        started_at=metadata.get("invocation_started_at"),
-        elapsed_seconds=elapsed if isinstance(elapsed, int | float) else 0.0,
+        started_at=str(started_at) if started_at is not None else None,
+        elapsed_seconds=_elapsed_seconds(content, report),
         dbt_version=str(metadata.get("dbt_version") or ""),
         arguments=arguments,
         results=[],
@@ -291,6 +314,28 @@ def _invocation(
         else:
             report.add_problem(f"{RUN_RESULTS}: results[{number}]", "it is no result of a node")
     return invocation
+
+
+def _elapsed_seconds(content: Mapping[str, Any], report: ImportReport) -> float:
+    """Return the duration of an invocation in seconds; 0 if it is unknown or no duration."""
+    elapsed = content.get("elapsed_time")
+    if elapsed is None:
+        return 0.0
+    if not isinstance(elapsed, int | float) or not 0 <= elapsed <= ELAPSED_SECONDS_MAX:
+        problem = f"it is no number of seconds from 0 to {ELAPSED_SECONDS_MAX:,}"
+        report.add_problem(f"{RUN_RESULTS}: elapsed_time", problem)
+        return 0.0
+    return elapsed
+
+
+def _section(
+    file: str, content: Mapping[str, Any], name: str, report: ImportReport
+) -> dict[str, Any]:
+    """Return an object of a file; {} if it is absent, or a problem of the report."""
+    section = content.get(name)
+    if section is not None and not isinstance(section, dict):
+        report.add_problem(f"{file}: {name}", "it is no object")
+    return _dict(section)
 
 
 def _convert(content: Any, kind: Any) -> Any:

@@ -464,8 +464,9 @@ def _tags(node: Node) -> Iterator[dict[str, str]]:
 def _own_tags(
     tags: Any, meta: Mapping[str, Any], place: dict[str, str]
 ) -> Iterator[dict[str, str]]:
-    for tag in dict.fromkeys([tags] if isinstance(tags, str) else tags or ()):
-        yield {"key": str(tag), "value": "true", "source": "DBT", **place}
+    listed = [tags] if isinstance(tags, str) else tags
+    for tag in dict.fromkeys(map(str, listed if isinstance(listed, list) else ())):
+        yield {"key": tag, "value": "true", "source": "DBT", **place}
     for key, value in meta.items():
         if key not in _UNSHOWN_META and isinstance(value, str | bool | int | float):
             text = value if isinstance(value, str) else json.dumps(value)

@@ -64,3 +64,71 @@ def test_results_without_an_invocation_are_refused(tmp_path: Path) -> None:
     (tmp_path / "run_results.json").write_text(json.dumps({"metadata": {}, "results": []}))
     with pytest.raises(QueryError, match="no metadata of an invocation"):
         read_artifacts(tmp_path, ImportReport())
+
+
+def test_a_node_under_the_key_of_another_is_listed(tmp_path: Path) -> None:
+    report = ImportReport()
+    moved = {**node("model.shop.a"), "unique_id": "model.shop.moved"}
+    nodes = {"model.shop.a": moved, "model.shop.b": node("model.shop.b")}
+    write_artifacts(tmp_path, nodes=nodes)
+    assert list(read_artifacts(tmp_path, report).nodes) == ["model.shop.b"]
+    (problem,) = report.problems
+    assert (problem.place, problem.reason) == (
+        "manifest.json: nodes.model.shop.a",
+        "its unique_id is 'model.shop.moved'",
+    )
+
+
+def test_columns_of_a_catalog_with_odd_positions(tmp_path: Path) -> None:
+    report = ImportReport()
+    write_artifacts(tmp_path, node("model.shop.a"), node("model.shop.b"))
+    columns = {
+        "x": {"name": "x", "index": 2},
+        "y": {"name": "y", "index": "first"},
+        "z": {"name": "z", "index": 1},
+    }
+    tables = {"model.shop.a": {"columns": columns}, "model.shop.b": {"columns": 3}}
+    (tmp_path / "catalog.json").write_text(json.dumps({"nodes": tables, "sources": [1]}))
+    catalog = read_artifacts(tmp_path, report).catalog
+    assert catalog == {"model.shop.a": [("y", ""), ("z", ""), ("x", "")]}
+    assert [(one.place, one.reason) for one in report.problems] == [
+        ("catalog.json: nodes.model.shop.b", "it has no columns"),
+        ("catalog.json: sources", "it is no object"),
+    ]
+
+
+@pytest.mark.parametrize("elapsed", ["1e40", "1e999", "-1", "9" * 5_000, '"x"', "NaN"])
+def test_a_duration_that_is_none_is_listed(tmp_path: Path, elapsed: str) -> None:
+    report = ImportReport()
+    write_artifacts(tmp_path, node("model.shop.a"), results=[result("model.shop.a")])
+    path = tmp_path / "run_results.json"
+    path.write_text(path.read_text().replace('"elapsed_time": 10.0', f'"elapsed_time": {elapsed}'))
+    invocation = read_artifacts(tmp_path, report).invocation
+    assert invocation is not None
+    assert invocation.elapsed_seconds == 0
+    is_null = elapsed in ("1e999", "9" * 5_000, "NaN")
+    assert [one.place for one in report.problems] == (
+        [] if is_null else ["run_results.json: elapsed_time"]
+    )
+
+
+def test_a_start_that_is_no_time_is_listed(tmp_path: Path) -> None:
+    report = ImportReport()
+    write_artifacts(tmp_path, node("model.shop.a"), results=[result("model.shop.a")])
+    path = tmp_path / "run_results.json"
+    content = json.loads(path.read_text())
+    content["metadata"]["invocation_started_at"] = 3.5
+    path.write_text(json.dumps(content))
+    invocation = read_artifacts(tmp_path, report).invocation
+    assert invocation is not None
+    assert invocation.started_at is None
+    assert [one.place for one in report.problems] == [
+        "run_results.json: metadata.invocation_started_at"
+    ]
+
+
+def test_a_lone_surrogate_is_replaced(tmp_path: Path) -> None:
+    report = ImportReport()
+    write_artifacts(tmp_path, node("model.shop.a", description="\ud800"))
+    assert read_artifacts(tmp_path, report).nodes["model.shop.a"].description == "\ufffd"
+    assert report.problems == []
