@@ -104,7 +104,7 @@ def ask_policies(
             consumers=tuple(map(str, answer["consumers"])),
             reason=str(answer["reason"] or ""),
         )
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UnavailableError(
             f"{address} does not answer as a Headwater does: {type(error).__name__}"
         ) from error

@@ -73,11 +73,21 @@ def _set(name: str, value: str, parameters: dict[str, Any], expressions: dict[st
     if value.lower() in _WORDS:
         parameters[name] = _WORDS[value.lower()]
     elif _NUMBER.fullmatch(value):
-        parameters[name] = json.loads(value.lstrip("+"))
+        parameters[name] = _parse_number(name, value)
     elif re.fullmatch(_OPAQUE, value, re.DOTALL) and value[0] in "'\"":
         parameters[name] = _ESCAPE.sub(_unescape, value[1:-1])
     else:
         expressions[name] = value
+
+
+def _parse_number(name: str, text: str) -> int | float:
+    try:
+        number: int | float = json.loads(text.lstrip("+"))
+    except ValueError as error:
+        raise QueryError(
+            f"`{name}` is a number of {len(text):,} digits", hint="Write a number of 64 bits."
+        ) from error
+    return number
 
 
 def _unescape(found: re.Match[str]) -> str:

@@ -108,7 +108,7 @@ def logged(inputs: Iterable[Any]) -> list[Reference]:
 def _logged(source_type: str, source: str) -> list[Reference]:
     try:
         fields = json.loads(source)
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     if not isinstance(fields, dict):
         return []

@@ -65,7 +65,7 @@ def _columns(schema: str | None) -> tuple[str, ...]:
     """Return the names of the columns in the schema of a logged dataset."""
     try:
         decoded = json.loads(schema or "null")
-    except ValueError:
+    except (ValueError, RecursionError):
         return ()
     fields = decoded.get("mlflow_colspec") if isinstance(decoded, Mapping) else None
     if not isinstance(fields, list):

@@ -24,6 +24,11 @@ def test_scalars_become_parameters(value: Any) -> None:
     assert found == ("\nRETURN $a", {"a": value})
 
 
+def test_a_number_that_python_cannot_hold_is_refused() -> None:
+    with pytest.raises(QueryError, match="`a` is a number of 5,000 digits"):
+        parse_shell_statement(f":param a => {'9' * 5_000}\nRETURN $a")
+
+
 def test_other_values_replace_their_parameters() -> None:
     text = """// A question with its parameters.
 :param since => datetime('2026-01-31')

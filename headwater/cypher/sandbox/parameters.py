@@ -40,7 +40,7 @@ def json_or_text(text: str) -> Any:
     JSON."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

@@ -72,3 +72,5 @@ def test_missing_and_unknown_parameters() -> None:
 
 def test_argument_of_the_command_line_is_json_or_text() -> None:
     assert [json_or_text(text) for text in ("7", "[1]", "seven")] == [7, [1], "seven"]
+    for text in ("[" * 3_000, "9" * 5_000):
+        assert json_or_text(text) == text
