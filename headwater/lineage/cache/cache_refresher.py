@@ -19,7 +19,7 @@ from sys import intern
 from headwater.backoff import Backoff
 from headwater.chunks import chunks
 from headwater.cypher.driver.database import READ_SECONDS_MAX, Database, Row
-from headwater.errors import HeadwaterError
+from headwater.errors import HeadwaterError, UnavailableError
 from headwater.lineage.cache.lineage_cache import (
     CachedAlias,
     CachedDataset,
@@ -153,6 +153,13 @@ class CacheRefresher:
                 self._refresh()
 
     def _refresh(self) -> None:
+        try:
+            self._read_changes()
+        except TypeError as error:
+            # Neo4j shows a node that is deleted while it reads it, but without properties.
+            raise UnavailableError("a node was deleted while it was read") from error
+
+    def _read_changes(self) -> None:
         began = time.monotonic()
         # A server that has just started needs time to plan; a loaded cache has no use for a late
         # answer.

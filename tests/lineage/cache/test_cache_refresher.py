@@ -20,7 +20,7 @@ from headwater.cypher.driver.database import Database
 from headwater.cypher.maintenance.erase import erase
 from headwater.errors import NotFoundError, QueryError
 from headwater.lineage.cache import cache_refresher as map_follower
-from headwater.lineage.cache.cache_refresher import CacheRefresher
+from headwater.lineage.cache.cache_refresher import POLL_SECONDS, CacheRefresher
 from headwater.lineage.questions import lineage as module
 from headwater.lineage.questions.column_lineage import column_lineage
 from headwater.lineage.traversal.filters import Filter
@@ -298,6 +298,29 @@ def test_refresher_runs_until_it_is_stopped(cached_view: GraphView, database: Da
         ended.set()
         thread.join(10)
     assert not thread.is_alive()
+
+
+def test_refresher_goes_on_after_a_node_was_deleted_while_it_was_read(
+    cached_view: GraphView, database: Database, graph_driver: Driver
+) -> None:
+    """Neo4j shows such a node without properties, as this one."""
+    cache = cached_view.cache
+    assert cache is not None
+    stop = threading.Event()
+    thread = threading.Thread(target=cache.run, args=(stop,))
+    thread.start()
+    try:
+        graph_driver.execute_query("CREATE (:Dataset {lineageRevision: 1000000})")
+        write_events(database, run("r3", "third", ["c"], ["d"], minute=9))
+        time.sleep(3 * POLL_SECONDS)
+        assert not cache.catch_up()
+        assert thread.is_alive()
+        graph_driver.execute_query("MATCH (n:Dataset {lineageRevision: 1000000}) DELETE n")
+        _wait(lambda: cache.current() is not None and "d" in names(cached_view, ds("c")))
+        assert thread.is_alive()
+    finally:
+        stop.set()
+        thread.join()
 
 
 def _wait(done: Callable[[], bool]) -> None:
