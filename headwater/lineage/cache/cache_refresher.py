@@ -69,7 +69,7 @@ class CacheRefresher:
         # the next one.
         self._is_running = False
         self._step_ended = threading.Condition()
-        # When each revision was found; all nodes of the first revision are visible.
+        # When each revision was found; the cache has all nodes of the first one.
         self._observed_revisions: deque[tuple[float, int]] = deque()
         self._datasets_without_columns: list[str] = []
 
@@ -179,6 +179,7 @@ class CacheRefresher:
             if now["revision"] > self._revision:
                 self._observed_revisions.append((began, now["revision"]))
             self._reload_entries(self._cache, self._changed_urns())
+            self._drop_visible_revisions(began)
         self._revision, self._graph = now["revision"], now["graph"]
         self._up_to_date_at = began
         self._load_some_columns(self._cache)
@@ -202,12 +203,18 @@ class CacheRefresher:
             after = rows[-1]["urn"]
 
     def _changed_urns(self) -> list[str]:
-        """Return the urns of nodes that changed after the newest fully visible revision."""
-        visible_by = time.monotonic() - _COMMIT_VISIBLE_SECONDS_MAX
-        while len(self._observed_revisions) > 1 and self._observed_revisions[1][0] <= visible_by:
-            self._observed_revisions.popleft()
+        """Return the urns of nodes that changed after the newest revision that was read whole."""
         rows = self._database.read("read/cache/changed_nodes", after=self._observed_revisions[0][1])
         return sorted({row["urn"] for row in rows})
+
+    def _drop_visible_revisions(self, read_at: float) -> None:
+        """Drop the revisions whose nodes were all visible when the changes were read.
+
+        A read that failed drops none, so the next one has its changes too.
+        """
+        visible_by = read_at - _COMMIT_VISIBLE_SECONDS_MAX
+        while len(self._observed_revisions) > 1 and self._observed_revisions[1][0] <= visible_by:
+            self._observed_revisions.popleft()
 
     def _load_some_columns(self, cache: LineageCache) -> None:
         """Load the columns of a page of datasets. Between two pages the refresher looks for
