@@ -34,6 +34,8 @@ class HttpProtocol(HttpToolsProtocol):
         while self._to_repeat:
             self._received, self._to_repeat = self._to_repeat, b""
             self.parser = httptools.HttpRequestParser(self)
+            # As uvicorn sets it: bytes behind the last request do not spoil its answer.
+            self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
             super().data_received(self._received)
         self._received = b""
 

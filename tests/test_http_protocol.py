@@ -77,6 +77,12 @@ def test_the_client_of_java_offers_one(port: int, tmp_path: Path) -> None:
     assert printed.split() == ["1000", "1000"]
 
 
+def test_bytes_behind_the_last_request_do_not_spoil_its_answer(port: int) -> None:
+    assert bodies(port, iter([post("h2c", is_last=True) + b"more"])) == [b"1000"]
+    plain = post("h2c", is_last=True).replace(b"Upgrade", b"X")
+    assert bodies(port, iter([plain + b"more"])) == [b"1000"]
+
+
 @pytest.mark.parametrize(
     "sent",
     [
