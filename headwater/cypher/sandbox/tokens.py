@@ -56,7 +56,7 @@ def parse_tokens(text: str) -> list[Token]:
         # Cypher reads some other dashes, arrows, digits and letters like those of ASCII.
         if not (found.isascii() or found.startswith(_QUOTED)):
             raise refused(
-                f"{ascii(found)[:80]} is not of ASCII",
+                f"{ascii(found)[:80]} is outside ASCII",
                 "Put such a name into backticks, and such a text into quotes.",
             )
     tokens = [
