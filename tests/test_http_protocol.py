@@ -69,6 +69,7 @@ def test_many_offers_at_once(port: int) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_client_of_java_offers_one(port: int, tmp_path: Path) -> None:
     source = tmp_path / "Post.java"
     source.write_text(JAVA)
