@@ -55,7 +55,7 @@ def read_profiles(path: Path) -> dict[str, Profile]:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise SettingsError(f"{path} is not TOML: {error}") from error
     unknown = sorted(content.keys() - {"profiles"})
     tables = content.get("profiles", {})

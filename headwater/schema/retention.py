@@ -111,7 +111,7 @@ def override(rules: Rules, *, days: float | None = None, sample: float | None = 
 def _tables(file: str, text: str) -> dict[str, dict[str, float]]:
     try:
         tables: Mapping[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise SettingsError(f"{file}: {error}", hint="Write it as TOML.") from error
     if unknown := sorted(tables.keys() - set(_TABLES)):
         raise SettingsError(f"{file}: unknown table {unknown[0]!r}", hint=_HINT)

@@ -84,6 +84,8 @@ def test_a_file_with_a_key_must_be_private(config: Path, mode: int) -> None:
         ("", "p", "there is no profile 'p'.*It has none"),
         ('[profiles.prod]\nurl = "http://a"', "prd", "Did you mean prod"),
         ("[profiles", "p", "is not TOML"),
+        (f"a = {'[' * 5_000}{']' * 5_000}", "p", "is not TOML"),
+        (f"a = {'9' * 5_000}", "p", "is not TOML"),
         ('[profile.p]\nurl = "http://a"', "p", "profile is not a table of profiles"),
         ("profiles = 3", "p", "not a table of profiles"),
         ("[profiles.p]\nurl = 3", "p", "url"),

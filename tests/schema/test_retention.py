@@ -57,6 +57,9 @@ def test_a_custom_file_adds_patterns_and_the_longest_one_applies(tmp_path: Path)
         ('[sample]\n"*" = 1.5\n', "is 1.5"),
         ('[sample]\n"*" = true\n', "is True"),
         ("[days\n", "rules.toml"),
+        (f"a = {'[' * 5_000}{']' * 5_000}", "rules.toml"),
+        (f'[days]\n"*" = {"9" * 5_000}', "rules.toml"),
+        (f'[days]\n"*" = {"9" * 400}', "is 9"),
     ],
 )
 def test_errors_name_the_fault(tmp_path: Path, text: str, problem: str) -> None:

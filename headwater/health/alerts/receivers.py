@@ -143,7 +143,7 @@ def _read_file(path: Path) -> Iterable[Receiver]:
     setting = "HEADWATER_ALERT_RECEIVERS"
     try:
         content: Any = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(f"{setting}: {path}: {error}") from error
     try:
         return msgspec.convert(content, _File).receiver

@@ -64,6 +64,8 @@ def test_receivers_come_from_three_settings(tmp_path: Path) -> None:
         ("[[receiver]]\nname = 'a'\nkind = 'slack'\nurl = 'http://x'\n" * 2, "the name 'a'"),
         ("[[receiver]]\nname = 'a'\nkind = 'slack'\ncolour = 1\n", "unknown field `colour`"),
         ("[receiver", "receivers.toml"),
+        (f"a = {'[' * 5_000}{']' * 5_000}", "receivers.toml"),
+        (f"a = {'9' * 5_000}", "receivers.toml"),
     ],
 )
 def test_a_malformed_receiver_is_refused(tmp_path: Path, text: str, message: str) -> None:
