@@ -58,7 +58,7 @@ def test_the_page_waits_with_a_word_until_the_worker_has_folded_the_edit(
     section.locator("summary", has_text="Edit").click()
     section.get_by_label("New owner").fill("ann@example.com")
     section.get_by_role("button", name="Add owner").click()
-    status = section.get_by_role("status")
+    status = section.locator(".edit-progress")
     expect(status).to_have_text("Saved on disk. Waiting until the graph shows it …")
     expect(tab.locator("#about")).not_to_contain_text("ann@example.com")
     with closing(Spool(settings.spool_path)) as spool:

@@ -243,7 +243,7 @@ def test_a_list_costs_no_statement_per_row(
             assert found[0]["node"]["inputs"] == [{"name": "i39"}]
             costs.append(len(queries))
     counted.close()
-    # Loaders batch per turn of the loop, so the number may vary by one: one statement
-    # more or less.
-    assert abs(costs[0] - costs[1]) <= 1
+    # Loaders batch per turn of the loop, so a few statements more or less; one for each of the 38
+    # further rows would be many.
+    assert abs(costs[0] - costs[1]) <= 5
     assert max(costs) < 35
