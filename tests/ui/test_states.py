@@ -103,6 +103,8 @@ def test_a_server_that_ends_leaves_what_was_shown(
     with serving_page(database, store) as url:
         tab.goto(f"{url}/runs/bad")
         expect(tab.get_by_role("heading", name="load_orders")).to_be_visible()
+        # Other regions of the view have their answers too: only the one opened below fails.
+        tab.wait_for_load_state("networkidle")
     expect(tab.get_by_role("heading", name="load_orders")).to_be_visible()
     tab.get_by_text("What producers sent, facet by facet").click()
     expect(tab.get_by_role("alert")).to_contain_text("Headwater does not answer.")
