@@ -41,7 +41,7 @@ from headwater.cypher.sandbox.run import (
     RESULT_BYTES_MAX,
     ROWS_MAX,
 )
-from headwater.cypher.sandbox.statement_check import LITERAL_RANGE_MAX
+from headwater.cypher.sandbox.statement_check import LITERAL_RANGE_MAX, STEPS_THROUGH_LISTS_MAX
 from headwater.cypher.sandbox.tokens import DEPTH_MAX, TEXT_CHARACTERS_MAX
 from headwater.cypher.shell_text import shell_text
 from headwater.graphql.schema import sdl
@@ -124,6 +124,9 @@ expression. What is refused has another way of being said:
 | `range(...)` in an expression, beyond {LITERAL_RANGE_MAX} | `UNWIND range(1, 1000) AS x` |
 | a loop in a loop: `[x IN a WHERE any(y IN b ...)]` | `UNWIND` the outer list |
 | a loop over a list of any length: `[x IN list WHERE ...]` | `nodes()`, `relationships()`, `labels()`, a property of a node, or {LITERAL_RANGE_MAX} values; `COLLECT {{ UNWIND list AS x WITH x WHERE ... RETURN x }}` |
+| `toStringList(list)` and the like, of a list of any length | the same lists as in loops; `UNWIND list AS x` |
+| more than {STEPS_THROUGH_LISTS_MAX} comparisons, IN, WHEN, `tail`, `reverse` and slices | several statements |
+| words like WITH, MATCH, AND as names: `n:With`, `n.call` | backticks |
 | texts or lists put together in many steps, one on the other | return the parts |
 | `=~` with a pattern that is put together, or repeats a group | `CONTAINS`, `STARTS WITH`, a parameter |
 | more than {PARTS_MAX} relationships, paths and MATCH in one pattern, or {PARTS_OF_STATEMENT_MAX} in all | several statements, `*1..8` |

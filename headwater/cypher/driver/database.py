@@ -418,13 +418,16 @@ class Database:
 
         Raises:
             UnavailableError: Neo4j is away.
-            QueryError: The statement is wrong.
+            QueryError: The statement is wrong, or takes too long to plan.
         """
         try:
             with self._transaction(
                 neo4j.READ_ACCESS, READ_SECONDS_MAX, metadata=_OF_CALLER
             ) as transaction:
                 summary = transaction.run(f"EXPLAIN\n{text}", dict(parameters)).consume()
+        except TimedOutError as error:
+            message = f"to plan the query took longer than {READ_SECONDS_MAX:g} s"
+            raise QueryError(message, hint="Split it into several statements.") from error
         except QueryError as error:
             raise QueryError(in_caller_text(error.message), hint=error.hint) from error
         operators: list[str] = []

@@ -30,11 +30,17 @@ _SPLIT = "Split it into several statements."
 # A new pattern begins behind these.
 _ENDS_OF_PATTERNS = frozenset({"with", "return", "unwind", "call", "union"})
 _BOOLEANS = frozenset({"and", "or", "xor", "not", "where"})
-_ENDS_OF_CONDITIONS = _ENDS_OF_PATTERNS | {"and", "or", "xor", "where", "match"}
+_ENDS_OF_CONDITIONS = _ENDS_OF_PATTERNS | {"and", "or", "xor", "match"}
+# Behind these stands a name, a label or a value, and no clause.
+_BEFORE_NAMES = frozenset(
+    {"and", "as", "by", "case", "contains", "distinct", "else", "in", "is", "limit", "match"}
+    | {"not", "or", "return", "skip", "then", "unwind", "when", "where", "with", "xor", "yield"}
+)
 
 
 def require_quick_plan(tokens: Sequence[Token]) -> None:
     """Raise QueryError for a statement that the planner may take long for."""
+    _check_names(tokens)
     _check_xors(tokens)
     _check_alternatives(tokens)
     _check_depths(tokens)
@@ -45,11 +51,45 @@ def _text(tokens: Sequence[Token], position: int) -> str:
     return tokens[position].text if 0 <= position < len(tokens) else ""
 
 
+def _word(tokens: Sequence[Token], position: int) -> str:
+    return tokens[position].word if 0 <= position < len(tokens) else ""
+
+
+def _check_names(tokens: Sequence[Token]) -> None:
+    """Refuse names like `n:With`: each of these words must be what it looks like."""
+    for at, token in enumerate(tokens):
+        if token.word in _ENDS_OF_CONDITIONS and _is_name(tokens, at):
+            raise refused(
+                f"{token.text} is a word of Cypher and no name here", f"Write `{token.text}`."
+            )
+
+
+def _is_name(tokens: Sequence[Token], position: int) -> bool:
+    """Return True for a word where a clause or an operator cannot stand: it follows no value."""
+    before = tokens[position - 1] if position else Token("", "")
+    if _is_test_of_text(tokens, position):
+        return False
+    if before.text == "{":
+        return _text(tokens, position + 1) == ":"
+    if before.text == "*":
+        return _word(tokens, position - 2) not in {"with", "return", "distinct", "yield"}
+    if before.word == "distinct":
+        return _word(tokens, position - 2) != "union"
+    is_operator = before.kind == "mark" and before.text not in ")]};"
+    return is_operator or before.word in _BEFORE_NAMES
+
+
+def _is_test_of_text(tokens: Sequence[Token], position: int) -> bool:
+    """Return True for the WITH of STARTS WITH and ENDS WITH."""
+    return _word(tokens, position) == "with" and _word(tokens, position - 1) in {"starts", "ends"}
+
+
+def _ends(tokens: Sequence[Token], position: int, words: frozenset[str]) -> bool:
+    return tokens[position].word in words and not _is_test_of_text(tokens, position)
+
+
 def _check_xors(tokens: Sequence[Token]) -> None:
-    xors = sum(
-        token.word == "xor" and _text(tokens, at - 1) != "." for at, token in enumerate(tokens)
-    )
-    if xors > XORS_MAX:
+    if sum(token.word == "xor" for token in tokens) > XORS_MAX:
         raise refused(f"there are more than {XORS_MAX} XOR", "Write `<>` between conditions.")
 
 
@@ -82,7 +122,7 @@ def _joins_label(tokens: Sequence[Token], position: int) -> bool:
         return False
     for at in range(position + 1, len(tokens)):
         word = tokens[at].word
-        if word in _ENDS_OF_CONDITIONS:
+        if _ends(tokens, at, _ENDS_OF_CONDITIONS):
             return False
         if tokens[at].text == ":" or (word == "is" and not _is_null_test(tokens, at)):
             return True
@@ -121,7 +161,7 @@ def _check_patterns(tokens: Sequence[Token]) -> None:
     for at, token in enumerate(tokens):
         if token.text == "{":
             outer.append(parts)
-        if token.text == "{" or token.word in _ENDS_OF_PATTERNS:
+        if token.text == "{" or _ends(tokens, at, _ENDS_OF_PATTERNS):
             parts = 0
         elif token.text == "}" and outer:
             parts = outer.pop()

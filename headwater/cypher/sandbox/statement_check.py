@@ -4,9 +4,9 @@ A plan leaves out statements inside the loop of an expression: to it `[x IN [1] 
 ... }]` is a projection. Neo4j applies its limits on time and memory between rows, not within one
 expression. A text that is doubled forty times takes the server down; a loop that works on a long
 list for each element of a long list outlasts any time limit. So the words are checked too: every
-call must be known, a loop takes a short list and stands in no other, and no value may grow by more
-than a bounded factor. Each refusal names another way to write the statement: UNWIND works row by
-row.
+call must be known, a loop takes a short list and stands in no other, few steps go through a list of
+any length, and no value may grow by more than a bounded factor. Each refusal names another way to
+write the statement: UNWIND works row by row.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from headwater.cypher.sandbox.tokens import Token, match_brackets, parse_tokens,
 GROWTH_MAX = 200
 # The elements of a list that the statement holds itself.
 LITERAL_RANGE_MAX = 100
+# Comparisons, IN and other steps that may go through a list of any length. A list that fills the
+# memory of a statement takes up to three seconds for each.
+STEPS_THROUGH_LISTS_MAX = 30
 # The functions whose lists a loop may take: as long as a path, or as the labels of a node. It may
 # take a list that a node holds too.
 SHORT_LISTS = frozenset({"nodes", "relationships", "labels"})
@@ -43,6 +46,9 @@ _CHOICE = re.compile(r"[?|]|\{")
 _ALTERNATIVE = re.compile(r"[?|]")
 _COUNTS = re.compile(r"\{([^}]*)\}?")
 _REPEATED_GROUP = re.compile(r"\)[*+?{]|\\+[1-9k]|\(\?(?![ims]{1,3}\))")
+# Each element takes about a microsecond, a number with a point ten.
+_CONVERSIONS = frozenset({"tobooleanlist", "tofloatlist", "tointegerlist", "tostringlist"})
+_COPIES = frozenset({"tail", "reverse", "nullif", "valuetype"})
 _QUANTIFIERS = frozenset({"any", "all", "none", "single"})
 _BOUNDARIES = frozenset({"with", "return", "unwind"})
 # Namespaces of functions that are Neo4j's own and harmless; any other could belong to a plugin.
@@ -87,6 +93,13 @@ class Statement:
         require_quick_plan(self.tokens)
         growth = factor = 1
         squared = False
+        steps = sum(map(self._is_step_through_list, range(len(self.tokens))))
+        if steps > STEPS_THROUGH_LISTS_MAX:
+            raise refused(
+                f"there are more than {STEPS_THROUGH_LISTS_MAX} comparisons, IN, WHEN and other "
+                "steps that may go through a list",
+                "Split it into several statements.",
+            )
         for position, token in enumerate(self.tokens):
             if token.word in _BOUNDARIES:
                 growth, factor, squared = growth * factor ** (2 if squared else 1), 1, False
@@ -117,14 +130,14 @@ class Statement:
         )
 
     def _check_clause(self, position: int, procedures: frozenset[str]) -> None:
-        word, before = self._word(position), self._text(position - 1)
+        word = self._word(position)
         if word == "load" and self._word(position + 1) == "csv":
             raise refused("LoadCSV is not a read of this graph", "Ask for what the graph holds.")
         if word == "use":
             follows_union = self._word(position - 1) in {"union", "all", "distinct"}
-            if before in {"", "{"} or follows_union:
+            if self._text(position - 1) in {"", "{"} or follows_union:
                 raise refused("USE names another graph", "There is only this one.")
-        if word == "call" and before not in {".", ":", "$"}:
+        if word == "call":
             name, _ = self._dotted(position + 1)
             is_subquery = not name and self._text(position + 1) in {"(", "{"}
             if not is_subquery and name not in procedures:
@@ -143,6 +156,11 @@ class Statement:
                 )
         if self._is_call_of(position, "reduce", "allreduce"):
             raise refused("reduce cannot be bounded", "UNWIND the list and sum it up instead.")
+        if self._is_call_of(position, *_CONVERSIONS) and not self._is_short_list(position + 2):
+            raise refused(
+                f"{token.text} takes a list of any length",
+                "Convert each value in rows: UNWIND list AS x RETURN toString(x).",
+            )
         is_range = self._is_call_of(position, "range") and self._word(position - 1) != "unwind"
         if is_range and not self._is_short_range(position):
             raise refused(
@@ -239,6 +257,19 @@ class Statement:
             set(kinds) <= {"word", "name"}
             and self._text(position + 1) == "."
             and self._text(position).strip("`") not in assigned
+        )
+
+    def _is_step_through_list(self, position: int) -> bool:
+        """Return True for what may go through a list of any length: a comparison, a search, a test
+        of the type, a copy."""
+        text, before, after = (self._text(position + step) for step in (0, -1, 1))
+        if text in {"=", "<", ">"}:
+            is_arrow = (text, after) == ("<", "-") or (before, text) == ("-", ">")
+            return not is_arrow and before not in {"<", ">"}
+        return (
+            self._word(position) in {"in", "typed", "when"}
+            or (text == after and text in {".", ":"})
+            or self._is_call_of(position, *_COPIES)
         )
 
     def _added_parts(self, position: int) -> int:

@@ -23,7 +23,7 @@ def test_the_planner_is_not_given_an_expression_that_it_doubles() -> None:
     conditions = [f"(n.a{number} = 1 OR n.b{number} = 2)" for number in range(6)]
     with pytest.raises(QueryError, match="more than 4 XOR"):
         check(f"MATCH (n) WHERE {' XOR '.join(conditions)} RETURN n")
-    check(f"MATCH (n) WHERE {' xor '.join(conditions[:5])} RETURN n.xor")
+    check(f"MATCH (n) WHERE {' xor '.join(conditions[:5])} RETURN n.`xor`")
 
 
 @pytest.mark.parametrize(
@@ -151,3 +151,53 @@ def test_a_statement_of_many_patterns() -> None:
 def test_arithmetic_and_arguments_are_no_patterns() -> None:
     check(f"RETURN {' - '.join(['(1)'] * 20)} AS a, {'(1) <- 1 AND ' * 14} true AS b")
     check(f"RETURN coalesce({', '.join(['n.name'] * 20)}) AS name")
+
+
+@pytest.mark.parametrize("word", ["with", "Call", "RETURN", "union", "UNWIND", "match", "xor"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "(n:{})",
+        "(n:A|{})",
+        "(n IS {})",
+        "({})",
+        "({}:A)",
+        "(n {{{}: 1}})",
+        "(n)-[:{}]->()",
+        "(n)-[{}]->()",
+        "(n)-[*]->() WHERE n.{} = 1",
+        "(n) WHERE ${} = 1",
+        "(n) WHERE 2 * {}.a = 1",
+        "(n) WHERE true AND {}.a",
+        "(n) WHERE CASE {} WHEN 1 THEN true END",
+    ],
+)
+def test_words_of_cypher_are_no_names(word: str, name: str) -> None:
+    with pytest.raises(QueryError, match="is a word of Cypher and no name here") as error:
+        check(f"MATCH {name.format(word)} RETURN 1")
+    assert error.value.hint == f"Write `{word}`."
+    check(f"MATCH {name.format(f'`{word}`')} RETURN 1")
+
+
+def test_words_of_cypher_where_they_belong() -> None:
+    check("MATCH (n) WITH * MATCH (m) WITH DISTINCT * WHERE n.a STARTS WITH 'b' RETURN *")
+    check("MATCH (n) RETURN * UNION DISTINCT MATCH (n) RETURN * UNION ALL MATCH (n) RETURN *")
+    check("CALL { MATCH (n) RETURN n } CALL (n) { WITH n OPTIONAL MATCH (n) RETURN 1 } RETURN 2")
+    check("RETURN CASE WHEN 1 = 2 AND true OR [1] = [] XOR false THEN 3 ELSE 4 END AND 5 > 3")
+
+
+@pytest.mark.parametrize("test", ["STARTS WITH", "ends with"])
+def test_a_test_of_text_ends_no_pattern(test: str) -> None:
+    condition = f"EXISTS {{ (n)-->() }} AND n.a {test} 'b' AND (n)-->()"
+    with pytest.raises(QueryError, match=f"more than {PARTS_MAX} parts"):
+        check(f"MATCH (n) WHERE {' AND '.join([condition] * PARTS_MAX)} RETURN 1")
+    labels = " OR ".join([f"n.a {test} 'b' = n:A"] * (ALTERNATIVES_MAX + 2))
+    with pytest.raises(QueryError, match="AND or OR between labels"):
+        check(f"MATCH (n) WHERE {labels} RETURN 1")
+
+
+def test_an_inline_condition_ends_no_other() -> None:
+    condition = "any(x IN labels(n) WHERE n:A)"
+    joined = " OR ".join([condition] * (ALTERNATIVES_MAX + 2))
+    with pytest.raises(QueryError, match="AND or OR between labels"):
+        check(f"MATCH (n) WHERE {joined} RETURN 1")

@@ -314,3 +314,14 @@ def test_no_error_shows_how_a_statement_is_checked(database: Database, statement
     with pytest.raises(QueryError) as raised:
         run_text(database, statement, {})
     assert "EXPLAIN" not in f"{raised.value.message} {raised.value.hint}"
+
+
+def test_a_plan_that_takes_too_long_is_refused(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The planner compares the orders of these parts.
+    monkeypatch.setattr("headwater.cypher.driver.database.READ_SECONDS_MAX", 0.001)
+    nodes = "-->".join(f"(n{at} {{urn: '{at}'}})" for at in range(12))
+    with pytest.raises(QueryError, match="to plan the query took longer") as error:
+        run_text(database, f"MATCH {nodes} RETURN n0", {})
+    assert error.value.hint == "Split it into several statements."

@@ -7,7 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.cypher.sandbox.policy import PROCEDURES
-from headwater.cypher.sandbox.statement_check import GROWTH_MAX, Statement
+from headwater.cypher.sandbox.statement_check import (
+    GROWTH_MAX,
+    STEPS_THROUGH_LISTS_MAX,
+    Statement,
+)
 from headwater.cypher.sandbox.tokens import DEPTH_MAX, TEXT_CHARACTERS_MAX
 from headwater.errors import QueryError
 
@@ -209,3 +213,48 @@ def test_signs_outside_of_ascii(text: str) -> None:
 
 def test_quoted_signs_outside_of_ascii() -> None:
     check("MATCH (`größe`) WHERE `größe`.name = '—' /* — */ RETURN `größe`.name // ١")
+
+
+@pytest.mark.parametrize(
+    "function", ["toStringList", "toFloatList", "tointegerlist", "toBooleanList"]
+)
+def test_conversions_of_lists(function: str) -> None:
+    # A million numbers take nine seconds, and no limit on time ends it.
+    with pytest.raises(QueryError, match=f"{function} takes a list of any length"):
+        check(f"MATCH (n) WITH collect(n.x) AS l RETURN {function}(l)")
+    with pytest.raises(QueryError, match="takes a list of any length"):
+        check(f"MATCH (n) WITH n, collect(n.x) AS l RETURN {function}({function}(n.tags))")
+    check(f"MATCH (n) RETURN {function}(n.tags), {function}([1, 2])")
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "l = m",
+        "l <> m",
+        "l <= m",
+        "l > m",
+        "3 IN l",
+        "CASE l WHEN m THEN 1 END",
+        "l IS :: LIST",
+        "l IS NOT TYPED LIST",
+        "nullIf(l, m)",
+        "size(tail(l))",
+        "head(reverse(l))",
+        "valueType(l)",
+        "last(l[1..])",
+    ],
+)
+def test_steps_through_lists(step: str) -> None:
+    def steps(count: int) -> str:
+        start = "MATCH (n) WITH collect(n.x) AS l, collect(n.y) AS m RETURN "
+        return start + ", ".join([f"{step} AS `{at}`" for at in range(count)])
+
+    with pytest.raises(QueryError, match="steps that may go through a list"):
+        check(steps(STEPS_THROUGH_LISTS_MAX + 1))
+    check(steps(STEPS_THROUGH_LISTS_MAX // 2))
+
+
+def test_arrows_are_no_steps_through_lists() -> None:
+    path = f"MATCH (a){'-->()<--()' * 5}-->(b) WITH b AS a"
+    check(f"{' '.join([path] * 3)} RETURN a")
