@@ -2,7 +2,8 @@
 
 - Only WebSocket is an upgrade here. A request that offers another protocol, as Java's HttpClient
   offers `h2c`, is read as if it did not (section 7.8). The parser ends such a request behind its
-  headers, so its body would be lost.
+  headers, so its body would be lost. A handshake that comes before the answer to an earlier
+  request is such a request too: that answer would stand within the WebSocket.
 - A header field behind a body is no header (section 6.5.1): a proxy may have checked the headers
   alone.
 """
@@ -59,6 +60,10 @@ class HttpProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         if not self._is_cut_off:
             super().on_message_complete()
+
+    def _should_upgrade(self) -> bool:
+        is_answered = self.cycle is None or self.cycle.response_complete
+        return is_answered and super()._should_upgrade()
 
     def _unsupported_upgrade_warning(self) -> None:
         """Let a request be read again without its offer; uvicorn would warn and leave it."""

@@ -69,6 +69,15 @@ def test_many_offers_at_once(port: int) -> None:
     ]
 
 
+def test_a_websocket_does_not_begin_before_an_earlier_answer(port: int) -> None:
+    sent = post("", is_chunked=True)
+    handshake = (
+        b"GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n"
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    )
+    assert bodies(port, iter([sent + handshake])) == [b"1000", b"0"]
+
+
 @pytest.mark.slow
 def test_the_client_of_java_offers_one(port: int, tmp_path: Path) -> None:
     source = tmp_path / "Post.java"
