@@ -132,7 +132,12 @@ def is_up(folder: Path) -> bool:
 
 
 def nothing_runs(folder: Path) -> UnavailableError:
-    """Return the error for a home in which no server runs."""
+    """Return the error for a home in which no server runs, or does not run yet."""
+    if is_up(folder):
+        return UnavailableError(
+            f"`headwater up` is starting or restarting its servers in {folder}",
+            hint="Wait some seconds; `headwater doctor` tells what is missing.",
+        )
     return UnavailableError(
         f"nothing runs in {folder}",
         hint=f"Start it with `headwater up --home {folder}`, or name an API with --url or "

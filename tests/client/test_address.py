@@ -90,3 +90,7 @@ def test_the_api_of_a_home_is_the_one_that_up_runs_there(tmp_path: Path) -> None
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert address_of_home(settings, home, {}).url == "http://127.0.0.1:4711"
         assert address_of_home(settings, None, {}).url == "http://127.0.0.1:4711"
+        (tmp_path / API_FILE).unlink()
+        with pytest.raises(UnavailableError, match="starting or restarting its servers") as error:
+            address_of_home(settings, home, {})
+        assert error.value.hint.startswith("Wait")
