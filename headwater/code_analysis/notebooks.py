@@ -27,7 +27,7 @@ from headwater.code_analysis.pyspark.writes import read_script
 from headwater.code_analysis.sql.ddl import read_statements
 from headwater.code_analysis.sql.parse import TEXT_LENGTH_MAX
 from headwater.code_analysis.sql.references import references_in_sql
-from headwater.code_analysis.sql.steps import Steps
+from headwater.code_analysis.steps import Steps
 
 # A notebook holds outputs too; only its code is bounded by TEXT_LENGTH_MAX.
 NOTEBOOK_LENGTH_MAX = 8 * TEXT_LENGTH_MAX
@@ -99,9 +99,9 @@ def references_in_notebook(
     if is_python:
         dialect = dialect or "databricks"
     script = "\n".join(notebook.script)
-    pieces = [references_in_python(script, dialect=dialect, columns=columns)]
-    sql_dialect = dialect or "spark"
     steps = Steps()
+    pieces = [references_in_python(script, dialect=dialect, columns=columns, steps=steps)]
+    sql_dialect = dialect or "spark"
     pieces += [
         references_in_sql(sql, dialect=sql_dialect, columns=columns, steps=steps)
         for sql in notebook.sql

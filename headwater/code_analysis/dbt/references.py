@@ -15,18 +15,23 @@ from headwater.code_analysis.model import (
 )
 from headwater.code_analysis.sql.parse import TEXT_LENGTH_MAX
 from headwater.code_analysis.sql.references import references_in_sql
-from headwater.code_analysis.sql.steps import Steps
+from headwater.code_analysis.steps import Steps
 
 
 def references_in_model(
-    text: str, *, dialect: str = "", columns: ColumnLookup = no_columns
+    text: str,
+    *,
+    dialect: str = "",
+    columns: ColumnLookup = no_columns,
+    steps: Steps | None = None,
 ) -> References:
-    """Return the references of SQL that may be a dbt model."""
+    """Return the references of SQL that may be a dbt model. Several texts may share `steps`."""
+    steps = steps or Steps()
     if not has_jinja(text):
-        return references_in_sql(text, dialect=dialect, columns=columns)
+        return references_in_sql(text, dialect=dialect, columns=columns, steps=steps)
     if len(text) > TEXT_LENGTH_MAX:
         return unknown_references(f"the SQL is longer than {TEXT_LENGTH_MAX} characters")
-    template, steps = render(text), Steps()
+    template = render(text)
     references = merge_references(
         references_in_sql(sql, dialect=dialect, columns=columns, steps=steps)
         for sql in template.texts

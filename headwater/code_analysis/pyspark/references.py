@@ -26,6 +26,7 @@ from headwater.code_analysis.model import (
     ReferenceCollector,
     References,
     TableName,
+    UnreadableError,
     line_text,
     no_columns,
     unknown_references,
@@ -52,6 +53,7 @@ from headwater.code_analysis.pyspark.calls import (
 )
 from headwater.code_analysis.pyspark.python_ast import called_name, names_in_chain
 from headwater.code_analysis.sql.parse import TEXT_LENGTH_MAX
+from headwater.code_analysis.steps import REFERENCE_STEPS, Steps
 
 
 @dataclass(frozen=True)
@@ -76,17 +78,24 @@ class Frame:
 
 
 def references_in_python(
-    text: str, *, dialect: str = "", columns: ColumnLookup = no_columns
+    text: str,
+    *,
+    dialect: str = "",
+    columns: ColumnLookup = no_columns,
+    steps: Steps | None = None,
 ) -> References:
-    """Return the references of a script; a script that cannot be parsed is unknown."""
+    """Return the references of a script; a script that cannot be parsed is unknown.
+
+    Several texts may share `steps`."""
+    steps = steps or Steps()
     if len(text) > TEXT_LENGTH_MAX:
         return unknown_references(f"the Python is longer than {TEXT_LENGTH_MAX} characters")
 
     def read_sql(sql: str) -> References:
-        return references_in_model(sql, dialect=dialect or "spark", columns=columns)
+        return references_in_model(sql, dialect=dialect or "spark", columns=columns, steps=steps)
 
     try:
-        reader = _ScriptReader(text.splitlines(), read_sql)
+        reader = _ScriptReader(text.splitlines(), read_sql, steps)
         reader.read(ast.parse(text))
     except (SyntaxError, ValueError) as error:
         problem = getattr(error, "msg", "no text")
@@ -94,14 +103,19 @@ def references_in_python(
         return unknown_references(f"the Python cannot be read: {problem} at line {line}")
     except (RecursionError, MemoryError):
         return unknown_references("the Python is nested too deeply")
+    except UnreadableError as error:
+        return unknown_references(str(error))
     return reader.found.to_references()
 
 
 class _ScriptReader:
-    """Reads one script into `found`."""
+    """Reads one script into `found`. Raises UnreadableError past the bound on steps."""
 
-    def __init__(self, lines: list[str], read_sql: Callable[[str], References]) -> None:
+    def __init__(
+        self, lines: list[str], read_sql: Callable[[str], References], steps: Steps
+    ) -> None:
         self.found = ReferenceCollector()
+        self._steps = steps
         self._lines = lines
         self._read_sql = read_sql
         self._frames: dict[str, Frame] = {}
@@ -203,7 +217,11 @@ class _ScriptReader:
         frame = self._frames.get(name)
         if frame is not None:
             added = frozenset(map(fold_case, self._literal(column) or ()))
-            self._frames[name] = replace(frame, added=frame.added | added)
+            self._frames[name] = self._with_columns(frame, added)
+
+    def _with_columns(self, frame: Frame, added: frozenset[str]) -> Frame:
+        self._steps.take(len(frame.added) + len(added))
+        return replace(frame, added=frame.added | added)
 
     def _frame_of(self, node: ast.AST, around: Frame | None) -> Frame | None:
         """Return the frame that an expression makes, if any, and add its references.
@@ -269,10 +287,11 @@ class _ScriptReader:
         if position is not None and len(node.args) > position:
             names = frozenset(map(fold_case, self._literal(node.args[position]) or ()))
             self._added |= names
-            base = replace(base, added=base.added | names)
+            base = self._with_columns(base, names)
         if method in JOIN_CALLS:
             for other in others:
                 base = base.joined_with(other)
+                self._steps.take(len(base.tables) + len(base.added))
         return base
 
     def _read_arguments(self, node: ast.Call, method: str, frame: Frame | None) -> list[Frame]:
@@ -335,12 +354,14 @@ class _ScriptReader:
     def _refer_through_query(
         self, name: str, line: int, query: References, added: frozenset[str]
     ) -> None:
+        self._steps.take(len(query.flows))
         for flow in query.flows:
             if flow.column in (name, ALL):
                 column = name if flow.source_column == ALL else flow.source_column
                 self._refer(flow.source, column, line, sure=flow.sure and name not in added)
 
     def _refer(self, table: TableName, name: str, line: int, *, sure: bool) -> None:
+        self._steps.take(REFERENCE_STEPS)
         sure = sure and name not in self._optional
         reference = Reference(table, name, line, line_text(self._lines, line), sure)
         self.found.read[reference] = None
@@ -393,6 +414,7 @@ class _ScriptReader:
                 pieces.append(names[0] if len(names) == 1 else UNKNOWN_NAME)
             else:
                 pieces.append(str(getattr(part, "value", "")))
+        self._steps.take(sum(map(len, pieces)))
         return "".join(pieces)
 
     def _read_table(self, node: ast.Call, method: str) -> Frame | None:
@@ -419,6 +441,7 @@ class _ScriptReader:
                 target = table_name(name)
                 self.found.targets.add(target)
                 sources = base.all_tables if base else frozenset()
+                self._steps.take(len(sources or self.found.tables))
                 for source in sources or self.found.tables:
                     flow = ColumnFlow(target, ALL, source, ALL, sure=False)
                     self.found.flows[flow] = None
@@ -435,6 +458,7 @@ class _ScriptReader:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
             left, right = self._literal(node.left), self._literal(node.right)
             if left and right and len(left) == len(right) == 1:
+                self._steps.take(len(left[0]) + len(right[0]))
                 return [left[0] + right[0]]
         return None
 
@@ -444,6 +468,7 @@ class _ScriptReader:
             literal = self._literal(item)
             if literal is None:
                 return None
+            self._steps.take(len(literal))
             texts += literal
         return texts or None
 

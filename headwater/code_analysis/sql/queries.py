@@ -39,12 +39,10 @@ from headwater.code_analysis.sql.sqlglot_helpers import (
     name_of_table,
     star_of,
 )
-from headwater.code_analysis.sql.steps import Steps
+from headwater.code_analysis.steps import REFERENCE_STEPS, Steps
 
 # The number of source columns of all outputs of a statement together.
 SOURCE_COLUMNS_MAX = 200_000
-# A reference takes as long as this many columns that are passed on.
-_REFERENCE_STEPS = 5
 # The clauses that decide over rows, not over values.
 _ROW_CLAUSES = (
     "where",
@@ -332,7 +330,7 @@ class QueryReader:
 
     def mark_stars_by_position(self, node: exp.Expr) -> None:
         """Mark the references of stars in a query whose columns are matched by position."""
-        waiting = [node]
+        waiting, lines = [node], set[int]()
         while waiting:
             query = waiting.pop()
             if isinstance(query, exp.SetOperation):
@@ -341,11 +339,17 @@ class QueryReader:
                 waiting.append(query.this)
             elif isinstance(query, exp.Select):
                 stars = [item for item in query.expressions if star_of(item) is not None]
-                self._mark_lines({self.line_of(star)[0] for star in stars})
+                lines.update(self.line_of(star)[0] for star in stars)
+        self._mark_lines(lines)
 
     def _mark_lines(self, lines: set[int]) -> None:
-        for reference in list(self.found.read) if lines else ():
-            if reference.column == ALL and reference.line in lines:
+        """Mark the references of stars in these lines. Raises UnreadableError past the bound on
+        steps."""
+        if not lines:
+            return
+        self.steps.take(len(self.found.read))
+        for reference in list(self.found.read):
+            if reference.column == ALL and reference.line in lines and not reference.by_position:
                 del self.found.read[reference]
                 self.found.read[replace(reference, by_position=True)] = None
 
@@ -359,7 +363,7 @@ class QueryReader:
         indirect: bool = False,
     ) -> None:
         """Add one reference. Raises UnreadableError past `REFERENCES_MAX`."""
-        self.steps.take(_REFERENCE_STEPS)
+        self.steps.take(REFERENCE_STEPS)
         reference = self.reference(table, column, node, sure=sure, indirect=indirect)
         _add_bounded(self.found.read, reference)
 

@@ -17,7 +17,7 @@ from headwater.code_analysis.model import (
     unknown_references,
 )
 from headwater.code_analysis.sql.parse import parse_sql
-from headwater.code_analysis.sql.steps import Steps
+from headwater.code_analysis.steps import Steps
 
 if TYPE_CHECKING:
     from sqlglot import exp

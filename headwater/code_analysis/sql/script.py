@@ -31,7 +31,7 @@ from headwater.code_analysis.names import fold_case
 from headwater.code_analysis.sql.parse import parse_sql
 from headwater.code_analysis.sql.sqlglot_helpers import as_list, name_of_table
 from headwater.code_analysis.sql.statements import references_in_statement
-from headwater.code_analysis.sql.steps import Steps
+from headwater.code_analysis.steps import Steps
 from headwater.errors import QueryError
 
 _FINGERPRINT_CHARACTERS = 8

@@ -22,7 +22,7 @@ from headwater.code_analysis.sql.sqlglot_helpers import (
     is_insert_target,
     name_of_table,
 )
-from headwater.code_analysis.sql.steps import Steps
+from headwater.code_analysis.steps import Steps
 
 # Statements that refer to no columns.
 _SESSION_STATEMENTS = (

@@ -1,22 +1,26 @@
-"""The bound on the work of SQL: chains of queries that each read the one before twice."""
+"""The bound on the work of reading code: lines that each use twice what the one before made."""
 
 from __future__ import annotations
+
+import sys
+from types import FrameType
 
 import pytest
 
 from headwater.code_analysis.model import ColumnLookup, FileContents, References, no_columns
 from headwater.code_analysis.notebooks import references_in_notebook
+from headwater.code_analysis.pyspark.references import references_in_python
 from headwater.code_analysis.sql.ddl import read_statements
 from headwater.code_analysis.sql.outputs import parse_query
 from headwater.code_analysis.sql.references import references_in_sql
 from headwater.code_analysis.sql.script import read_script
-from headwater.code_analysis.sql.steps import STEPS_MAX, Steps
+from headwater.code_analysis.steps import STEPS_MAX, Steps
 from headwater.importers.report import ImportReport
 from headwater.importers.sql.importer import SqlOptions, read_sql
 from headwater.importers.sql.logs import SqlFile
 from headwater.importers.sql.names import NameRules
 
-TOO_MANY = f"the SQL takes more than {STEPS_MAX} steps to resolve"
+TOO_MANY = f"the code takes more than {STEPS_MAX} steps to read"
 JOIN = "select * from {before} a, {before} b"
 # The first query, each further one, and the last one. `{before}` is the query before.
 LINEAR = {
@@ -70,6 +74,30 @@ DOUBLING = {
         "select * from s",
         "select (select max(k) from {before}) m, * from (select * from {before}) q, {before}",
         "select * from {before}",
+    ),
+}
+
+# The first line of a script, each further one, and the last one.
+SCRIPTS = {
+    "texts": ("n = 'a'", "n = n + n", ""),
+    "lists": ("n = ['a']", "n = [n, n]", ""),
+    "texts of SQL": ("n = 'select a from t'", "n = n + ' union ' + n", "spark.sql(n)"),
+    "f-strings": (f"n = '{'a' * 9_000}'", "spark.sql(f'select {{n}} from t')", ""),
+    "columns of a list": (
+        f"n = {['c'] * 300}\ndf = spark.table('t')",
+        "df = df.select(n)",
+        "",
+    ),
+    "columns of a frame": (
+        "df = spark.table('t')",
+        "df = df.withColumn('c{number}', F.lit(1))",
+        "",
+    ),
+    "joined frames": ("df = spark.table('t')", "df = df.union(spark.table('t{number}'))", ""),
+    "written frames": (
+        "df = spark.table('t')",
+        "df = df.union(spark.table('t{number}'))\ndf.write.saveAsTable('o{number}')",
+        "",
     ),
 }
 
@@ -133,6 +161,51 @@ def test_the_columns_that_a_chain_defines(name: str) -> None:
     contents = FileContents()
     read_statements(f"create view v as {sql}", contents, "v.sql", "spark")
     assert list(contents.tables) == ["v"]
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_whose_values_double_is_unknown(name: str) -> None:
+    first, further, last = SCRIPTS[name]
+
+    def script(length: int) -> str:
+        lines = (further.format(number=number) for number in range(length))
+        return "\n".join([first, *lines, last])
+
+    steps = Steps()
+    found = references_in_python(script(2_000), steps=steps)
+    assert found.unknown == (TOO_MANY,)
+    # The step that exceeds the bound is not taken.
+    assert steps.count <= 2 * STEPS_MAX
+    assert references_in_python(script(5)).unknown == ()
+
+
+def test_the_sql_of_a_script_shares_its_steps() -> None:
+    sql = chain(DOUBLING["named"], 14)
+    assert references_in_python(f"spark.sql('{sql}')").unknown == ()
+    assert references_in_python(f"spark.sql('{sql}')\n" * 5).unknown == (TOO_MANY,)
+
+
+def test_a_long_union_of_stars_takes_calls_by_its_length() -> None:
+    def calls(branches: int) -> int:
+        """Return the number of calls of Python functions that the reading takes."""
+        sql = " union all ".join(f"select * from s{number}" for number in range(branches))
+        count = 0
+
+        def add(_frame: FrameType, event: str, _argument: object) -> None:
+            nonlocal count
+            count += event == "call"
+
+        sys.setprofile(add)
+        try:
+            found, _ = read(f"insert into t {sql}")
+        finally:
+            sys.setprofile(None)
+        assert len(found.tables) == branches
+        assert all(reference.by_position for reference in found.read)
+        return count
+
+    calls(1)
+    assert calls(400) < 2.5 * calls(200)
 
 
 def test_a_script_and_a_notebook() -> None:
