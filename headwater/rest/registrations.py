@@ -207,37 +207,41 @@ class PendingRegistrations:
                 )
 
     def wait(self, view: GraphView) -> None:
-        """Wait until the graph has the pending registrations, or until their time is over."""
-        while pending := self._waited_for():
-            self._forget(_in_graph(view, pending))
-            if not self._waited_for():
-                # Neo4j shows a commit piece by piece: a node may be visible before its edges.
-                time.sleep(_SETTLE_SECONDS)
-                return
-            time.sleep(_POLL_SECONDS)
+        """Wait until the graph has what the caller sees of the registrations that are pending now,
+        or until their time is over.
+
+        What is registered meanwhile is not waited for, so that a wait ends.
+        """
+        began = time.monotonic()
+        waited_for = {
+            urn: entry.event_time
+            for urn, entry in self._visible(view).items()
+            if entry.wait_until > began
+        }
+        while waited_for and time.monotonic() < began + WAIT_SECONDS_MAX:
+            last_seen_times = _in_graph(view, waited_for)
+            self._forget(last_seen_times)
+            waited_for = {urn: at for urn, at in waited_for.items() if urn not in last_seen_times}
+            # Neo4j shows a commit piece by piece: a node may be visible before its edges.
+            time.sleep(_POLL_SECONDS if waited_for else _SETTLE_SECONDS)
 
     def is_late(self, view: GraphView, reference: str) -> bool:
         """Return True if `reference` is a visible asset, registered here, and still pending."""
+        return any(reference in (urn, asset_id(urn)) for urn in self._visible(view))
+
+    def _visible(self, view: GraphView) -> dict[str, _Pending]:
+        """Return the registrations that are remembered and that the caller sees."""
         now = time.monotonic()
         with self._lock:
-            remembered = {
+            self._by_urn = {
                 urn: entry for urn, entry in self._by_urn.items() if entry.forget_at > now
             }
-            self._by_urn = remembered
-        for urn in remembered:
-            parts = parse_urn(urn).parts
-            if parts and reference in (urn, asset_id(urn)) and view.visibility.includes(parts[0]):
-                return True
-        return False
-
-    def _waited_for(self) -> dict[str, datetime]:
-        now = time.monotonic()
-        with self._lock:
-            return {
-                urn: entry.event_time
-                for urn, entry in self._by_urn.items()
-                if entry.wait_until > now
-            }
+            entries = list(self._by_urn.items())
+        return {
+            urn: entry
+            for urn, entry in entries
+            if (parts := parse_urn(urn).parts) and view.visibility.includes(parts[0])
+        }
 
     def _forget(self, last_seen_times: Mapping[str, datetime]) -> None:
         with self._lock:
@@ -247,11 +251,17 @@ class PendingRegistrations:
 
 
 def _in_graph(view: GraphView, pending: Mapping[str, datetime]) -> dict[str, datetime]:
-    """Return the pending urns that the graph has with their events, visible or not."""
-    rows = view.read("read/nodes/properties", urns=sorted(pending))
+    """Return the pending urns that the graph has with their events, visible or not.
+
+    The events of an alias are those of its dataset.
+    """
+    rows = view.read("read/nodes/canonical_datasets", urns=sorted(pending))
+    aliased = {row["urn"]: row["canonical"] for row in rows}
+    urns = {aliased.get(urn, urn) for urn in pending}
+    rows = view.read("read/nodes/properties", urns=sorted(urns))
     last_seen_times = {row["urn"]: row["properties"].get("lastSeen") for row in rows}
     return {
         urn: last_seen
-        for urn, last_seen in last_seen_times.items()
-        if last_seen is not None and last_seen >= pending[urn]
+        for urn, event_time in pending.items()
+        if (last_seen := last_seen_times.get(aliased.get(urn, urn))) and last_seen >= event_time
     }
