@@ -8,6 +8,7 @@ back as its client wrote it; one that other events made is a `DataSet` or a `Pro
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Annotated, Any
 
 import msgspec
@@ -152,8 +153,12 @@ class AtlasEntities:
     ) -> EntityMutation:
         view, event_time = request.view, native.now()
 
-        def resolve(guid: str) -> str | None:
+        @cache
+        def wait() -> None:
             self._pending.wait(view)
+
+        def resolve(guid: str) -> str | None:
+            wait()
             try:
                 return urn_of_guid(view, guid)
             except EntityNotFoundError:
