@@ -1,4 +1,4 @@
-"""Restore a backup into a home in which nothing runs.
+"""Restore a backup into a home in which nothing runs; the command holds its locks.
 
 The files are written beside their places and synced, and then renamed; the spool comes last. So a
 killed restoration can be repeated with `replace`. The replaced files are kept in a folder. No file

@@ -11,6 +11,7 @@ import typer
 
 from headwater.cli.options import Home, Json, settings_of
 from headwater.cli.panels import PanelGroup
+from headwater.cli.up_lock import home_without_servers
 
 if TYPE_CHECKING:
     from headwater.backups.backup import OnProgress
@@ -128,11 +129,14 @@ def restore(
     from headwater.cli.administration import record
 
     settings = settings_of(home)
-    with steps_bar(quiet=as_json) as on_progress:
+    with (
+        home_without_servers(settings.home_path, "restore"),
+        steps_bar(quiet=as_json) as on_progress,
+    ):
         done = restore(
             settings, Path(source).expanduser(), replace=replace, on_progress=on_progress
         )
-    record(settings, "restore", path=source, position=done.manifest.spool.position)
+        record(settings, "restore", path=source, position=done.manifest.spool.position)
     command = f"headwater rebuild --erase --home {settings.home_path}"
     if as_json:
         replaced = done.replaced and str(done.replaced)

@@ -12,7 +12,8 @@ import typer
 
 from headwater.cli.backups import steps_bar
 from headwater.cli.options import Home, Json, connect, settings_of
-from headwater.errors import HomeInUseError, NotFoundError, QueryError
+from headwater.cli.up_lock import home_without_servers
+from headwater.errors import NotFoundError, QueryError
 
 if TYPE_CHECKING:
     from headwater.forgetting.forget import Request, Search
@@ -59,23 +60,21 @@ def forget(
 
     For example: headwater forget - --dry-run"""
     from headwater.forgetting.forget import Request
+    from headwater.ingest.spool.copy import refuse_used
 
     settings = settings_of(home)
     if not settings.spool_path.is_file():
         raise NotFoundError(f"there is no spool {settings.spool_path}", hint="Check --home.")
     text = sys.stdin.readline().strip() if value == "-" else value
     request = Request(text, tuple(lake or ()), without_lake, not past_only)
-    _refuse_used(settings)
-    search = _count(settings, request, as_json)
-    if dry_run:
-        _print(search, {"dryRun": True, "counts": dict(search.counts)}, as_json)
-    else:
-        if not yes:
-            if as_json:
-                raise QueryError("this rewrites the events and erases the graph", hint="Add --yes.")
-            _print(search, {}, as_json=False)
-            typer.confirm("Replace it everywhere, and erase the graph?", abort=True)
-        search = _forget(settings, request, search.counts, as_json)
+    with home_without_servers(settings.home_path, "forget"):
+        refuse_used(settings.spool_path)
+        search = _count(settings, request, as_json)
+        if dry_run:
+            _print(search, {"dryRun": True, "counts": dict(search.counts)}, as_json)
+        else:
+            _confirm(search, yes, as_json)
+            search = _forget(settings, request, search.counts, as_json)
     if search.problems:
         raise typer.Exit(1)
 
@@ -111,18 +110,14 @@ def _forget(settings: Settings, request: Request, counts: Counter[str], as_json:
     return search
 
 
-def _refuse_used(settings: Settings) -> None:
-    """Raise HomeInUseError if anything runs in the home."""
-    from headwater.client.address import is_up
-    from headwater.ingest.spool.copy import refuse_used
-    from headwater.local.neo4j import LocalNeo4j
-
-    refuse_used(settings.spool_path)
-    if is_up(settings.home_path) or LocalNeo4j(settings.home_path).status().running:
-        raise HomeInUseError(
-            f"Headwater or its Neo4j runs in {settings.home_path}",
-            hint="End it, and try again.",
-        )
+def _confirm(search: Search, yes: bool, as_json: bool) -> None:
+    """Ask the user, unless --yes is given."""
+    if yes:
+        return
+    if as_json:
+        raise QueryError("this rewrites the events and erases the graph", hint="Add --yes.")
+    _print(search, {}, as_json=False)
+    typer.confirm("Replace it everywhere, and erase the graph?", abort=True)
 
 
 def _count(settings: Settings, request: Request, as_json: bool) -> Search:

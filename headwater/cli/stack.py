@@ -22,18 +22,17 @@ from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import IO
 
 from rich.console import Console
 from rich.markup import escape
 
 from headwater.certificate import context_of_own_server
 from headwater.cli.neo4j_supervisor import Neo4jSupervisor
-from headwater.cli.up_lock import ENDING, GUARD, take_lock
-from headwater.client.address import API_FILE, UP_LOCK
+from headwater.cli.up_lock import GUARD, up_lock
+from headwater.client.address import API_FILE
 from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.warmup import PLANNING_SECONDS_MAX
-from headwater.errors import HomeInUseError, ServerError
+from headwater.errors import ServerError
 from headwater.ingest.spool.spool import Spool
 from headwater.local.home import write_private
 from headwater.local.neo4j import LocalNeo4j, Running
@@ -56,7 +55,6 @@ READY_POLL_SECONDS = 0.1
 PROBE_SECONDS_MAX = 15.0
 END_SECONDS_MAX = 8.0
 RESTART_SECONDS = 1.0
-LOCK_SECONDS_MAX = 2.0
 
 
 @contextmanager
@@ -182,7 +180,7 @@ class Stack:
         settings = self._settings
         home = settings.home_path
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._resources.enter_context(_alone(home / UP_LOCK, home))
+        self._resources.enter_context(up_lock(home))
         self._start_guard()
         # An earlier `up` that was killed has left its address.
         (home / API_FILE).unlink(missing_ok=True)
@@ -364,25 +362,6 @@ class Stack:
                 process.wait()
         self._resources.close()
         restore_signals()
-
-
-@contextmanager
-def _alone(lock: Path, home: Path) -> Iterator[IO[str]]:
-    """Hold the lock of `up`; wait while the guard of a killed `up` ends its Neo4j."""
-    refused_at = time.monotonic() + LOCK_SECONDS_MAX
-    with lock.open("a+") as lock_file:
-        while not take_lock(lock_file):
-            # The guard has the lock for a moment before and after it writes that.
-            if lock.read_text(encoding="utf-8") == ENDING:
-                refused_at = time.monotonic() + LOCK_SECONDS_MAX
-            elif time.monotonic() > refused_at:
-                raise HomeInUseError(
-                    f"another `headwater up` runs in {home}",
-                    hint="End it, or choose another folder with --home DIR.",
-                )
-            time.sleep(READY_POLL_SECONDS)
-        lock_file.truncate(0)
-        yield lock_file
 
 
 def own_context(settings: Settings) -> ssl.SSLContext | None:

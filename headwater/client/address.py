@@ -30,6 +30,8 @@ PROFILE = "HEADWATER_PROFILE"
 # Files that `headwater up` keeps in its home.
 API_FILE = "api.url"
 UP_LOCK = "up.lock"
+# Commands that hold this lock instead, with their names in it.
+LOCKING_COMMANDS = ("forget", "restore")
 # A header value of printable ASCII characters without a space.
 _KEY = re.compile(r"[\x21-\x7e]+")
 
@@ -121,13 +123,15 @@ def is_up(folder: Path) -> bool:
     # Windows has neither this module nor `headwater up`.
     import fcntl
 
+    holder = ""
     try:
-        with (folder / UP_LOCK).open() as lock:
+        with (folder / UP_LOCK).open(encoding="utf-8") as lock:
+            holder = lock.read()
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except FileNotFoundError:
         return False
     except OSError:
-        return True
+        return holder not in LOCKING_COMMANDS
     return False
 
 

@@ -1,9 +1,10 @@
 """Forget a value: rewrite every store of a home without it, and leave a record.
 
-Nothing may run in the home: the worker has what it folded in its memory, and Neo4j has old values
-in its logs. The graph is erased if the value stands anywhere: findings and deliveries of alerts
-hold texts of policies, which are in no event. The graph goes first, since it is built again from
-the rewritten events; a killed run can then be repeated, because the events still have the value.
+Nothing may run in the home, whose locks the command holds: the worker has what it folded in its
+memory, and Neo4j has old values in its logs. The graph is erased if the value stands anywhere:
+findings and deliveries of alerts hold texts of policies, which are in no event. The graph goes
+first, since it is built again from the rewritten events; a killed run can then be repeated, because
+the events still have the value.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from headwater.access.log import AccessLog
 from headwater.access.redaction import redact_entries
 from headwater.access.secret_file import load_secret
 from headwater.access.store import AccessStore
+from headwater.client.address import UP_LOCK
 from headwater.cypher.driver.database import Database
 from headwater.cypher.maintenance.erase import erase
 from headwater.forgetting.contents import UnsearchedError
@@ -174,8 +176,10 @@ def _rewrite_files(
 ) -> None:
     spool = settings.spool_path
     own = {spool.with_name(spool.name + suffix) for suffix in ("", "-wal", "-shm")}
-    excluded = own | {settings.access_path, settings.forgotten_path} | {Path(one) for one in lakes}
     home = settings.home_path
+    # A renamed or replaced lock would let a second process take it.
+    own.add(home / UP_LOCK)
+    excluded = own | {settings.access_path, settings.forgotten_path} | {Path(one) for one in lakes}
     # The names come first, so that a problem has the new name of its file.
     renamed = rename_entries(home, excluded, forgotten, search.add_problem, dry_run=dry_run)
     search.counts += Counter({"files renamed": renamed})

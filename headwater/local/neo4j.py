@@ -12,7 +12,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -235,6 +236,21 @@ class LocalNeo4j(ManagedServer[Running]):
                 )
             self.home.refuse_foreign_server()
             return self.home.move_data()
+
+    @contextmanager
+    def kept_stopped(self) -> Iterator[None]:
+        """Let no process start the server of this home.
+
+        Raises:
+            HomeInUseError: The server runs, or another process starts or stops it.
+        """
+        self.home.create()
+        with self.home.locked(self._wait_seconds_max):
+            server = self.home.server()
+            if server and self._is_running(server.pid):
+                raise HomeInUseError(f"Neo4j runs in {self.home.folder}", hint="End it.")
+            self.home.refuse_foreign_server()
+            yield
 
     def status(self) -> Status:
         """Return the state of the server without changing it."""

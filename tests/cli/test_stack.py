@@ -1,4 +1,4 @@
-"""One stack for each home; the address answers only when the API is ready."""
+"""The address of a stack answers only when the API is ready."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 from rich.console import Console
 
 from headwater.cli import stack
-from headwater.errors import HomeInUseError
 from headwater.settings import load
 
 
@@ -32,17 +31,6 @@ class Probe(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Print nothing."""
-
-
-def test_a_home_has_one_stack(tmp_path: Path) -> None:
-    lock = tmp_path / "up.lock"
-    with (
-        stack._alone(lock, tmp_path),
-        pytest.raises(HomeInUseError, match="another `headwater up` runs"),
-    ):
-        stack._alone(lock, tmp_path).__enter__()
-    with stack._alone(lock, tmp_path):
-        pass
 
 
 def test_obstacle_names_the_failed_checks() -> None:

@@ -150,7 +150,7 @@ def test_dead_processes_are_restarted_and_ctrl_c_ends_all(up: Up) -> None:
 
     second = Up(up.home)
     assert second.wait(UP_SECONDS_MAX) == 3
-    assert f"another `headwater up` runs in {up.home}" in up.output_text
+    assert f"`headwater up` runs in {up.home} already" in up.output_text
     assert up.ready(), "the first goes on"
 
     for name in ("serve", "worker", "detect"):
