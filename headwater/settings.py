@@ -35,9 +35,15 @@ _ORIGIN = re.compile(
     r"https?://([a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:]+\])(:[1-9][0-9]{0,4})?"
 )
 # The address of a page or an API, with or without a path.
-_ADDRESS = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
+_ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
+# The beginning of an address, without a user and a password.
+_HTTP_HOST = re.compile(r"https?://[^\s/?#@]+([/?#]|$)")
 # An address of Neo4j (https://neo4j.com/docs/python-manual/5/connect-advanced/#_connection_uri).
-_NEO4J_URI = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://[^\s/?#]+/?(\?[^\s#]*)?")
+# Only the schemes that route have parameters.
+_NEO4J_URI = re.compile(
+    r"(bolt|neo4j(?P<routes>))(\+s|\+ssc)?://([^\s/?#@:\[\]]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?/?"
+    r"(?(routes)(\?[^\s#=&]+=[^\s#=&]+(&[^\s#=&]+=[^\s#=&]+)*)?)"
+)
 _DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
 # Schemes of Neo4j with TLS and a checked certificate.
 ENCRYPTED_SCHEMES = ("bolt+s", "neo4j+s")
@@ -427,16 +433,22 @@ def _validate_tls(settings: Settings) -> None:
 
 def _validate_neo4j_uri(uri: str) -> None:
     if not _NEO4J_URI.fullmatch(uri):
-        raise SettingsError(
-            f"HEADWATER_NEO4J_URI {uri!r} is not the address of a Neo4j",
+        raise _address_error(
+            "NEO4J_URI",
+            uri,
+            "the address of a Neo4j",
             hint="Write for example bolt://127.0.0.1:7687 or neo4j+s://graph.example.com.",
+            user_hint="Set HEADWATER_NEO4J_USER, and HEADWATER_NEO4J_PASSWORD or "
+            "HEADWATER_NEO4J_PASSWORD_FILE.",
         )
 
 
 def _validate_public_url(url: str) -> None:
     if url and not _ADDRESS.fullmatch(url):
-        raise SettingsError(
-            f"HEADWATER_PUBLIC_URL {url!r} is not the address of a page",
+        raise _address_error(
+            "PUBLIC_URL",
+            url,
+            "the address of a page",
             hint="Write for example https://headwater.example.com.",
         )
 
@@ -458,8 +470,10 @@ def _validate_oidc(settings: Settings) -> None:
     except ValueError:
         is_loopback = False
     if not _ADDRESS.fullmatch(issuer) or not (issuer.startswith("https://") or is_loopback):
-        raise SettingsError(
-            f"HEADWATER_OIDC_ISSUER {issuer!r} is not the address of an issuer",
+        raise _address_error(
+            "OIDC_ISSUER",
+            issuer,
+            "the address of an issuer",
             hint="Write it as the provider does, with https: https://idp.example.com/realms/data.",
         )
     if not settings.oidc_audience:
@@ -476,9 +490,11 @@ def _validate_oidc(settings: Settings) -> None:
 
 
 def _validate_trace_url(url: str) -> None:
-    if url and not (url.startswith(("http://", "https://")) and "{traceId}" in url):
-        raise SettingsError(
-            f"HEADWATER_TRACE_URL {url!r} is not the address of a trace",
+    if url and not (_HTTP_HOST.match(url) and "{traceId}" in url):
+        raise _address_error(
+            "TRACE_URL",
+            url,
+            "the address of a trace",
             hint="Write for example https://jaeger.example.com/trace/{traceId}.",
         )
 
@@ -486,11 +502,27 @@ def _validate_trace_url(url: str) -> None:
 def _validate_origins(name: str, origins: frozenset[str]) -> None:
     for origin in sorted(origins):
         if not _ORIGIN.fullmatch(origin) or _has_default_port(origin):
-            raise SettingsError(
-                f"{PREFIX}{name}: {origin!r} is not an origin as browsers send it",
+            raise _address_error(
+                name,
+                origin,
+                "an origin as browsers send it",
                 hint="Write scheme, host in lower case, and the port unless it is the default: "
                 "https://dash.example.com or http://localhost:3000. There is no wildcard.",
             )
+
+
+def _address_error(
+    name: str,
+    address: str,
+    expected: str,
+    *,
+    hint: str,
+    user_hint: str = "Remove what is before the @.",
+) -> SettingsError:
+    """Return the error of a malformed address, without one that may hold a password."""
+    if "@" in address:
+        return SettingsError(f"{PREFIX}{name} must not hold a user or a password", hint=user_hint)
+    return SettingsError(f"{PREFIX}{name} {address!r} is not {expected}", hint=hint)
 
 
 def _has_default_port(origin: str) -> bool:

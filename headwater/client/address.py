@@ -172,7 +172,11 @@ def _check_url(url: str, named_by: str) -> str:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError as error:
-        raise SettingsError(f"{named_by}: the address is malformed: {error}") from error
+        # The error would have a part of a password.
+        raise SettingsError(
+            f"{named_by}: the address is malformed",
+            hint="Write for example https://headwater.example.com or http://127.0.0.1:8000.",
+        ) from error
     if parts.username is not None or parts.password is not None:
         raise SettingsError(
             f"{named_by}: the address must not hold a user or a password",

@@ -54,9 +54,8 @@ def parse_database_url(url: str) -> MarquezDatabase:
         parts = urlsplit(url)
         port = parts.port or PORT
     except ValueError as error:
-        raise QueryError(
-            f"the address of the database is malformed: {error}", hint=_EXAMPLE
-        ) from error
+        # The error would have a part of a password.
+        raise QueryError("the address of the database is malformed", hint=_EXAMPLE) from error
     database = unquote(parts.path.strip("/"))
     if parts.scheme not in ("postgresql", "postgres") or not parts.hostname or not database:
         raise QueryError("the address names no PostgreSQL database", hint=_EXAMPLE)

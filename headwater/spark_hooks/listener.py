@@ -137,15 +137,15 @@ def endpoint(url: str) -> tuple[str, str]:
 
     Raises SettingsError unless it is an http or https address of host, port and path only.
     """
+    if any(mark in url for mark in "@?#"):
+        raise SettingsError(
+            "url may have only a host, a port and a path", hint="Pass the key as api_key."
+        )
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise SettingsError(
             f"url {url!r} is no http or https address",
             hint="Write for example http://127.0.0.1:8000.",
-        )
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise SettingsError(
-            "url may have only a host, a port and a path", hint="Pass the key as api_key."
         )
     path = parts.path.rstrip("/")
     return f"{parts.scheme}://{parts.netloc}", path if path.endswith(ENDPOINT) else path + ENDPOINT

@@ -169,6 +169,8 @@ def _refuse_unknown(options: Mapping[str, str], allowed: tuple[str, ...], operat
 
 
 def _address(url: str, schemes: tuple[str, ...], target: str) -> str:
+    if "@" in url:
+        raise SettingsError("option 'url' must not hold a user or a password")
     parts = urlsplit(url)
     if parts.scheme not in schemes or not parts.hostname:
         raise SettingsError(f"option 'url': {url!r} is not an address of {target}")

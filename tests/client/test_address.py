@@ -66,9 +66,10 @@ def test_a_malformed_address_is_refused(url: str) -> None:
         choose_address(url, None, None, {})
 
 
-def test_an_address_with_a_password_is_refused_without_printing_it() -> None:
+@pytest.mark.parametrize("url", ["https://me:secret@host", "https://me:secret/1@host"])
+def test_an_address_with_a_password_is_refused_without_printing_it(url: str) -> None:
     with pytest.raises(SettingsError) as error:
-        choose_address("https://me:secret@host", None, None, {})
+        choose_address(url, None, None, {})
     assert "secret" not in error.value.message + error.value.hint
 
 

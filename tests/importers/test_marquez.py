@@ -102,12 +102,14 @@ def test_a_row_that_cannot_be_read_stops_no_other(port: int, marquez: str) -> No
         ("mysql://marquez@127.0.0.1/marquez", "the address names no PostgreSQL database"),
         ("postgresql://marquez@127.0.0.1", "the address names no PostgreSQL database"),
         ("postgresql://marquez@127.0.0.1:port/x", "the address of the database is malformed"),
+        ("postgresql://marquez:secret/@127.0.0.1/x", "the address of the database is malformed"),
     ],
 )
 def test_a_wrong_address_has_a_plain_message(port: int, url: str, message: str) -> None:
     with pytest.raises(HeadwaterError) as caught:
         read(url.format(port=port))
     assert message in caught.value.message
+    assert "secret" not in caught.value.message
     assert caught.value.hint
 
 

@@ -48,11 +48,12 @@ def test_a_path_in_the_url_goes_before_the_endpoint(url: str, path: str) -> None
 
 
 @pytest.mark.parametrize(
-    "url", ["127.0.0.1:8000", "ftp://host", "http://", "http://me:secret@host", URL + "?key=1"]
+    "url", ["127.0.0.1:8000", "ftp://host", "http://", "ftp://me:secret@host", URL + "?key=1"]
 )
 def test_a_malformed_url_is_refused(url: str) -> None:
-    with pytest.raises(SettingsError):
+    with pytest.raises(SettingsError) as caught:
         spark_conf(url)
+    assert "secret" not in caught.value.message
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ def test_a_read_takes_defaults_from_the_environment() -> None:
         ({"kind": "runs", "partitions": "0"}, "is not a number from 1 to 10000"),
         ({"kind": "runs", "seconds": "-1"}, "is not a number of seconds above 0"),
         ({"kind": "runs", "url": "http://x"}, "is not an address of Neo4j"),
+        ({"kind": "runs", "url": "bolt://me:secret@x"}, "must not hold a user or a password"),
         ({"kind": "runs", "depth": "2"}, "option 'depth' is not an option of a read of runs"),
         ({"kind": "lineage"}, "option 'urn' is missing"),
         ({"kind": "lineage", "urn": "u", "direction": "left"}, "is not one of UPSTREAM"),

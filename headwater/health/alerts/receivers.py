@@ -135,7 +135,11 @@ def find_receiver(receivers: Iterable[Receiver], name: str) -> Receiver:
 
 def _webhook_name(url: str) -> str:
     """Return a name that stays when the order of the addresses changes, without their secrets."""
-    host = re.sub(r"[^A-Za-z0-9.-]", "", urlsplit(url).hostname or "")[:60]
+    try:
+        hostname = urlsplit(url).hostname or ""
+    except ValueError:
+        hostname = ""
+    host = re.sub(r"[^A-Za-z0-9.-]", "", hostname)[:60]
     return f"webhook-{host}-{hashlib.sha256(url.encode()).hexdigest()[:8]}"
 
 

@@ -75,6 +75,13 @@ def test_a_malformed_receiver_is_refused(tmp_path: Path, text: str, message: str
         load_receivers(Settings(alert_receivers=str(file)))
 
 
+@pytest.mark.parametrize("url", ["ftp://me:secret@x", "https://[::1", "https://me:s\u2100@x"])
+def test_a_malformed_webhook_is_refused_without_printing_it(url: str) -> None:
+    with pytest.raises(SettingsError, match="has a malformed address") as caught:
+        load_receivers(Settings(alert_webhooks=url))
+    assert "me:" not in caught.value.message
+
+
 def test_the_address_of_the_page_must_be_one() -> None:
     with pytest.raises(SettingsError, match="HEADWATER_PUBLIC_URL"):
         load({"HEADWATER_PUBLIC_URL": "headwater.example.com"})
