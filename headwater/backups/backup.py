@@ -49,8 +49,13 @@ def back_up(
     """
     if not settings.spool_path.is_file():
         raise NotFoundError(f"there is no spool {settings.spool_path}", hint="Check --home.")
-    _check_target(target, overwrite)
+    if os.path.ismount(target):
+        raise BackupError(
+            f"{target} is a mount point, which cannot be renamed",
+            hint=f"Name a folder in it, for example {target / 'headwater'}.",
+        )
     with _partial_folder(target) as folder:
+        _check_target(target, overwrite)
         at = datetime.now(UTC).isoformat(timespec="seconds")
         position = copy_spool(
             settings.spool_path,

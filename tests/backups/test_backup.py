@@ -112,6 +112,19 @@ def test_a_folder_in_the_way_is_refused(settings: Settings, tmp_path: Path) -> N
     assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "one", "other"]
 
 
+def test_a_mount_point_is_refused(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    volume = tmp_path / "volume"
+    volume.mkdir()
+    monkeypatch.setattr(os.path, "ismount", lambda path: path == volume)
+    with pytest.raises(BackupError, match="is a mount point") as caught:
+        back_up(settings, volume)
+    assert str(volume / "headwater") in caught.value.hint
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "volume"]
+    back_up(settings, volume / "headwater")
+
+
 def test_an_interrupted_backup_leaves_nothing(settings: Settings, tmp_path: Path) -> None:
     def interrupt(step: str, _done: int, _total: int) -> None:
         if step == "checksums":
