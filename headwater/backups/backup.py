@@ -2,7 +2,9 @@
 
 The spool is copied as it is at one instant, and that instant is the position of the backup. The
 files are written into a folder beside the named one, which gets its name when all is synced. So a
-killed backup leaves nothing that looks whole, and the next one removes what it left.
+killed backup leaves nothing that looks whole, and the next one removes what it left. A replaced
+backup has another name for the moment between two renames. If the run is killed then, the next one
+begins by giving the name back.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from headwater.backups.manifest import (
     SPOOL,
     BackupError,
     Manifest,
+    replaced_path,
     write_manifest,
     write_synced,
 )
@@ -55,6 +58,7 @@ def back_up(
             hint=f"Name a folder in it, for example {target / 'headwater'}.",
         )
     with _partial_folder(target) as folder:
+        _put_back(target)
         _check_target(target, overwrite)
         at = datetime.now(UTC).isoformat(timespec="seconds")
         position = copy_spool(
@@ -73,6 +77,14 @@ def back_up(
         manifest = write_manifest(folder, position, at, missing, paths)
         _publish(folder, target)
     return manifest
+
+
+def _put_back(target: Path) -> None:
+    """Give a backup its name again that a killed run was about to replace."""
+    old = replaced_path(target)
+    if old.is_dir() and not target.exists():
+        old.rename(target)
+        _sync(target.parent)
 
 
 def _check_target(target: Path, overwrite: bool) -> None:
@@ -128,9 +140,9 @@ def _empty(folder: Path) -> None:
 
 
 def _publish(folder: Path, target: Path) -> None:
-    """Give the complete folder its name. A replaced backup stays whole until that moment."""
+    """Give the complete folder its name. A replaced backup is removed after that moment."""
     _sync(folder)
-    old = target.with_name(f".{target.name}.old")
+    old = replaced_path(target)
     shutil.rmtree(old, ignore_errors=True)
     if target.exists():
         target.rename(old)

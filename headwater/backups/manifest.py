@@ -101,6 +101,11 @@ def read_manifest(folder: Path) -> Manifest:
         data = (folder / NAME).read_bytes()
         format = msgspec.json.decode(data, type=_Format).format
     except FileNotFoundError as error:
+        if not folder.exists() and (replaced := replaced_path(folder)).is_dir():
+            raise BackupError(
+                f"there is no {folder}, because a backup that was about to replace it was killed",
+                hint=f"Rename {replaced} to {folder}, or repeat the backup.",
+            ) from error
         raise BackupError(
             f"{folder} is no backup: it has no {NAME}",
             hint="A backup that was interrupted has none. Name another folder.",
@@ -127,6 +132,11 @@ def read_manifest(folder: Path) -> Manifest:
             hint="Restore it with that version, or a newer one.",
         )
     return manifest
+
+
+def replaced_path(folder: Path) -> Path:
+    """Return the path of a backup while another one takes its name."""
+    return folder.with_name(f".{folder.name}.old")
 
 
 def is_backup_path(path: str) -> bool:

@@ -157,6 +157,33 @@ def test_a_killed_backup_leaves_nothing_that_looks_whole(
     assert not left.exists()
 
 
+def test_a_run_that_is_killed_between_the_renames_loses_no_backup(
+    settings: Settings, tmp_path: Path
+) -> None:
+    target = tmp_path / "one"
+    first = back_up(settings, target)
+    program = (
+        "import os, sys; from pathlib import Path; from headwater.backups.backup import back_up; "
+        "from headwater.settings import Settings\n"
+        "rename = Path.rename\n"
+        "def rename_and_die(path, new):\n"
+        "    rename(path, new)\n"
+        "    os.kill(os.getpid(), 9)\n"
+        "Path.rename = rename_and_die\n"
+        "back_up(Settings(home=sys.argv[1]), Path(sys.argv[2]), overwrite=True)"
+    )
+    ended = subprocess.run([sys.executable, "-c", program, settings.home, str(target)], check=False)
+    assert ended.returncode == -9
+    assert not target.exists()
+    with pytest.raises(BackupError, match="was killed") as caught:
+        verify(target)
+    assert str(tmp_path / ".one.old") in caught.value.hint
+    with pytest.raises(BackupError, match="is a backup already"):
+        back_up(settings, target)
+    assert verify(target) == (first, [])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "one"]
+
+
 def test_two_backups_of_one_folder_take_turns(settings: Settings, tmp_path: Path) -> None:
     refused = []
 
