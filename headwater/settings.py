@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from headwater.errors import SettingsError
+from headwater.schema.events import is_utf8
 
 PREFIX = "HEADWATER_"
 # Read by the jar resolver, by clients, and by Spark jobs.
@@ -48,6 +49,7 @@ _DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
 # Schemes of Neo4j with TLS and a checked certificate.
 ENCRYPTED_SCHEMES = ("bolt+s", "neo4j+s")
 LOG_FORMATS = ("console", "json")
+LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
 FILE_SETTINGS = ("naming_file", "alert_receivers", "persisted_queries")  # Each names a file.
 _ABOVE_ZERO = (  # noqa: SIM905
     "event_bytes_max batch_bytes_max spool_bytes_max fold_events_max "
@@ -358,6 +360,9 @@ def load(environment: Mapping[str, str], **overrides: Any) -> Settings:
             )
         values[name] = value
     values |= {name: value for name, value in overrides.items() if value is not None}
+    for name, value in values.items():
+        if isinstance(value, str) and not is_utf8(value):
+            raise SettingsError(f"{PREFIX}{name.upper()} is not UTF-8")
     try:
         settings = msgspec.convert(values, Settings, strict=False)
     except msgspec.ValidationError as error:
@@ -392,9 +397,11 @@ def _validate(settings: Settings) -> None:
             raise SettingsError(f"{PREFIX}{name.upper()} must be a number from 0")
     _validate_neo4j_uri(settings.neo4j_uri)
     _validate_tls(settings)
-    if settings.log_format not in LOG_FORMATS:
+    _validate_logs(settings)
+    if settings.spool and not Path(settings.spool).name:
         raise SettingsError(
-            f"HEADWATER_LOG_FORMAT {settings.log_format!r} must be {' or '.join(LOG_FORMATS)}"
+            f"HEADWATER_SPOOL {settings.spool!r} is a folder",
+            hint="Name a file in it: spool.db.",
         )
     _validate_public_url(settings.public_url)
     _validate_trace_url(settings.trace_url)
@@ -405,6 +412,18 @@ def _validate(settings: Settings) -> None:
         raise SettingsError("HEADWATER_FUTURE_SECONDS must not be below 0")
     if not 0 <= settings.port <= 65_535:
         raise SettingsError(f"HEADWATER_PORT {settings.port} must be from 0 to 65535")
+
+
+def _validate_logs(settings: Settings) -> None:
+    if settings.log_format not in LOG_FORMATS:
+        raise SettingsError(
+            f"HEADWATER_LOG_FORMAT {settings.log_format!r} must be {' or '.join(LOG_FORMATS)}"
+        )
+    if settings.log_level.lower() not in LOG_LEVELS:
+        raise SettingsError(
+            f"HEADWATER_LOG_LEVEL {settings.log_level!r} is unknown",
+            hint=f"Choose one of {', '.join(LOG_LEVELS)}.",
+        )
 
 
 def _validate_tls(settings: Settings) -> None:

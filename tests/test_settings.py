@@ -60,6 +60,11 @@ def test_an_override_wins_and_none_does_not() -> None:
         ("HEADWATER_ALLOW_ANONYMOUS", "perhaps"),
         ("HEADWATER_REQUIRE_KEYS", "maybe"),
         ("HEADWATER_REDACTION_KEY", "too short"),
+        ("HEADWATER_LOG_LEVEL", "loud"),
+        ("HEADWATER_LOG_LEVEL", ""),
+        ("HEADWATER_SPOOL", "/"),
+        ("HEADWATER_SPOOL", "."),
+        ("HEADWATER_HOME", "x\udcff"),
     ],
 )
 def test_errors_name_the_fault(variable: str, value: str) -> None:
@@ -127,7 +132,7 @@ def test_every_setting_can_be_set_by_its_variable(field: Any) -> None:
     texts: dict[Any, str] = {int: "7", float: "7", bool: "true"}
     text = texts.get(field.type, "localhost" * 2)
     origin = "http://localhost:3000"
-    texts_by_name = {"host": "localhost", "log_format": "json"}
+    texts_by_name = {"host": "localhost", "log_format": "json", "log_level": "DEBUG"}
     texts_by_name |= dict.fromkeys(("cors_origins", "tile_origins", "public_url"), origin)
     texts_by_name["neo4j_uri"] = "bolt+s://graph.example.com:7687"
     texts_by_name["proxy_addresses"] = "10.0.0.0/24"

@@ -23,6 +23,7 @@ from headwater.access.principal import Principal, Scope
 from headwater.access.secret_file import create_private
 from headwater.access.store import AccessStore
 from headwater.errors import NotFoundError, QueryError, SettingsError, UnauthorizedError
+from headwater.schema.events import is_utf8
 from headwater.schema.visibility import ALL, Visibility
 
 _log = logging.getLogger(__name__)
@@ -206,6 +207,9 @@ def _check(
         )
     if not scopes:
         raise QueryError("a key must have a scope", hint=f"Give one of {', '.join(Scope)}.")
+    for namespace in namespaces:
+        if not is_utf8(namespace):
+            raise QueryError(f"the namespace pattern {namespace!r} is not UTF-8")
     if not namespaces or not all(namespaces):
         raise QueryError(
             "a namespace pattern is empty", hint=f"Omit it for all namespaces, or write {ALL!r}."

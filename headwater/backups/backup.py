@@ -26,6 +26,7 @@ from headwater.backups.manifest import (
     BackupError,
     Manifest,
     replaced_path,
+    require_utf8,
     write_manifest,
     write_synced,
 )
@@ -52,6 +53,7 @@ def back_up(
     """
     if not settings.spool_path.is_file():
         raise NotFoundError(f"there is no spool {settings.spool_path}", hint="Check --home.")
+    require_utf8(target)
     if os.path.ismount(target):
         raise BackupError(
             f"{target} is a mount point, which cannot be renamed",

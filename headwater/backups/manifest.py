@@ -28,6 +28,7 @@ from headwater import __version__
 from headwater.cypher.migrate import migrations
 from headwater.errors import HeadwaterError, NewerVersionError
 from headwater.ingest.spool.copy import SpoolPosition
+from headwater.schema.events import is_utf8
 
 NAME, SPOOL = "manifest.json", "spool.db"
 # The version of the layout above. A program refuses a higher one.
@@ -132,6 +133,14 @@ def read_manifest(folder: Path) -> Manifest:
             hint="Restore it with that version, or a newer one.",
         )
     return manifest
+
+
+def require_utf8(folder: Path) -> None:
+    """Raise BackupError if SQLite cannot open a file in a folder of this name."""
+    if not is_utf8(str(folder)):
+        raise BackupError(
+            f"the name of the folder {str(folder)!r} is not UTF-8", hint="Name another folder."
+        )
 
 
 def replaced_path(folder: Path) -> Path:

@@ -18,6 +18,7 @@ from headwater.backups.manifest import (
     describe,
     is_backup_path,
     read_manifest,
+    require_utf8,
 )
 from headwater.errors import HeadwaterError
 from headwater.ingest.spool.copy import read_position
@@ -31,6 +32,7 @@ def verify(folder: Path, on_progress: OnProgress = lambda *_: None) -> tuple[Man
 
     Raises BackupError if the folder is no backup, NewerVersionError if it is newer.
     """
+    require_utf8(folder)
     manifest = read_manifest(folder)
     problems = _stray_files(folder, manifest)
     for number, file in enumerate(manifest.files, start=1):

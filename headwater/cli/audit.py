@@ -13,6 +13,7 @@ import typer
 
 from headwater.cli.administration import access_store, record
 from headwater.cli.options import Home, Json, existing, settings_of
+from headwater.cli.output.standard_output import standard_output
 from headwater.errors import HeadwaterError, QueryError
 
 if TYPE_CHECKING:
@@ -192,8 +193,9 @@ def _report(verified: Verification, heads: list[SignedHead], *, as_json: bool) -
 def _output(file: str) -> Iterator[IO[bytes]]:
     """Open a private file that takes its name when it is complete, or the standard output."""
     if file == _STDOUT:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        stdout = standard_output()
+        yield stdout
+        stdout.flush()
         return
     path = Path(file)
     partial = path.with_name(f".{path.name}-{os.getpid()}")

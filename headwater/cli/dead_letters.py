@@ -19,10 +19,16 @@ HELP = "List the accepted events that could not be folded; skip them, or try aga
 LISTED_MAX = 1_000
 _SHOWN_CHARACTERS = 200
 _RECORDED_MAX = 1_000
+# SQLite has no greater number.
+SEQ_MAX = 2**63 - 1
 
 Seqs = Annotated[
     list[int] | None,
-    typer.Argument(help="Sequence numbers of events, as `list` shows them.", show_default=False),
+    typer.Argument(
+        help="Sequence numbers of events, as `list` shows them.",
+        show_default=False,
+        max=SEQ_MAX,
+    ),
 ]
 All = Annotated[bool, typer.Option("--all", help="All dead letters that are not skipped.")]
 

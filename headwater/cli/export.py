@@ -16,6 +16,7 @@ from headwater.cli import export_options as options
 from headwater.cli.export_options import DEPTH
 from headwater.cli.graph_admin import progress_bar
 from headwater.cli.options import Home, graph, settings_of
+from headwater.cli.output.standard_output import standard_output
 from headwater.client.times import instant_of
 from headwater.errors import NotFoundError, QueryError
 
@@ -283,8 +284,9 @@ def to_microseconds(time: datetime | None) -> int | None:
 def _output_stream(output: str | None) -> Iterator[BinaryIO]:
     """Yield standard output, or a file that appears only when it is complete."""
     if output is None:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        stdout = standard_output()
+        yield stdout
+        stdout.flush()
         return
     part = Path(f"{output}.part")
     try:

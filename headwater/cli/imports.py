@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, cast
 import typer
 
 from headwater.cli.options import OUTPUT, Home, Json, Profile, Url, api_address, existing
+from headwater.cli.output.standard_output import standard_output
 from headwater.cli.send import batches_of, open_unpacked, post_batch, progress_bar
 from headwater.client.times import instant_of
 from headwater.errors import EventError, QueryError
@@ -97,7 +98,7 @@ def deliver(events: Iterable[Event], report: ImportReport, delivery: Delivery) -
     if delivery.dry_run and delivery.output:
         raise QueryError("--dry-run and --output exclude each other", hint="Give one of them.")
     if delivery.dry_run:
-        delivered = _write_to(sys.stdout.buffer, lines)
+        delivered = _write_to(standard_output(), lines)
     elif delivery.output:
         with _new_file(delivery.output) as file:
             delivered = _write_to(file, lines)

@@ -17,11 +17,13 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headwater.cells import to_json
 from headwater.cli.output import tables
+from headwater.cli.output.standard_output import standard_output
 from headwater.errors import QueryError
 
 if TYPE_CHECKING:
@@ -111,8 +113,9 @@ def write_stream(results: Iterable[Result], format: str, output: str | None) -> 
 
 def _open(output: str | None) -> Any:
     if output is None:
+        stdout = standard_output()
         sys.stdout.flush()
-        return sys.stdout.buffer
+        return stdout
     try:
         return Path(output).open("wb")
     except OSError as error:
@@ -169,13 +172,13 @@ def _render_picture(result: Result, format: str) -> bytes:
 def _write_bytes(content: bytes, output: str | None) -> None:
     """Write to standard output, or to a file that appears only when it is complete."""
     if output is None:
-        sys.stdout.flush()
-        stream = getattr(sys.stdout, "buffer", None)
-        if stream is None:
+        if isinstance(sys.stdout, StringIO):
             sys.stdout.write(content.decode())
             return
-        stream.write(content)
-        stream.flush()
+        stdout = standard_output()
+        sys.stdout.flush()
+        stdout.write(content)
+        stdout.flush()
         return
     path = Path(output)
     part = path.with_name(f".{path.name}.{os.getpid()}")

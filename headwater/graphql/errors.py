@@ -42,6 +42,9 @@ def with_code(error: GraphQLError) -> GraphQLError:
         cause, CannotGetOperationTypeError | InvalidOperationTypeError | MissingQueryError
     ):
         return _copy(error, error.message, {"code": "BAD_REQUEST"})
+    if isinstance(cause, UnicodeEncodeError):
+        hint = "Write each text in UTF-8, without half a surrogate pair."
+        return _copy(error, "a text is not Unicode", {"code": "BAD_REQUEST", "hint": hint})
     if isinstance(cause, RecursionError) and error.path is None:
         return _copy(error, "the query is nested too deep", {"code": "BAD_REQUEST"})
     if cause is None or isinstance(cause, GraphQLError):

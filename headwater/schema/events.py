@@ -324,6 +324,15 @@ def _text(value: Any) -> str:
 _ESCAPES = re.compile(rb"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F]..|\\.", re.DOTALL)
 
 
+def is_utf8(text: str) -> bool:
+    """Return False for a text with a lone surrogate, such as an argument that is not UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def replace_surrogates(body: bytes) -> bytes:
     """Return JSON with U+FFFD for each lone surrogate."""
     return _ESCAPES.sub(_replace_surrogate, body)

@@ -168,3 +168,8 @@ def test_scopes() -> None:
     with pytest.raises(ForbiddenError, match="limited to namespaces"):
         narrow.require(Scope.CYPHER)
     assert UNRESTRICTED.is_unrestricted
+
+
+def test_a_namespace_that_is_not_utf8_is_refused(keys: Keys) -> None:
+    with pytest.raises(QueryError, match=r"pattern 'x\\udcff' is not UTF-8"):
+        keys.create("ci", [Scope.READ], namespaces=["ok", "x\udcff"])

@@ -125,6 +125,14 @@ def test_a_mount_point_is_refused(
     back_up(settings, volume / "headwater")
 
 
+def test_a_name_that_is_not_utf8_is_refused(settings: Settings, tmp_path: Path) -> None:
+    target = tmp_path / os.fsdecode(b"one\xff")
+    for function in (lambda: back_up(settings, target), lambda: verify(target)):
+        with pytest.raises(BackupError, match=r"one\\udcff' is not UTF-8"):
+            function()
+    assert [path.name for path in tmp_path.iterdir()] == ["home"]
+
+
 def test_an_interrupted_backup_leaves_nothing(settings: Settings, tmp_path: Path) -> None:
     def interrupt(step: str, _done: int, _total: int) -> None:
         if step == "checksums":

@@ -109,6 +109,14 @@ def test_wrong_arguments_are_refused(spool: Spool, words: tuple[str, ...], expec
     assert spool.skipped_between(0, 99) == set()
 
 
+@pytest.mark.parametrize("command", ["retry", "skip"])
+def test_a_number_that_no_event_has_is_refused(spool: Spool, command: str) -> None:
+    arguments = ["dead-letters", command, str(2**63), "--home", str(spool.path.parent)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2
+    assert "Invalid value for" in result.stderr
+
+
 def test_a_home_without_a_spool_is_named(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["dead-letters", "list", "--home", str(tmp_path / "none")])
     assert "there is no spool at" in str(result.exception)
