@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import apsw
@@ -66,10 +66,12 @@ class AccessStore:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
+                connection.execute("COMMIT")
             except BaseException:
-                connection.execute("ROLLBACK")
+                # On a full disk SQLite has rolled back already.
+                with suppress(apsw.Error):
+                    connection.execute("ROLLBACK")
                 raise
-            connection.execute("COMMIT")
 
     @contextmanager
     def _as_unavailable(self) -> Iterator[None]:
@@ -78,7 +80,7 @@ class AccessStore:
         except (apsw.Error, OSError) as error:
             raise UnavailableError(
                 f"the file of keys and access log cannot be used: {error}",
-                hint=f"Make {self.path} writable.",
+                hint=f"Make {self.path} writable, and check that its disk has room.",
             ) from error
 
     def _opened(self) -> apsw.Connection:

@@ -50,10 +50,12 @@ def rewrite_spool(
                         "UPDATE event SET body = ?, checksum = ? WHERE seq = ?", events
                     )
                     connection.executemany("UPDATE dead SET reason = ? WHERE seq = ?", reasons)
+                connection.execute("COMMIT")
             except BaseException:
-                connection.execute("ROLLBACK")
+                # On a full disk SQLite has rolled back already.
+                with suppress(apsw.Error):
+                    connection.execute("ROLLBACK")
                 raise
-            connection.execute("COMMIT")
             if not dry_run:
                 on_progress("compacting", 0, 0)
                 connection.execute("VACUUM")

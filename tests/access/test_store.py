@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import stat
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from headwater.access.store import AccessStore
@@ -33,6 +35,39 @@ def test_a_failed_transaction_leaves_nothing(tmp_path: Path) -> None:
     assert count(store) == 1
     assert stat.S_IMODE(store.path.stat().st_mode) == 0o600
     store.close()
+
+
+def test_the_first_error_is_kept_if_sqlite_has_rolled_back_already(tmp_path: Path) -> None:
+    store = AccessStore(tmp_path / "access.db")
+    insert = "INSERT INTO ended_session(id, expires) VALUES(?, 1)"
+    with store.read() as connection:
+        pages = connection.pragma("page_count")
+        connection.pragma("max_page_count", pages)
+    with pytest.raises(UnavailableError, match="is full") as caught, store.write() as connection:
+        connection.execute(insert, ("x" * 100_000,))
+    assert "room" in caught.value.hint
+    with store.write() as connection:
+        connection.execute(insert, ("short",))
+
+
+def test_a_commit_that_fails_ends_the_transaction(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headwater.access.store._BUSY_MS", 10)
+    store = AccessStore(tmp_path / "access.db")
+    insert = "INSERT INTO ended_session(id, expires) VALUES(?, 1)"
+    with store.write() as connection:
+        connection.execute(insert, ("one",))
+    with closing(apsw.Connection(str(store.path))) as reader:
+        reader.execute("BEGIN")
+        assert reader.execute("SELECT count(*) FROM ended_session").get == 1
+        with pytest.raises(UnavailableError, match="locked"), store.write() as connection:
+            connection.execute(insert, ("two",))
+    with store.write() as connection:
+        connection.execute(insert, ("three",))
+    with store.read() as connection:
+        ids = connection.execute("SELECT id FROM ended_session ORDER BY id").fetchall()
+    assert ids == [("one",), ("three",)]
 
 
 def test_an_unusable_file_is_unavailable(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def copy_spool(source: Path, target: Path, on_pages: OnPages) -> SpoolPosition:
     except apsw.ReadOnlyError as error:
         raise unreadable_spool(source, error) from error
     except apsw.Error as error:
-        raise SpoolFullError(f"the spool {source} cannot be copied: {error}") from error
+        raise _copy_error(f"the spool {source}", error) from error
 
 
 def copy_database(source: Path, target: Path) -> None:
@@ -78,7 +78,21 @@ def copy_database(source: Path, target: Path) -> None:
             with copy.backup("main", connection, "main") as backup:
                 backup.step(-1)
     except apsw.Error as error:
-        raise SpoolFullError(f"{source} cannot be copied: {error}") from error
+        raise _copy_error(str(source), error) from error
+
+
+def _copy_error(source: str, error: apsw.Error) -> SpoolFullError:
+    """Return the error of a copy. SQLite has no text for a write of its backup that fails."""
+    if isinstance(error, apsw.FullError):
+        reason = "the disk is full"
+    elif isinstance(error, apsw.IOError):
+        reason = str(apsw.mapping_extended_result_codes.get(error.extendedresult, error))
+    else:
+        reason = str(error)
+    return SpoolFullError(
+        f"{source} cannot be copied: {reason}",
+        hint="Check that the disk of the copy has room, or name a folder on another disk.",
+    )
 
 
 def read_position(path: Path) -> SpoolPosition:

@@ -292,7 +292,9 @@ class Spool:
                 event = "INSERT INTO event(received, checksum, body) VALUES(0, 0, zeroblob(?))"
                 connection.execute(event, (_PROBE_BYTES,))
             finally:
-                connection.execute("ROLLBACK")
+                # On a full disk SQLite has rolled back already.
+                with suppress(apsw.Error):
+                    connection.execute("ROLLBACK")
 
     @contextmanager
     def _reading(self) -> Iterator[apsw.Connection]:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from headwater.errors import HomeInUseError, SpoolFullError
-from headwater.ingest.spool.copy import copy_spool, name_lake, read_position, refuse_used
+from headwater.ingest.spool.copy import (
+    copy_database,
+    copy_spool,
+    name_lake,
+    read_position,
+    refuse_used,
+)
 from headwater.ingest.spool.spool import Spool
+from tests.faults.disks import small_disk
 from tests.ingest.spool.test_damage import EVENTS, path  # noqa: F401
 
 
@@ -21,6 +30,41 @@ def test_events_that_arrive_during_the_copy_are_not_in_it(path: Path, tmp_path: 
     assert (position.id, position.position, position.cut) == (spool.id, EVENTS, 0)
     assert read_position(target) == position
     assert target.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_full_disk_is_the_reason_of_a_failed_copy(path: Path, tmp_path: Path) -> None:  # noqa: F811
+    with closing(Spool(path)) as spool:
+        spool.append([b"x" * 900] * 2_000, received=9)
+    with small_disk(tmp_path / "disk", 1) as disk:
+        for copy in (
+            lambda: copy_spool(path, disk / "spool.db", lambda *_: None),
+            lambda: copy_database(path, disk / "access.db"),
+        ):
+            with pytest.raises(
+                SpoolFullError, match="cannot be copied: the disk is full"
+            ) as caught:
+                copy()
+            assert "room" in caught.value.hint
+
+
+def test_a_failed_write_is_the_reason_of_a_failed_copy(path: Path, tmp_path: Path) -> None:  # noqa: F811
+    with closing(Spool(path)) as spool:
+        spool.append([b"x" * 900] * 200, received=9)
+    # More than the index of a write-ahead log.
+    program = (
+        "import resource, signal, sys; from pathlib import Path; "
+        "from headwater.ingest.spool.copy import copy_database\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))\n"
+        "copy_database(Path(sys.argv[1]), Path(sys.argv[2]))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program, str(path), str(tmp_path / "copy.db")],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert "cannot be copied: SQLITE_IOERR_WRITE" in ended.stderr
 
 
 def test_a_lake_gets_another_place(path: Path) -> None:  # noqa: F811
