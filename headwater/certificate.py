@@ -1,7 +1,8 @@
 """The certificate of the API: TLS contexts for its connections, which follow the files.
 
 Every handshake looks at the files, and takes their new content if they changed. Files that cannot
-be used leave the last good certificate in use. Open connections keep the certificate they have.
+be used, or hold an expired certificate, leave the last good certificate in use. Open connections
+keep the certificate they have.
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ class ServerCertificate:
                 return
             self._state = state
             try:
-                self._current, self.expires = self._load()
+                context, expires = self._load()
+                if days_left(expires) < 0 <= days_left(self.expires):
+                    raise SettingsError(f"{self._certificate} expired at {expires.isoformat()}")
+                self._current, self.expires = context, expires
                 _log.info("certificate_loaded expires=%s", self.expires.isoformat())
             except SettingsError as error:
                 self.failed_reloads += 1

@@ -152,13 +152,14 @@ def test_new_files_count_from_the_next_connection_on(
 
 
 @pytest.mark.usefixtures("restored")
-@pytest.mark.parametrize("broken", ["no PEM", "other key", "missing"])
+@pytest.mark.parametrize("broken", ["no PEM", "other key", "missing", "expired"])
 def test_broken_files_leave_the_last_good_certificate(
     api: tuple[str, ServerCertificate],
     authority: Authority,
     files: tuple[Path, Path],
     key: str,
     broken: str,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     address, certificate = api
     assert served_expiry(address, authority) == 2030
@@ -168,13 +169,16 @@ def test_broken_files_leave_the_last_good_certificate(
     elif broken == "other key":
         other = authority.issue("other", day(2040))
         files[0].write_bytes(other[0].read_bytes())
-    else:
+    elif broken == "missing":
         files[1].unlink()
+    else:
+        authority.issue("server", day(2020))
     assert served_expiry(address, authority) == 2030
     assert served_expiry(address, authority) == 2030
     # One change is one failure, however many connections follow.
     failures = metric(address, authority, key, "headwater_tls_reload_failures_total")
     assert failures == before + 1
+    assert [one.levelname for one in caplog.records if "certificate_" in one.msg] == ["ERROR"]
     authority.issue("server", day(2031))
     assert served_expiry(address, authority) == 2031
 
