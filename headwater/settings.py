@@ -19,6 +19,7 @@ import msgspec
 
 from headwater.errors import SettingsError
 from headwater.schema.events import is_utf8
+from headwater.schema.settings_files import read_settings_file
 
 PREFIX = "HEADWATER_"
 # Read by the jar resolver, by clients, and by Spark jobs.
@@ -326,7 +327,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def _secret_in(name: str, path: str) -> str:
     """Return the text of a file. Raises SettingsError if it cannot be read."""
     try:
-        return Path(path).expanduser().read_text(encoding="utf-8").strip()
+        return read_settings_file(Path(path).expanduser()).strip()
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{PREFIX}{name}: {error}") from error
 
@@ -350,6 +351,9 @@ def load(environment: Mapping[str, str], **overrides: Any) -> Settings:
     for variable, value in environment.items():
         if not variable.startswith(PREFIX) or variable in _OTHERS:
             continue
+        # An empty folder would be the current one.
+        if variable == "HEADWATER_HOME" and not value:
+            continue
         name = variable.removeprefix(PREFIX).lower()
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)
@@ -360,6 +364,8 @@ def load(environment: Mapping[str, str], **overrides: Any) -> Settings:
             )
         values[name] = value
     values |= {name: value for name, value in overrides.items() if value is not None}
+    if not values.get("home", "~"):
+        raise SettingsError("--home is empty", hint="Name a folder, or omit --home.")
     for name, value in values.items():
         if isinstance(value, str) and not is_utf8(value):
             raise SettingsError(f"{PREFIX}{name.upper()} is not UTF-8")

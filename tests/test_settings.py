@@ -245,3 +245,9 @@ def test_addresses_of_neo4j(uri: str) -> None:
 def test_an_at_sign_behind_the_host_is_no_password() -> None:
     url = "https://h/explore?by=@me&trace={traceId}"
     assert load({"HEADWATER_TRACE_URL": url}).trace_url == url
+
+
+def test_an_empty_home_is_not_the_current_folder() -> None:
+    assert load({"HEADWATER_HOME": ""}).home == Settings().home
+    with pytest.raises(SettingsError, match="--home is empty"):
+        load({"HEADWATER_HOME": "/srv/hw"}, home="")

@@ -69,7 +69,7 @@ def choose_address(
         return _address(url, environment.get(API_KEY, ""), f"{prefix}url")
     if profile:
         return _of_profile(profile, environment, f"{prefix}profile")
-    if home:
+    if home is not None:
         return None
     if environment.get(URL):
         return _address(environment[URL], environment.get(API_KEY, ""), URL)

@@ -22,6 +22,7 @@ from typing import Any
 import msgspec
 
 from headwater.errors import SettingsError
+from headwater.schema.settings_files import read_settings_file
 
 FILE = "config.toml"
 KEY_SOURCES = ("api_key", "api_key_env", "api_key_file")
@@ -50,7 +51,7 @@ def config_path() -> Path:
 def read_profiles(path: Path) -> dict[str, Profile]:
     """Return the profiles of a file by name; none if there is no file. Raises SettingsError."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(read_settings_file(path))
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
@@ -106,7 +107,7 @@ def key_of(path: Path, name: str, profile: Profile, environment: Mapping[str, st
         return ""
     file = path.parent / Path(profile.api_key_file).expanduser()
     try:
-        key = file.read_text(encoding="utf-8").strip()
+        key = read_settings_file(file).strip()
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{where}: `api_key_file` cannot be read: {error}") from error
     if not key:

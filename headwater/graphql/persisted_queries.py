@@ -25,6 +25,7 @@ from graphql import GraphQLError, GraphQLSchema, parse, validate
 
 from headwater.errors import HeadwaterError, SettingsError
 from headwater.graphql.query_limits import TOKENS_MAX, exceeded_limit, measure
+from headwater.schema.settings_files import read_settings_file
 
 STORED_MAX = 1_000
 STORED_BYTES_MAX = 8 * 2**20
@@ -167,8 +168,8 @@ def read_trusted_queries(path: Path | None) -> dict[str, str]:
     try:
         if path.is_dir():
             files = sorted(path.glob("*.graphql"))
-            return {file.stem: file.read_text(encoding="utf-8") for file in files}
-        queries = json.loads(path.read_text(encoding="utf-8"))
+            return {file.stem: read_settings_file(file) for file in files}
+        queries = json.loads(read_settings_file(path))
     except (OSError, ValueError) as error:
         raise SettingsError(f"{_SETTING}: {path} cannot be read: {error}") from error
     if not isinstance(queries, dict) or not all(

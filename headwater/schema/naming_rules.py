@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from headwater.errors import SettingsError
+from headwater.schema.settings_files import read_settings_file
 
 _KINDS = ("rooted", "keys", "tables")
 SILENT_WRITES = ("append", "overwrite", "compare")
@@ -74,7 +75,7 @@ def read_rules(path: Path | None = None) -> Rules:
     if path is None:
         return Rules("naming.toml", **tables)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_settings_file(path)
     except (OSError, ValueError) as error:
         hint = "Name a file of naming rules that can be read, UTF-8, or none."
         raise SettingsError(f"{path}: {error}", hint=hint) from error

@@ -19,6 +19,7 @@ import msgspec
 
 from headwater.errors import SettingsError
 from headwater.schema.durations import DAYS_MAX
+from headwater.schema.settings_files import read_settings_file
 from headwater.schema.visibility import Visibility
 
 MICROSECONDS_A_DAY = 86_400_000_000
@@ -89,7 +90,7 @@ def read_rules(path: Path | None = None) -> Rules:
     )
     if path is not None:
         try:
-            text = path.read_text(encoding="utf-8-sig")
+            text = read_settings_file(path)
         except (OSError, ValueError) as error:
             raise SettingsError(
                 f"{path}: {error}", hint="Name a file of retention rules, UTF-8."

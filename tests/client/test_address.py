@@ -32,6 +32,8 @@ def test_an_option_wins_over_the_environment() -> None:
 
 def test_a_home_is_never_another_server() -> None:
     assert choose_address(None, None, "/some/home", ENVIRONMENT) is None
+    # Its settings refuse it.
+    assert choose_address(None, None, "", ENVIRONMENT) is None
 
 
 @pytest.mark.parametrize(

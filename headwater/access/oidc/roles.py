@@ -35,6 +35,7 @@ import msgspec
 
 from headwater.access.principal import Principal, Scope
 from headwater.errors import SettingsError
+from headwater.schema.settings_files import read_settings_file
 from headwater.schema.visibility import ALL, UNRESTRICTED, Visibility
 
 GRANTS_MAX = 10_000
@@ -140,7 +141,7 @@ def read_roles(path: Path | None, groups_claim: str) -> Roles:
         grants = [Grant(role, group=f"{GROUP_PREFIX}{role}") for role in Role]
         return Roles(grants, groups_claim)
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(read_settings_file(path))
         file = msgspec.convert(content, _File)
     except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(

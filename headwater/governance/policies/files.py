@@ -35,6 +35,7 @@ from headwater.governance.policies.models import (
 from headwater.governance.policies.ready_made import nearest, ready_made_rule
 from headwater.governance.policies.variables import VARIABLES
 from headwater.governance.policies.yaml_files import Document, read_documents
+from headwater.schema.settings_files import read_settings_file
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -157,15 +158,11 @@ def parse_valid_policies(file: PolicyFile) -> tuple[tuple[Policy, ...], tuple[st
 def read_policy_file(file: Path) -> str:
     """Return the text of a file. Raises PolicyError if it cannot be read."""
     try:
-        with file.open("rb") as opened:
-            content = opened.read(FILE_BYTES_MAX + 1)
-        if len(content) > FILE_BYTES_MAX:
-            raise PolicyError(f"{file}: is larger than {FILE_BYTES_MAX} bytes")
-        return content.decode()
+        return read_settings_file(file, bytes_max=FILE_BYTES_MAX)
     except UnicodeDecodeError:
         raise PolicyError(f"{file}: is no text in UTF-8") from None
     except OSError as error:
-        raise PolicyError(f"{file}: cannot be read: {error.strerror}") from None
+        raise PolicyError(f"{file}: cannot be read: {error.strerror or error}") from None
 
 
 def _parse_file(file: PolicyFile, problems: list[str]) -> Iterator[tuple[Policy, str]]:

@@ -21,6 +21,7 @@ import msgspec
 from headwater.errors import NotFoundError, SettingsError
 from headwater.health.findings.models import Tier
 from headwater.lineage.node_names import NodeName
+from headwater.schema.settings_files import read_settings_file
 from headwater.schema.visibility import ALL, Visibility
 from headwater.settings import Settings
 
@@ -146,7 +147,7 @@ def _webhook_name(url: str) -> str:
 def _read_file(path: Path) -> Iterable[Receiver]:
     setting = "HEADWATER_ALERT_RECEIVERS"
     try:
-        content: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+        content: Any = tomllib.loads(read_settings_file(path))
     except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(f"{setting}: {path}: {error}") from error
     try:

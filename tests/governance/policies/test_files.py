@@ -199,7 +199,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match="is no text in UTF-8"):
         load_policies(tmp_path)
     (tmp_path / "a.yaml").write_bytes(b"#" * 1_000_001)
-    with pytest.raises(PolicyError, match="is larger than 1000000 bytes"):
+    with pytest.raises(PolicyError, match="it has more than 1,000,000 bytes"):
         load_policies(tmp_path)
 
 
