@@ -17,6 +17,14 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from headwater.addresses import (
+    ADDRESS,
+    address_error,
+    validate_neo4j_uri,
+    validate_origins,
+    validate_public_url,
+    validate_trace_url,
+)
 from headwater.errors import SettingsError
 from headwater.schema.events import is_utf8
 from headwater.schema.settings_files import read_settings_file
@@ -32,21 +40,6 @@ _SECRET = frozenset({"alert_webhooks", "alertmanager", "neo4j_password", "redact
 # With a shorter key, hashed values could be found by trying keys.
 REDACTION_KEY_CHARACTERS_MIN = 16
 SKEW_SECONDS_MAX = 600  # A token stays valid so much longer.
-# An origin as browsers send it (https://url.spec.whatwg.org/#origin).
-_ORIGIN = re.compile(
-    r"https?://([a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:]+\])(:[1-9][0-9]{0,4})?"
-)
-# The address of a page or an API, with or without a path.
-_ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
-# The beginning of an address, without a user and a password.
-_HTTP_HOST = re.compile(r"https?://[^\s/?#@]+([/?#]|$)")
-# An address of Neo4j (https://neo4j.com/docs/python-manual/5/connect-advanced/#_connection_uri).
-# Only the schemes that route have parameters.
-_NEO4J_URI = re.compile(
-    r"(bolt|neo4j(?P<routes>))(\+s|\+ssc)?://([^\s/?#@:\[\]]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?/?"
-    r"(?(routes)(\?[^\s#=&]+=[^\s#=&]+(&[^\s#=&]+=[^\s#=&]+)*)?)"
-)
-_DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
 # Schemes of Neo4j with TLS and a checked certificate.
 ENCRYPTED_SCHEMES = ("bolt+s", "neo4j+s")
 LOG_FORMATS = ("console", "json")
@@ -397,11 +390,11 @@ def _validate(settings: Settings) -> None:
         ("CORS_ORIGINS", settings.allowed_origins),
         ("TILE_ORIGINS", settings.tile_origin_set),
     ):
-        _validate_origins(name, origins)
+        validate_origins(name, origins)
     for name in _FROM_ZERO:
         if not 0 <= getattr(settings, name) < float("inf"):
             raise SettingsError(f"{PREFIX}{name.upper()} must be a number from 0")
-    _validate_neo4j_uri(settings.neo4j_uri)
+    validate_neo4j_uri(settings.neo4j_uri)
     _validate_tls(settings)
     _validate_logs(settings)
     if settings.spool and not Path(settings.spool).name:
@@ -409,8 +402,8 @@ def _validate(settings: Settings) -> None:
             f"HEADWATER_SPOOL {settings.spool!r} is a folder",
             hint="Name a file in it: spool.db.",
         )
-    _validate_public_url(settings.public_url)
-    _validate_trace_url(settings.trace_url)
+    validate_public_url(settings.public_url)
+    validate_trace_url(settings.trace_url)
     _validate_oidc(settings)
     if settings.stream_lag_limit < 0:
         raise SettingsError("HEADWATER_STREAM_LAG_LIMIT must not be below 0")
@@ -456,28 +449,6 @@ def _validate_tls(settings: Settings) -> None:
         )
 
 
-def _validate_neo4j_uri(uri: str) -> None:
-    if not _NEO4J_URI.fullmatch(uri):
-        raise _address_error(
-            "NEO4J_URI",
-            uri,
-            "the address of a Neo4j",
-            hint="Write for example bolt://127.0.0.1:7687 or neo4j+s://graph.example.com.",
-            user_hint="Set HEADWATER_NEO4J_USER, and HEADWATER_NEO4J_PASSWORD or "
-            "HEADWATER_NEO4J_PASSWORD_FILE.",
-        )
-
-
-def _validate_public_url(url: str) -> None:
-    if url and not _ADDRESS.fullmatch(url):
-        raise _address_error(
-            "PUBLIC_URL",
-            url,
-            "the address of a page",
-            hint="Write for example https://headwater.example.com.",
-        )
-
-
 def _validate_oidc(settings: Settings) -> None:
     issuer = settings.oidc_issuer
     if not issuer:
@@ -494,8 +465,8 @@ def _validate_oidc(settings: Settings) -> None:
         is_loopback = urlsplit(issuer).hostname in LOOPBACK
     except ValueError:
         is_loopback = False
-    if not _ADDRESS.fullmatch(issuer) or not (issuer.startswith("https://") or is_loopback):
-        raise _address_error(
+    if not ADDRESS.fullmatch(issuer) or not (issuer.startswith("https://") or is_loopback):
+        raise address_error(
             "OIDC_ISSUER",
             issuer,
             "the address of an issuer",
@@ -512,46 +483,3 @@ def _validate_oidc(settings: Settings) -> None:
         )
     if not 0 <= settings.oidc_skew_seconds <= SKEW_SECONDS_MAX:
         raise SettingsError(f"HEADWATER_OIDC_SKEW_SECONDS must be from 0 to {SKEW_SECONDS_MAX}")
-
-
-def _validate_trace_url(url: str) -> None:
-    if url and not (_HTTP_HOST.match(url) and "{traceId}" in url):
-        raise _address_error(
-            "TRACE_URL",
-            url,
-            "the address of a trace",
-            hint="Write for example https://jaeger.example.com/trace/{traceId}.",
-        )
-
-
-def _validate_origins(name: str, origins: frozenset[str]) -> None:
-    for origin in sorted(origins):
-        if not _ORIGIN.fullmatch(origin) or _has_default_port(origin):
-            raise _address_error(
-                name,
-                origin,
-                "an origin as browsers send it",
-                hint="Write scheme, host in lower case, and the port unless it is the default: "
-                "https://dash.example.com or http://localhost:3000. There is no wildcard.",
-            )
-
-
-def _address_error(
-    name: str,
-    address: str,
-    expected: str,
-    *,
-    hint: str,
-    user_hint: str = "Remove what is before the @.",
-) -> SettingsError:
-    """Return the error of a malformed address, without one that may hold a password."""
-    if "@" in address:
-        return SettingsError(f"{PREFIX}{name} must not hold a user or a password", hint=user_hint)
-    return SettingsError(f"{PREFIX}{name} {address!r} is not {expected}", hint=hint)
-
-
-def _has_default_port(origin: str) -> bool:
-    """Return True if an origin names the default port of its scheme, which browsers omit."""
-    return any(
-        origin.startswith(scheme) and origin.endswith(port) for scheme, port in _DEFAULT_PORTS
-    )

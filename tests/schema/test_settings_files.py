@@ -11,7 +11,8 @@ import pytest
 from headwater.access.oidc.roles import read_roles
 from headwater.client.profiles import read_profiles
 from headwater.errors import SettingsError
-from headwater.governance.policies.files import PolicyError, read_policy_file
+from headwater.governance.policies.files import read_policy_file
+from headwater.governance.policies.models import PolicyError
 from headwater.graphql.persisted_queries import read_trusted_queries
 from headwater.health.alerts.receivers import load_receivers
 from headwater.schema import naming_rules, retention

@@ -86,7 +86,8 @@ def _copy_error(source: str, error: apsw.Error) -> SpoolFullError:
     if isinstance(error, apsw.FullError):
         reason = "the disk is full"
     elif isinstance(error, apsw.IOError):
-        reason = str(apsw.mapping_extended_result_codes.get(error.extendedresult, error))
+        code = getattr(error, "extendedresult", 0)
+        reason = str(apsw.mapping_extended_result_codes.get(code, error))
     else:
         reason = str(error)
     return SpoolFullError(
