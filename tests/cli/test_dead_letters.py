@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from headwater.cli import app
+from headwater.ingest.spool.salvage_lock import lock_for_salvage
 from headwater.ingest.spool.spool import Spool
 
 
@@ -121,3 +122,14 @@ def test_a_home_without_a_spool_is_named(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["dead-letters", "list", "--home", str(tmp_path / "none")])
     assert "there is no spool at" in str(result.exception)
     assert not (tmp_path / "none").exists()
+
+
+def test_during_a_salvage_dead_letters_are_listed_and_not_changed(spool: Spool) -> None:
+    with lock_for_salvage(spool.path):
+        assert listed(spool) == [3, 2]
+        for word in ("skip", "retry"):
+            code, text = run(spool, word, "3")
+            assert code == 1
+            assert "while it is salvaged" in text
+    assert listed(spool) == [3, 2]
+    assert spool.last() == 4

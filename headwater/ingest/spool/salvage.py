@@ -1,8 +1,9 @@
 """Check a spool file, and rewrite it from its readable events.
 
 The new file replaces the content of the old one in place, so processes that have it open go on with
-it. Until then a trigger refuses new events: one that arrived in between would be lost. The producer
-gets a 503 and sends again. The damaged file stays beside the new one.
+it. From the first event that is read to that moment nothing else can write the spool, because its
+write would be lost. The producer gets a 503 and sends again; readers go on. The damaged file stays
+beside the new one.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 import apsw
 import msgspec
 
+from headwater.errors import SpoolFullError
 from headwater.ingest.spool.damage import (
     DAMAGED_ROW,
     Record,
@@ -26,15 +28,12 @@ from headwater.ingest.spool.damage import (
     read_records,
     unreadable_spool,
 )
+from headwater.ingest.spool.salvage_lock import has_trigger, lock_for_salvage
 from headwater.ingest.spool.spool import SCHEMA, VERSION
 
 _BATCH_EVENTS, _BATCH_BYTES = 5_000, 64 * 2**20
 _PROBLEMS_MAX = 20
 _BUSY_MS = 30_000
-_REFUSE = """
-CREATE TRIGGER IF NOT EXISTS salvaging BEFORE INSERT ON event
-BEGIN SELECT RAISE(ABORT, 'it is being salvaged, or run `headwater spool salvage` again'); END
-"""
 
 # Called with the number of events read and the number of all events.
 OnProgress = Callable[[int, int], object]
@@ -53,6 +52,7 @@ class SpoolReport(msgspec.Struct):
     damaged: the ranges of events that are not, each the first and the last.
     lost: the number of damaged events that are dead letters already; they are in no range.
     problems: the faults that SQLite finds in the structure of the file.
+    refuses_events: True if a killed salvage of an older version left its trigger.
     """
 
     id: str
@@ -63,6 +63,7 @@ class SpoolReport(msgspec.Struct):
     damaged: list[tuple[int, int]]
     lost: int
     problems: list[str]
+    refuses_events: bool
 
     @property
     def damaged_count(self) -> int:
@@ -71,8 +72,8 @@ class SpoolReport(msgspec.Struct):
 
     @property
     def is_whole(self) -> bool:
-        """Return True if nothing is damaged except events known as lost."""
-        return not self.damaged and not self.problems
+        """Return True if events are accepted, and only events known as lost are damaged."""
+        return not (self.damaged or self.problems or self.refuses_events)
 
 
 def check(path: Path, on_progress: OnProgress = _ignore_progress) -> SpoolReport:
@@ -103,30 +104,35 @@ def check(path: Path, on_progress: OnProgress = _ignore_progress) -> SpoolReport
 def salvage(path: Path, on_progress: OnProgress = _ignore_progress) -> Path:
     """Rewrite a spool from its readable events; return the path of the damaged copy.
 
-    Sequence numbers, dead letters and the identity stay. Killed at any instant, it can run again.
-    Raises SpoolFullError if the file cannot be read or written.
+    Sequence numbers, dead letters and the identity stay. Killed at any instant, it leaves the old
+    content or the new one, and can run again.
+    Raises SpoolFullError if the file cannot be read or written, or another process writes it.
     """
-    new = path.with_name(f"{path.name}.new")
     kept = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}")
     try:
-        with closing(apsw.Connection(str(path))) as old:
-            old.set_busy_timeout(_BUSY_MS)
-            old.execute(_REFUSE)
-            try:
-                _remove(new)
-                new.touch(mode=0o600)
-                with closing(apsw.Connection(str(new))) as fresh:
-                    _copy(old, fresh, on_progress)
-                    _keep(path, kept)
-                    with old.backup("main", fresh, "main") as backup:
-                        while not backup.done:
-                            backup.step(-1)
-            finally:
-                # The new content has no trigger.
-                old.execute("DROP TRIGGER IF EXISTS salvaging")
-            old.pragma("journal_mode", "wal")
-            old.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        _remove(new)
+        with (
+            lock_for_salvage(path) as new,
+            closing(apsw.Connection(str(path))) as target,
+            closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as old,
+            closing(apsw.Connection(str(new))) as fresh,
+        ):
+            target.set_busy_timeout(_BUSY_MS)
+            # In this mode the lock of a writer lets others read.
+            target.pragma("journal_mode", "wal")
+            _create_tables(fresh, page_bytes=int(target.pragma("page_size")))
+            with target.backup("main", fresh, "main") as backup:
+                # The first step takes the write lock, which ends with the last step or the process.
+                backup.step(0)
+                _copy(old, fresh, on_progress)
+                _keep(path, kept)
+                while not backup.done:
+                    backup.step(-1)
+            with suppress(apsw.BusyError):  # a reader of the old content: the log stays longer
+                target.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError as error:
+        raise SpoolFullError(
+            f"another process writes the spool {path}", hint="Try again when it has ended."
+        ) from error
     except (apsw.Error, OSError) as error:
         raise unreadable_spool(path, error) from error
     return kept
@@ -144,6 +150,7 @@ def _describe(connection: apsw.Connection) -> SpoolReport:
         damaged=[],
         lost=0,
         problems=[],
+        refuses_events=has_trigger(connection),
     )
 
 
@@ -182,12 +189,16 @@ def _problems(connection: apsw.Connection) -> list[str]:
     return problems + [str(row[0]) for row in rows if row[0] != "ok"]
 
 
-def _copy(old: apsw.Connection, fresh: apsw.Connection, on_progress: OnProgress) -> None:
-    """Copy the readable rows into an empty file with pages of the same size."""
-    fresh.pragma("page_size", int(old.pragma("page_size")))
+def _create_tables(fresh: apsw.Connection, *, page_bytes: int) -> None:
+    """Create the tables of a spool in an empty file."""
+    fresh.pragma("page_size", page_bytes)
     fresh.pragma("auto_vacuum", "incremental")
     fresh.execute(SCHEMA)
     fresh.pragma("user_version", VERSION)
+
+
+def _copy(old: apsw.Connection, fresh: apsw.Connection, on_progress: OnProgress) -> None:
+    """Copy the readable rows into a new spool."""
     report = _describe(old)
     with fresh:
         for table, columns in (
@@ -231,8 +242,3 @@ def _keep(path: Path, kept: Path) -> None:
             copy = kept.with_name(kept.name + suffix)
             copy.touch(mode=0o600)
             shutil.copyfile(source, copy)
-
-
-def _remove(path: Path) -> None:
-    for suffix in ("", "-wal", "-shm", "-journal"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)

@@ -46,6 +46,7 @@ from headwater.ingest.spool.damage import (
     read_record,
     read_records,
 )
+from headwater.ingest.spool.salvage_lock import refuse_salvaged
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS event(
@@ -311,6 +312,7 @@ class Spool:
     def _writing(self) -> Iterator[apsw.Connection]:
         self._refuse_other_file()
         try:
+            refuse_salvaged(self.path)
             if self._needs_recovery:
                 self._recover()
             yield self._connected()
@@ -377,12 +379,17 @@ class Spool:
         return connection
 
     def _read_or_create_id(self) -> str:
-        with self._writing() as connection:
-            with connection:
+        """Return the id of the spool. One that has an id is opened while it is salvaged, too."""
+        query = "SELECT value FROM meta WHERE name = 'id'"
+        with self._reading() as connection:
+            id = connection.execute(query).get
+        if id is None:
+            with self._writing() as connection, connection:
                 connection.execute(
                     "INSERT OR IGNORE INTO meta(name, value) VALUES('id', ?)", (str(uuid.uuid4()),)
                 )
-            return str(connection.execute("SELECT value FROM meta WHERE name = 'id'").get)
+                id = connection.execute(query).get
+        return str(id)
 
     def _drop_connection(self) -> None:
         """Close the connection; the next one replays the complete transactions of the log."""

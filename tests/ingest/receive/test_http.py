@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from headwater.ingest.receive.http import _split_batch
+from headwater.ingest.spool.salvage_lock import lock_for_salvage
 from headwater.web import BodyError
 from tests.ingest.conftest import BATCH_BYTES_MAX, EVENT_BYTES_MAX, Api
 
@@ -38,6 +39,18 @@ def test_201_means_it_is_on_disk(api: Api) -> None:
     answer = api.post(event("kept"))
     assert (answer.status, answer.body) == (201, {"sequence": before + 1})
     assert api.stored(before) == [event("kept")]
+
+
+def test_a_spool_that_is_salvaged_is_503_at_once(api: Api) -> None:
+    before = api.last()
+    with lock_for_salvage(api.spool_path):
+        began = time.monotonic()
+        answer = api.post(event("early"))
+        assert time.monotonic() - began < 1
+    assert (answer.status, answer.headers["retry-after"]) == (503, "5")
+    assert "while it is salvaged" in answer.body["error"]["message"]
+    assert api.post(event("later")).body == {"sequence": before + 1}
+    assert api.stored(before) == [event("later")]
 
 
 def test_a_trailing_slash_is_accepted_and_never_redirected(api: Api) -> None:

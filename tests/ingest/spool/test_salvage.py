@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +14,7 @@ import apsw
 import pytest
 
 from headwater.errors import SpoolFullError
+from headwater.ingest.spool import salvage as salvage_module
 from headwater.ingest.spool.copy import read_position, refuse_used
 from headwater.ingest.spool.salvage import check, salvage
 from headwater.ingest.spool.spool import VERSION, Spool
@@ -27,6 +29,15 @@ def damaged_path(path: Path) -> Path:  # noqa: F811
     zero(path, path.stat().st_size // BLOCK // 2)
     change(path, "UPDATE event SET body = 'changed' WHERE seq = 2")
     return path
+
+
+def block(path: Path) -> None:  # noqa: F811
+    """Leave the trigger that a killed salvage of an older version left."""
+    change(
+        path,
+        "CREATE TRIGGER salvaging BEFORE INSERT ON event "
+        "BEGIN SELECT RAISE(ABORT, 'it is being salvaged, or run it again'); END",
+    )
 
 
 def test_a_whole_spool_has_nothing_to_report(path: Path) -> None:  # noqa: F811
@@ -92,7 +103,98 @@ def test_no_event_is_accepted_while_the_spool_is_salvaged(path: Path) -> None:  
 
         salvage(path, try_to_append)
         assert writer.append([b"later"], received=2) == EVENTS + 1
-    assert "it is being salvaged" in refused[0]
+    assert refused == [f"nothing is written to the spool {path} while it is salvaged"]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda spool: spool.cut(100, lake="/lake", events_max=1_000),
+        lambda spool: spool.dead_letter([(15, "not foldable")]),
+        lambda spool: spool.skip([20]),
+        lambda spool: spool.retry([5]),
+        lambda spool: spool.revive([5]),
+        lambda spool: spool.check_writable(),
+    ],
+    ids=["cut", "dead_letter", "skip", "retry", "revive", "check_writable"],
+)
+def test_no_write_during_a_salvage_is_lost(
+    path: Path,  # noqa: F811
+    write: Callable[[Spool], object],
+) -> None:
+    before = check(damaged_path(path))
+    seconds: list[float] = []
+
+    def try_to_write(_done: int, _total: int) -> None:
+        # As a new process that reads the spool: it is not refused.
+        with closing(Spool(path)) as spool:
+            assert spool.last() == EVENTS
+            assert spool.dead_count() == 1
+            began = time.monotonic()
+            with pytest.raises(SpoolFullError, match="while it is salvaged"):
+                write(spool)
+            seconds.append(time.monotonic() - began)
+
+    salvage(path, try_to_write)
+    assert max(seconds) < 1
+    after = check(path)
+    assert (after.first, after.intact, after.damaged) == (1, before.intact, [])
+    with closing(Spool(path)) as spool:
+        assert spool.cut_events() == (0, "")
+        assert [letter.reason for letter in spool.dead_letters(limit=-1) if letter.seq == 5] == [
+            "no event"
+        ]
+        assert spool.skipped_between(1, EVENTS) == {7}
+        write(spool)
+
+
+def test_a_program_that_ignores_the_lock_of_a_salvage_cannot_write(path: Path) -> None:  # noqa: F811
+    refused: list[apsw.BusyError] = []
+
+    def try_to_write(_done: int, _total: int) -> None:
+        with pytest.raises(apsw.BusyError) as caught:
+            change(path, "DELETE FROM event WHERE seq = 9")
+        refused.append(caught.value)
+
+    before = check(damaged_path(path))
+    salvage(path, try_to_write)
+    assert refused
+    assert check(path).intact == before.intact
+
+
+def test_a_second_salvage_is_refused(path: Path) -> None:  # noqa: F811
+    refused: list[str] = []
+
+    def try_to_salvage(_done: int, _total: int) -> None:
+        with pytest.raises(SpoolFullError) as caught:
+            salvage(path)
+        refused.append(caught.value.message)
+
+    salvage(damaged_path(path), try_to_salvage)
+    assert "while it is salvaged" in refused[0]
+    assert check(path).is_whole
+
+
+def test_a_spool_that_another_process_writes_is_not_salvaged(
+    path: Path,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(salvage_module, "_BUSY_MS", 10)
+    before = check(damaged_path(path))
+    with closing(apsw.Connection(str(path))) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        with pytest.raises(SpoolFullError, match="another process writes the spool"):
+            salvage(path)
+    assert check(path) == before
+    assert not list(path.parent.glob("*.new*"))
+
+
+def test_a_reader_does_not_fail_a_salvage(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    monkeypatch.setattr(salvage_module, "_BUSY_MS", 10)
+    with closing(apsw.Connection(str(damaged_path(path)))) as reader:
+        reader.execute("BEGIN; SELECT * FROM meta").get  # noqa: B018
+        salvage(path)
+        assert check(path).is_whole
 
 
 def test_an_interrupted_salvage_changes_nothing(path: Path) -> None:  # noqa: F811
@@ -107,7 +209,7 @@ def test_an_interrupted_salvage_changes_nothing(path: Path) -> None:  # noqa: F8
         assert writer.append([b"taken"], received=2) == EVENTS + 1
 
 
-def test_a_killed_salvage_can_run_again(path: Path) -> None:  # noqa: F811
+def test_a_killed_salvage_leaves_a_spool_that_is_used_and_can_be_salvaged(path: Path) -> None:  # noqa: F811
     program = (
         "import os, sys; from pathlib import Path; from headwater.ingest.spool.salvage import "
         "salvage; salvage(Path(sys.argv[1]), lambda done, total: os.kill(os.getpid(), 9))"
@@ -115,11 +217,27 @@ def test_a_killed_salvage_can_run_again(path: Path) -> None:  # noqa: F811
     before = check(damaged_path(path))
     assert subprocess.run([sys.executable, "-c", program, str(path)], check=False).returncode == -9
     with closing(Spool(path)) as writer:
-        with pytest.raises(SpoolFullError, match="run `headwater spool salvage` again"):
-            writer.append([b"refused"], received=1)
+        assert writer.append([b"accepted"], received=1) == EVENTS + 1
+        dead = [seq for first, last in before.damaged for seq in range(first, last + 1)]
+        writer.dead_letter([(seq, "damaged") for seq in dead])
+        assert check(path).damaged == []
         salvage(path)
-        assert writer.append([b"taken"], received=2) == EVENTS + 1
-    assert check(path).intact == before.intact + 1
+        assert writer.append([b"accepted"], received=2) == EVENTS + 2
+    assert check(path).intact == before.intact + 2
+
+
+def test_a_trigger_that_refuses_events_is_reported_and_removed(path: Path) -> None:  # noqa: F811
+    block(path)
+    with closing(Spool(path)) as spool, pytest.raises(SpoolFullError, match="run it again"):
+        spool.append([b"refused"], received=1)
+    report = check(path)
+    assert report.refuses_events
+    assert not report.is_whole
+    assert (report.damaged, report.problems) == ([], [])
+    salvage(path)
+    assert check(path).is_whole
+    with closing(Spool(path)) as spool:
+        assert spool.append([b"accepted"], received=1) == EVENTS + 1
 
 
 def test_cut_events_are_not_missing(path: Path) -> None:  # noqa: F811
