@@ -18,7 +18,7 @@ from headwater.backups.backup import OnProgress
 from headwater.backups.manifest import SPOOL, BackupError, Manifest, write_synced
 from headwater.backups.verify import verify
 from headwater.errors import SpoolFullError
-from headwater.ingest.spool.copy import name_lake, refuse_used
+from headwater.ingest.spool.copy import allow_events, name_lake, refuse_used
 from headwater.settings import Settings
 
 _FOLDERS = ("policies", "lake")
@@ -115,6 +115,7 @@ def _write_beside(
         write_synced(path, b"")
         shutil.copyfile(source / file.path, path)
         found.append((path, _place(file.path, settings)))
+    allow_events(temporary / SPOOL)
     for name in _FOLDERS:
         if (source / name).is_dir():
             shutil.copytree(source / name, temporary / name)

@@ -24,7 +24,8 @@ _RANGES_SHOWN_MAX = 20
 def check(home: Home = None, as_json: Json = False) -> None:
     """Read every event of the spool, and compare its end with the graph.
 
-    Exit code 0: the spool is whole. 1: something is damaged, or the spool is older than the graph.
+    Exit code 0: the spool is whole. 1: something is damaged, the spool refuses all events, or it is
+    older than the graph.
     The API and the worker may run.
 
     For example: headwater spool check"""
@@ -53,7 +54,8 @@ def salvage(
     the graph.
 
     The damaged file stays beside the new one. Damaged events are dead letters; their producers can
-    send them again. While it runs, producers get a 503 and send again later. Nothing happens to a
+    send them again. While it runs, nothing else writes the spool: producers get a 503 and send
+    again later, and dead letters wait. Killed, it leaves the spool as it was. Nothing happens to a
     spool that is whole and fits the graph.
 
     For example: headwater spool salvage --yes"""
@@ -147,6 +149,7 @@ def _facts(report: SpoolReport) -> dict[str, Any]:
         "damaged": [{"first": first, "last": last} for first, last in report.damaged],
         "lost": report.lost,
         "problems": report.problems,
+        "refusesEvents": report.refuses_events,
         "whole": report.is_whole,
     }
 
@@ -169,6 +172,8 @@ def _print(path: Path, report: SpoolReport, gap: dict[str, Any]) -> None:
         print(f"lost       {render.with_noun(report.lost, 'damaged event')}")
     for problem in report.problems:
         print(f"structure  {problem}")
+    if report.refuses_events:
+        print("refused    all events: a killed salvage of an older version left its trigger")
     if gap["discontinuity"]:
         print(f"graph      {gap['discontinuity']}")
     elif gap["folded"] is None:

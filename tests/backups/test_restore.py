@@ -7,16 +7,19 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from headwater.backups.backup import back_up
-from headwater.backups.manifest import BackupError
+from headwater.backups.manifest import NAME, BackupError, describe
 from headwater.backups.restore import restore
 from headwater.errors import HomeInUseError
 from headwater.ingest.spool.reader import SpoolReader
+from headwater.ingest.spool.salvage import check
 from headwater.ingest.spool.spool import Spool
 from headwater.settings import Settings
 from tests.backups.test_backup import settings  # noqa: F401
+from tests.ingest.spool.test_salvage import block
 
 
 def test_a_used_or_filled_home_is_refused(settings: Settings, tmp_path: Path) -> None:  # noqa: F811
@@ -60,6 +63,24 @@ def test_a_spool_that_is_no_database_is_replaced_and_kept(
     assert (done.replaced / "spool.db").read_bytes().startswith(b"no database")
     assert SpoolReader(settings.spool_path).count() == 60
     assert not settings.spool_path.with_name(".restore").exists()
+
+
+def test_an_old_backup_of_a_spool_that_refused_events_is_restored_without_that(
+    settings: Settings,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    target = tmp_path / "one"
+    manifest = back_up(settings, target)
+    block(target / "spool.db")
+    changed = [describe(target, target / file.path) for file in manifest.files]
+    (target / NAME).write_bytes(
+        msgspec.json.encode(msgspec.structs.replace(manifest, files=changed))
+    )
+    restored = Settings(home=str(tmp_path / "restored"))
+    restore(restored, target)
+    assert check(restored.spool_path).is_whole
+    with closing(Spool(restored.spool_path)) as spool:
+        assert spool.append([b"accepted"], received=9_000) == 61
 
 
 def test_a_file_that_would_be_written_over_is_refused(

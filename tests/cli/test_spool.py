@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from headwater.cli import app
 from headwater.ingest.spool.spool import Spool
 from tests.ingest.spool.test_damage import EVENTS, change, path  # noqa: F401
+from tests.ingest.spool.test_salvage import block
 
 
 @pytest.fixture(autouse=True)
@@ -57,6 +58,21 @@ def test_a_damaged_spool_is_described_and_repaired(path: Path) -> None:  # noqa:
     code, text = run(path, "check")
     assert code == 0, "the damaged events are dead letters now"
     assert "lost       3 damaged events" in text
+
+
+def test_a_spool_that_refuses_all_events_is_described_and_repaired(path: Path) -> None:  # noqa: F811
+    block(path)
+    code, text = run(path, "check")
+    assert code == 1
+    assert "refused    all events: a killed salvage of an older version left its trigger" in text
+    code, found = facts(path, "check")
+    assert (code, found["whole"], found["refusesEvents"]) == (1, False, True)
+    code, text = run(path, "salvage", "--yes")
+    assert code == 0
+    assert "rewritten" in text
+    assert run(path, "check")[0] == 0
+    with closing(Spool(path)) as spool:
+        assert spool.append([b"accepted"], received=1) == EVENTS + 1
 
 
 def test_a_change_needs_a_yes(path: Path) -> None:  # noqa: F811

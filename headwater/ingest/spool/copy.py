@@ -11,6 +11,7 @@ import msgspec
 
 from headwater.errors import HomeInUseError, NewerVersionError, SpoolFullError
 from headwater.ingest.spool.damage import last_seq, read_cut, read_record, unreadable_spool
+from headwater.ingest.spool.salvage_lock import remove_trigger
 from headwater.ingest.spool.spool import VERSION
 
 _BUSY_MS = 10_000
@@ -59,6 +60,7 @@ def copy_spool(source: Path, target: Path, on_pages: OnPages) -> SpoolPosition:
             connection.execute("COMMIT")
             # A file without a log of its own: to read it changes nothing beside it.
             copy.pragma("journal_mode", "delete")
+            remove_trigger(copy)
         return position
     except apsw.ReadOnlyError as error:
         raise unreadable_spool(source, error) from error
@@ -110,6 +112,15 @@ def name_lake(path: Path, lake: str) -> None:
     try:
         with closing(apsw.Connection(str(path))) as connection:
             connection.execute("UPDATE meta SET value = ? WHERE name = 'lake'", (lake,))
+    except apsw.Error as error:
+        raise SpoolFullError(f"the spool {path} cannot be written: {error}") from error
+
+
+def allow_events(path: Path) -> None:
+    """Remove the trigger of a killed salvage, which refuses all events. Raises SpoolFullError."""
+    try:
+        with closing(apsw.Connection(str(path))) as connection:
+            remove_trigger(connection)
     except apsw.Error as error:
         raise SpoolFullError(f"the spool {path} cannot be written: {error}") from error
 

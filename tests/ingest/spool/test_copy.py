@@ -17,9 +17,11 @@ from headwater.ingest.spool.copy import (
     read_position,
     refuse_used,
 )
+from headwater.ingest.spool.salvage import check
 from headwater.ingest.spool.spool import Spool
 from tests.faults.disks import small_disk
 from tests.ingest.spool.test_damage import EVENTS, path  # noqa: F401
+from tests.ingest.spool.test_salvage import block
 
 
 def test_events_that_arrive_during_the_copy_are_not_in_it(path: Path, tmp_path: Path) -> None:  # noqa: F811
@@ -65,6 +67,14 @@ def test_a_failed_write_is_the_reason_of_a_failed_copy(path: Path, tmp_path: Pat
         check=False,
     )
     assert "cannot be copied: SQLITE_IOERR_WRITE" in ended.stderr
+
+
+def test_a_copy_has_no_trigger_that_refuses_events(path: Path, tmp_path: Path) -> None:  # noqa: F811
+    block(path)
+    copy_spool(path, tmp_path / "copy.db", lambda *_: None)
+    assert check(tmp_path / "copy.db").is_whole
+    with closing(Spool(tmp_path / "copy.db")) as spool:
+        assert spool.append([b"accepted"], received=9) == EVENTS + 1
 
 
 def test_a_lake_gets_another_place(path: Path) -> None:  # noqa: F811
