@@ -5,9 +5,9 @@ event is a batch of its own (`headwater.ingest.batches`).
 
 Failures and their handling:
 
-- Neo4j is unreachable, slow or restarting, or the spool's disk fails: wait (0.1 s, doubling to 5 s,
-  with jitter) and try again with half as many events, since the batch may have exceeded the time
-  limit of a transaction. Successful batches soon restore the batch size.
+- Neo4j is unreachable, slow or restarting, or the spool fails or is salvaged: wait (0.1 s, doubling
+  to 5 s, with jitter) and try again with half as many events, since the batch may have exceeded the
+  time limit of a transaction. Successful batches soon restore the batch size.
 - A transaction times out although Neo4j writes: fold its events one by one, and set an event aside
   that times out alone (`headwater.ingest.slow_events`): dead-letter it, and fold the others.
 - An event cannot be folded, or Neo4j refuses its facts: halve the batch until that event is alone,
@@ -148,8 +148,8 @@ class Worker:
         self._slow = SlowEvents(limits.slow_event_seconds)
         # The seqs of the batch that failed last.
         self._failed: list[int] = []
-        # The events after the checkpoint that an earlier worker dead-lettered.
-        self._earlier_dead: set[int] = set()
+        # The events after the checkpoint that an earlier worker dead-lettered, and the folded ones.
+        self._earlier_dead, self._folded_dead = set[int](), set[int]()
         # The times of events that were dated in the future when they came.
         self._future_instants: set[int] = set()
         self._needs_warm_up = False
@@ -210,6 +210,7 @@ class Worker:
             else:
                 self._await_pending()
                 self._write_deferred()
+            self._revive()
             return len(batch.records)
         except CheckpointMovedError as error:
             log.warning("batch_restarted error=%s", error.message)
@@ -462,10 +463,10 @@ class Worker:
         return _PendingBatch(batch, before, transaction, started)
 
     def _report(self, pending: _PendingBatch, committed_at: float) -> None:
-        """Report a commit, and revive its events that were dead letters before."""
+        """Report a commit, and collect its events that were dead letters before."""
         records = pending.batch.records
         folded = {parsed.record.seq for parsed in records if parsed.event is not None}
-        self._revive(folded & self._earlier_dead)
+        self._folded_dead |= folded & self._earlier_dead
         report = CommitReport(
             received=tuple(parsed.record.received for parsed in records),
             dead=len(pending.batch.dead),
@@ -477,12 +478,11 @@ class Worker:
         except Exception:  # the batch is committed and must not be folded again
             log.exception("commit_report_failed")
 
-    def _revive(self, seqs: set[int]) -> None:
-        if not seqs:
-            return
-        self._spool.revive(seqs)
-        self._earlier_dead -= seqs
-        log.info("dead_letters_revived count=%d", len(seqs))
+    def _revive(self) -> None:
+        if self._folded_dead:
+            self._spool.revive(self._folded_dead)
+            log.info("dead_letters_revived count=%d", len(self._folded_dead))
+            self._folded_dead.clear()
 
     def _sweep(self) -> None:
         """Mark the runs without a recent heartbeat as abandoned, once a minute."""

@@ -12,7 +12,9 @@ import apsw
 import pytest
 
 from headwater.cypher.driver.database import Database
+from headwater.errors import SpoolFullError
 from headwater.ingest import gather
+from headwater.ingest.spool.salvage_lock import lock_for_salvage
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import CommitReport, Worker
 from headwater.ingest.write.transaction import read_checkpoint
@@ -91,6 +93,26 @@ def test_a_dead_letter_of_an_earlier_worker_is_revived(database: Database, spool
     Worker(database, spool).run(until_done=True)
     assert spool.dead_letters() == []
     assert counts(read_checkpoint(database, spool.id)) == (2, 2, 0)
+
+
+def test_during_a_salvage_events_are_folded_and_dead_letters_wait(
+    database: Database, spool: Spool
+) -> None:
+    spool.append([body(1), body(2), b"malformed"], received=RECEIVED)
+    spool.dead_letter([(1, "an earlier worker could not fold it")])
+    reports: list[CommitReport] = []
+    worker = Worker(database, spool, events_max=2, max_in_flight=0, on_commit=reports.append)
+    with lock_for_salvage(spool.path):
+        with pytest.raises(SpoolFullError, match="while it is salvaged"):
+            worker.step()  # it folds the first two, and cannot revive a dead letter
+        assert [len(report.received) for report in reports] == [2]
+        for _ in range(2):
+            with pytest.raises(SpoolFullError, match="while it is salvaged"):
+                worker.step()  # nor record another
+        assert [dead.seq for dead in spool.dead_letters()] == [1]
+    worker.run(until_done=True)
+    assert [dead.seq for dead in spool.dead_letters()] == [3]
+    assert counts(read_checkpoint(database, spool.id)) == (3, 2, 1)
 
 
 def test_a_long_gap_of_the_spool_is_one_dead_letter(database: Database, spool: Spool) -> None:
