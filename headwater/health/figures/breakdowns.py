@@ -113,6 +113,7 @@ def cost_against_fidelity(view: GraphView, now: datetime) -> list[CostCell]:
         seconds=SECONDS_MAX,
         since=now - timedelta(days=WINDOW_DAYS),
         until=now,
+        visible=view.visibility.regexes,
         runsMax=RUNS_MAX,
         limit=DATASETS_MAX,
     )

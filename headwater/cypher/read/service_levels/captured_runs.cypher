@@ -11,4 +11,7 @@ WHERE r.startedAt >= $since AND r.startedAt < $until AND r.endUnreported IS NULL
     AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job)
       WHERE none(p IN $visible WHERE other.namespace =~ p) })
 RETURN count(*) AS total, count(CASE WHEN EXISTS { (r)-[:PRODUCED|DROPPED|FEEDS]->() }
-  OR EXISTS { (r)<-[:FEEDS]-() } OR EXISTS { (:PipelineRun)-[:PART_OF]->(r) } THEN 1 END) AS good
+  OR EXISTS { (r)<-[:FEEDS]-() } OR EXISTS { (part:PipelineRun)-[:PART_OF]->(r)
+    WHERE $visible IS NULL OR any(p IN $visible WHERE part.namespace =~ p)
+      AND NOT EXISTS { (part)-[:RUN_OF]->(other:Job)
+        WHERE none(p IN $visible WHERE other.namespace =~ p) } } THEN 1 END) AS good

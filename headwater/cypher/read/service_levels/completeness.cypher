@@ -8,7 +8,11 @@
 CALL () {
   MATCH (j:Job)
   WHERE j.deletedAt IS NULL AND ($visible IS NULL OR any(p IN $visible WHERE j.namespace =~ p))
-    AND NOT EXISTS { (:Job)-[:PART_OF]->(j) } AND EXISTS { (:PipelineRun)-[:RUN_OF]->(j) }
+    AND NOT EXISTS { (part:Job)-[:PART_OF]->(j)
+      WHERE $visible IS NULL OR any(p IN $visible WHERE part.namespace =~ p) }
+    AND EXISTS { (r:PipelineRun)-[:RUN_OF]->(j)
+      WHERE $visible IS NULL OR NOT EXISTS { (r)-[:RUN_OF]->(other:Job)
+        WHERE none(p IN $visible WHERE other.namespace =~ p) } }
   WITH j, EXISTS { MATCH ()-[f:FEEDS]->(j) WHERE f.current } AS reads,
     EXISTS { MATCH (j)-[p:PRODUCED|FEEDS]->() WHERE p.current } AS makes
   WHERE makes OR j.type IS NULL OR j.type <> 'RDD_JOB'
