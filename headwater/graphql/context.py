@@ -142,10 +142,14 @@ class Context:
         self.citations: DataLoader[str, list[str]] = self._loader(self._load_citations)
         visible_namespaces = self.view.visibility.regexes
         self.run_links = self._link_loader("read/nodes/run_links", visible=visible_namespaces)
-        self.job_links = self._link_loader("read/nodes/job_links")
-        self.dataset_links = self._link_loader("read/nodes/dataset_links")
+        self.job_links = self._link_loader("read/nodes/job_links", visible=visible_namespaces)
+        self.dataset_links = self._link_loader(
+            "read/nodes/dataset_links", visible=visible_namespaces
+        )
         self.dataset_sources = self._link_loader("read/nodes/dataset_sources")
-        self.dataset_aliases = self._link_loader("read/nodes/dataset_aliases")
+        self.dataset_aliases = self._link_loader(
+            "read/nodes/dataset_aliases", visible=visible_namespaces
+        )
         self.schema_versions = self._link_loader("read/nodes/dataset_schemas")
         self.job_runs = self._page_loader("read/nodes/job_runs")
         self.dataset_versions = self._page_loader("read/nodes/dataset_versions")

@@ -107,7 +107,7 @@ def of_use(now: datetime, since: datetime, versions: Sequence[str]) -> Questions
         "read/failures/citations_since": {"urns": DATASETS, "at": since, "limit": 100},
         "read/failures/citations_of_versions": {"urns": [*SOURCES, *versions], "limit": 100},
         "read/traversal/citing_answers": {"urns": [*SOURCES, *versions], "limit": 100},
-        "read/nodes/dataset_links": {"urns": DATASETS, "limit": 100},
+        "read/nodes/dataset_links": {"urns": DATASETS, "limit": 100} | VISIBLE,
         "read/estate/dataset_coverage": {"namespace": "", "limit": 100} | VISIBLE,
     }
 
@@ -178,7 +178,8 @@ def of_runs(now: datetime, since: datetime, last: str, failed: str) -> Questions
             "states": ["COMPLETE"],
             "skip": 0,
             "limit": 10,
-        },
+        }
+        | VISIBLE,
         "read/catalog/jobs_by_last_seen": {"states": ["COMPLETE"], "skip": 0, "limit": 10}
         | VISIBLE,
         "read/nodes/job_runs": {
@@ -189,7 +190,7 @@ def of_runs(now: datetime, since: datetime, last: str, failed: str) -> Questions
         }
         | VISIBLE,
         "read/catalog/runs_of_job": {"urn": job("hot"), "skip": 0, "limit": 20, "visible": None},
-        "read/nodes/job_links": {"urns": [job("hot")], "limit": 100},
+        "read/nodes/job_links": {"urns": [job("hot")], "limit": 100} | VISIBLE,
         "read/nodes/run_links": {"urns": [last, failed], "limit": 100} | VISIBLE,
         "read/failures/run_inputs_and_outputs": {"urns": [last, failed], "limit": 100},
         "read/failures/run_outcomes": {"urns": [last, failed]},

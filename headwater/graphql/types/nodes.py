@@ -51,11 +51,7 @@ class Dataset(DatasetDetails):
     @resolver("Other names of the same dataset.")
     async def aliases(self, info: Info) -> list[QualifiedName]:
         names = (await info.context.dataset_aliases.load(self.urn)).get("names", [])
-        return [
-            QualifiedName(**name)
-            for name in names
-            if info.context.view.visibility.includes(name["namespace"])
-        ]
+        return [QualifiedName(**name) for name in names]
 
     @resolver("The names of its current columns, in order; nested ones by their dotted path.")
     async def columns(self, info: Info) -> list[str]:

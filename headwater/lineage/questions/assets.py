@@ -51,9 +51,10 @@ def find_asset(view: GraphView, reference: str) -> str:
 
 def find_by_guid(view: GraphView, guid: str) -> str | None:
     """Return the urn of the only visible dataset or job whose guid begins with the given text."""
-    rows = view.read("read/catalog/assets_by_guid_prefix", prefix=guid)
-    urns = select_visible(view, (row["urn"] for row in rows))
-    return urns[0] if len(urns) == 1 else None
+    rows = view.read(
+        "read/catalog/assets_by_guid_prefix", prefix=guid, visible=view.visibility.regexes
+    )
+    return rows[0]["urn"] if len(rows) == 1 else None
 
 
 def _find_asset(view: GraphView, reference: str) -> str | None:

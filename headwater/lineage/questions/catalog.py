@@ -72,6 +72,7 @@ def jobs_in_namespace(
         view,
         "read/catalog/jobs_in_namespace",
         namespace=namespace,
+        visible=view.visibility.regexes,
         states=None if states is None else list(states),
         skip=skip,
         limit=limit,

@@ -15,7 +15,6 @@ from typing import Any
 
 from headwater.cypher.driver.database import Row
 from headwater.lineage.list_pages import EARLIEST, LATEST
-from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.nodes import read_all_facets
 from headwater.lineage.pagination import Page, PageRequest, cut_page
 from headwater.lineage.questions.quality import Assertion, failed_assertions
@@ -101,14 +100,11 @@ def _order(check: FailedCheck) -> tuple[float, str, str, str, str]:
 
 def _checks(view: GraphView, rows: list[Row]) -> Iterator[FailedCheck]:
     """Yield each failed check of the reports, once for each dataset."""
-    datasets = dict.fromkeys(row["dataset"] for row in rows if row["dataset"])
-    visible = set(select_visible(view, datasets))
-    shown = [row for row in rows if row["dataset"] is None or row["dataset"] in visible]
-    tested = [row["run"] for row in shown if row["tests"]]
-    outside = [row["dataset"] for row in shown if row["run"] is None]
+    tested = [row["run"] for row in rows if row["tests"]]
+    outside = [row["dataset"] for row in rows if row["run"] is None]
     facets = read_all_facets(view, dict.fromkeys([*tested, *outside]))
     seen: set[tuple[Any, ...]] = set()
-    for row in shown:
+    for row in rows:
         for assertion in _failed(row, facets):
             key = (row["dataset"], assertion.run, assertion.name, assertion.column)
             if key not in seen:

@@ -25,7 +25,7 @@ from headwater.schema.urns import answer_urn, dataset_urn, parse_urn, run_urn
 KINDS = ("DATASET", "JOB", "ANSWER", "PIPELINE_RUN")
 NODES_MAX = 100
 NAME_CHARACTERS_MAX = 2_000
-# Hidden nodes and twin jobs are left out after the read.
+# Hidden runs, other kinds and twin jobs are left out after the read.
 _READ_MAX = 1_000
 _SEPARATORS = "/.:"
 _JOINTS = ":/"
@@ -55,7 +55,7 @@ def nodes_by_name(
 
 
 def _with_name(view: GraphView, name: str) -> list[str]:
-    return _read_named(
+    return _read_visible(
         view,
         "read/catalog/nodes_by_name",
         name=name,
@@ -82,16 +82,14 @@ def _with_namespace_and_name(view: GraphView, name: str) -> list[str]:
 
 def _with_ending(view: GraphView, name: str) -> list[str]:
     endings = [f"{separator}{name}" for separator in _SEPARATORS]
-    return _read_named(view, "read/catalog/nodes_by_name_ending", endings=endings)
+    return _read_visible(view, "read/catalog/nodes_by_name_ending", endings=endings)
 
 
-def _read_named(view: GraphView, query: str, **parameters: Any) -> list[str]:
+def _read_visible(view: GraphView, query: str, **parameters: Any) -> list[str]:
     """Return the urns of the nodes that a name of their own or a visible alias names."""
-    return [
-        row["urn"]
-        for row in view.read(query, limit=_READ_MAX, **parameters)
-        if row["alias_namespace"] is None or view.visibility.includes(row["alias_namespace"])
-    ]
+    visible = view.visibility.regexes
+    rows = view.read(query, visible=visible, limit=_READ_MAX, **parameters)
+    return [row["urn"] for row in rows]
 
 
 def _select(view: GraphView, urns: Iterable[str], kinds: Collection[str]) -> list[str]:

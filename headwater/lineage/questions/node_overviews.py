@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 from headwater.chunks import chunks
 from headwater.cypher.driver.database import Row
 from headwater.lineage.hidden_nodes import Edge
-from headwater.lineage.node_visibility import find_hidden, select_visible
+from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.nodes import read_nodes
 from headwater.lineage.traversal.bfs import traverse_from
 from headwater.lineage.traversal.layers import DATASETS_DOWN, DATASETS_UP, Layer
@@ -115,11 +115,7 @@ def _graph_overviews(
     above = _reach(view, DATASETS_UP, urns, as_of)
     jobs = _read(view, "job", urns, at)
     datasets = _read(view, "dataset", urns, at)
-    neighbours: set[str] = set()
-    for row in chain(jobs.values(), datasets.values()):
-        neighbours.update(row["upstream"], row["downstream"])
-    hidden = find_hidden(view, neighbours)
-    producers = set(chain.from_iterable(row["producers"] for row in datasets.values())) - hidden
+    producers = set(chain.from_iterable(row["producers"] for row in datasets.values()))
     unread = _read(view, "job", sorted(producers - jobs.keys()), at)
     states = {urn: _state_of_job(row, at) for urn, row in (jobs | unread).items()}
     failures = {urn: state for urn, state in states.items() if state.state in _FAILED}
@@ -129,9 +125,9 @@ def _graph_overviews(
     for urn in urns:
         if urn in datasets:
             state = _state_of_dataset(datasets[urn], states)
-            overviews[urn] = _dataset_overview(datasets[urn], state, hidden)
+            overviews[urn] = _dataset_overview(datasets[urn], state)
         elif urn in jobs:
-            overviews[urn] = _job_overview(jobs[urn], states[urn], hidden)
+            overviews[urn] = _job_overview(jobs[urn], states[urn])
         else:
             continue
         failure = inherited.get(urn)
@@ -174,10 +170,10 @@ def _read(view: GraphView, kind: str, urns: Iterable[str], at: datetime) -> dict
     """Read the rows of the nodes of a kind, by urn."""
     rows: dict[str, Row] = {}
     of_kind = [urn for urn in urns if urn.startswith(f"{kind}:")]
-    visible: dict[str, Any] = {"visible": view.visibility.regexes} if kind == "job" else {}
+    visible = view.visibility.regexes
     for some in chunks(of_kind, _URNS_PER_QUERY_MAX):
         name = f"read/nodes/{kind}_overviews"
-        for row in view.read(name, urns=some, at=at, limit=NEIGHBOURS_MAX, **visible):
+        for row in view.read(name, urns=some, at=at, visible=visible, limit=NEIGHBOURS_MAX):
             rows[row["urn"]] = row
     return rows
 
@@ -267,7 +263,7 @@ def _left_out(job: NodeState, made: datetime | None) -> bool:
     return made is None or job.since > made
 
 
-def _dataset_overview(row: Row, state: NodeState, hidden: set[str]) -> NodeOverview:
+def _dataset_overview(row: Row, state: NodeState) -> NodeOverview:
     newest = row["newest"] or {}
     return NodeOverview(
         state=state,
@@ -277,12 +273,12 @@ def _dataset_overview(row: Row, state: NodeState, hidden: set[str]) -> NodeOverv
         tags=row["tags"] or [],
         type=row["type"],
         column_count=row["columns"],
-        upstream_count=len(set(row["upstream"]) - hidden),
-        downstream_count=len(set(row["downstream"]) - hidden),
+        upstream_count=len(row["upstream"]),
+        downstream_count=len(row["downstream"]),
     )
 
 
-def _job_overview(row: Row, state: NodeState, hidden: set[str]) -> NodeOverview:
+def _job_overview(row: Row, state: NodeState) -> NodeOverview:
     last = row["last"] or {}
     return NodeOverview(
         state=state,
@@ -291,8 +287,8 @@ def _job_overview(row: Row, state: NodeState, hidden: set[str]) -> NodeOverview:
         owners=row["owners"] or [],
         tags=row["tags"] or [],
         type=row["type"],
-        upstream_count=len(set(row["upstream"]) - hidden),
-        downstream_count=len(set(row["downstream"]) - hidden),
+        upstream_count=len(row["upstream"]),
+        downstream_count=len(row["downstream"]),
     )
 
 

@@ -7,10 +7,8 @@ each run has the ids of its traces, and an index finds the runs of an id.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
 
 from headwater.errors import QueryError
-from headwater.lineage.node_visibility import select_visible
 from headwater.lineage.view import GraphView
 from headwater.schema.traces import valid_trace_id
 
@@ -24,7 +22,7 @@ _RECENT_RUNS_MAX = 500
 class Trace:
     """A trace with the urns of its visible runs, newest start first.
 
-    `truncated` is True if more than `RUNS_MAX` runs name it.
+    `truncated` is True if more than `RUNS_MAX` visible runs name it.
     """
 
     trace_id: str
@@ -54,25 +52,26 @@ def find_trace(view: GraphView, trace_id: str) -> Trace:
 
 def newest_traces(view: GraphView, limit: int) -> list[Trace]:
     """Return the traces that the newest visible runs name, the newest first."""
-    rows = view.read("read/traces/newest_traced_runs", limit=_RECENT_RUNS_MAX)
-    visible = set(select_visible(view, [row["urn"] for row in rows]))
+    rows = view.read(
+        "read/traces/newest_traced_runs",
+        visible=view.visibility.regexes,
+        limit=_RECENT_RUNS_MAX,
+    )
     found: dict[str, None] = {}
     for row in rows:
-        if row["urn"] in visible:
-            found.update(dict.fromkeys(row["traceIds"]))
+        found.update(dict.fromkeys(row["traceIds"]))
     return _read_traces(view, list(found)[:limit])
 
 
 def _read_traces(view: GraphView, trace_ids: list[str]) -> list[Trace]:
-    rows = view.read("read/traces/runs_of_traces", traceIds=trace_ids, limit=RUNS_MAX + 1)
+    rows = view.read(
+        "read/traces/runs_of_traces",
+        traceIds=trace_ids,
+        visible=view.visibility.regexes,
+        limit=RUNS_MAX + 1,
+    )
     urns = {row["traceId"]: row["urns"] for row in rows}
-    visible = set(select_visible(view, chain.from_iterable(urns.values())))
-    traces = []
-    for trace_id in trace_ids:
-        runs = urns[trace_id]
-        shown = [urn for urn in runs[:RUNS_MAX] if urn in visible]
-        traces.append(Trace(trace_id, shown, len(runs) > RUNS_MAX))
-    return traces
+    return [Trace(one, urns[one][:RUNS_MAX], len(urns[one]) > RUNS_MAX) for one in trace_ids]
 
 
 def trace_link(template: str, trace_id: str) -> str | None:

@@ -1,5 +1,5 @@
 // Return a page of all jobs, the last seen first, and their total. $states keeps the jobs whose
-// newest run has one of these states. This is a scan over all jobs.
+// newest visible run has one of these states. This is a scan over all jobs.
 // access: read
 // params: $visible LIST<STRING>, $states LIST<STRING>, $skip INTEGER = 0, $limit INTEGER = 100
 // returns: urns, total
@@ -12,11 +12,15 @@ WHERE j.deletedAt IS NULL AND ($visible IS NULL OR any(p IN $visible WHERE j.nam
     USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
     WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.startedAt IS NOT NULL
       AND EXISTS { (r)-[:RUN_OF]->(j) }
+      AND ($visible IS NULL OR NOT EXISTS { (r)-[:RUN_OF]->(other:Job)
+        WHERE none(p IN $visible WHERE other.namespace =~ p) })
     RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC, r.urn LIMIT 1
     UNION
     MATCH (r:PipelineRun)-[e:RUN_OF]->(:Job)
     USING INDEX SEEK e:RUN_OF(indexedUnder)
     WHERE e.indexedUnder = j.urn
+      AND ($visible IS NULL OR NOT EXISTS { (r)-[:RUN_OF]->(other:Job)
+        WHERE none(p IN $visible WHERE other.namespace =~ p) })
     RETURN r
   }
   RETURN r.status ORDER BY r.startedAt DESC, r.urn LIMIT 1

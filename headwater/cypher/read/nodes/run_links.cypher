@@ -13,20 +13,27 @@ RETURN urn,
   COLLECT { MATCH (r)-[:RUN_OF]->(j:Job) RETURN j.urn ORDER BY j.urn } AS jobs,
   COLLECT {
     MATCH (v:Source|Artifact)-[e:FEEDS]->(r)
+    WHERE $visible IS NULL OR any(p IN $visible WHERE v.namespace =~ p)
     RETURN {urn: v.urn, dataset: v.dataset, stream: CASE WHEN e.offsets IS NOT NULL THEN
       {offsets: e.offsets, reportedAt: e.offsetsAt, lag: e.lags[-1]} END}
     ORDER BY v.urn LIMIT $limit
   } AS inputs,
   COLLECT {
     MATCH (r)-[e:PRODUCED]->(a:Artifact)
+    WHERE $visible IS NULL OR any(p IN $visible WHERE a.namespace =~ p)
     RETURN {urn: a.urn, dataset: a.dataset, stream: CASE WHEN e.offsets IS NOT NULL THEN
       {offsets: e.offsets, reportedAt: e.offsetsAt, lag: e.lags[-1]} END}
     ORDER BY a.urn LIMIT $limit
   } AS outputs,
   COLLECT { MATCH (r)-[:PART_OF]->(p:PipelineRun) RETURN p.urn ORDER BY p.urn } AS parents,
-  COLLECT { MATCH (c:PipelineRun)-[:PART_OF]->(r) RETURN c.urn
-    ORDER BY c.startedAt, c.urn LIMIT $limit } AS children,
-  COUNT { 
+  COLLECT {
+    MATCH (c:PipelineRun)-[:PART_OF]->(r)
+    WHERE $visible IS NULL OR any(p IN $visible WHERE c.namespace =~ p)
+      AND NOT EXISTS { (c)-[:RUN_OF]->(other:Job)
+        WHERE none(p IN $visible WHERE other.namespace =~ p) }
+    RETURN c.urn ORDER BY c.startedAt, c.urn LIMIT $limit
+  } AS children,
+  COUNT {
     MATCH (c:PipelineRun) ((below:PipelineRun)-[:PART_OF]->(:PipelineRun)
       WHERE below.retried IS NULL){1,8} (r)
     WHERE c.status = 'FAIL' AND ($visible IS NULL OR any(p IN $visible WHERE c.namespace =~ p)
