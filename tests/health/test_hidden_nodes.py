@@ -97,7 +97,8 @@ def test_the_number_of_hidden_readers_ranks_no_dataset(
 
 def test_what_a_hidden_run_costs_is_not_shown(story: GraphView, database: Database) -> None:
     def writing(name: str, minutes: int, *others: str) -> list[Event]:
-        outputs = ["lone", *(dataset(other, namespace="vault") for other in others)]
+        outputs: list[str | Event] = ["lone"]
+        outputs += [dataset(other, namespace="vault") for other in others]
         states = (("START", 150), ("COMPLETE", 150 + minutes))
         return [
             hidden(run_event(f"run-{name}", state, minute, job=name, outputs=outputs))

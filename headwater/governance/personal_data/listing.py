@@ -1,7 +1,7 @@
 """Lists of where personal data arrives, as one caller may see them.
 
-A hidden node is left out of the list. On a path, hidden nodes in a row are one stub, and a hidden
-job is not named.
+A hidden node is left out of the list, and a hidden classified node gives no class to others. On a
+path, hidden nodes in a row are one stub, and a hidden job is not named.
 """
 
 from __future__ import annotations
@@ -172,18 +172,18 @@ def _entry(kind: str, one: Reached, hidden: set[str]) -> Entry:
 
 
 def _without(one: Reached, hidden: set[str]) -> tuple[list[str], tuple[Step, ...]]:
-    """Return a path that has one stub for the hidden nodes in a row, and its steps."""
-    path = one.path
-    names: list[str] = []
-    for index, urn in enumerate(path):
+    """Return a path that has one stub for the hidden nodes in a row, and its steps.
+
+    Its first node is visible (`read_reach`).
+    """
+    names = one.path[:1]
+    for urn in one.path[1:]:
         if urn not in hidden:
             names.append(urn)
-        elif names and names[-1].startswith(HIDDEN):
+        elif names[-1].startswith(HIDDEN):
             names.append(names[-1])
-        elif names:
-            names.append(stub_urn("from", names[-1]))
         else:
-            names.append(stub_urn("to", next(one for one in path[index:] if one not in hidden)))
+            names.append(stub_urn("from", names[-1]))
     steps = tuple(
         _visible_step(step, source, target, hidden)
         for step, source, target in zip(one.steps, names, names[1:], strict=False)

@@ -1,4 +1,4 @@
-"""Where personal data arrives, of the present graph, for all callers: computed once a revision."""
+"""Where personal data arrives, of the present graph: computed once a revision and visibility."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from headwater.governance.personal_data.propagate import (
     with_datasets,
 )
 from headwater.governance.personal_data.reader import PersonalDataReader, dataset_of
-from headwater.lineage.node_visibility import select_visible
+from headwater.lineage.node_visibility import find_hidden, select_visible
 from headwater.lineage.nodes import resolve_urn
 from headwater.lineage.view import GraphView
 from headwater.schema.edits import NodeApproval
-from headwater.schema.visibility import UNRESTRICTED
+from headwater.schema.visibility import UNRESTRICTED, Visibility
 
 
 @dataclass(frozen=True)
@@ -76,23 +76,37 @@ class Reach:
         return dict(classes)
 
 
+# The restricted visibilities whose reach is kept.
+_VISIBILITIES_MAX = 16
+
+
 class _ReachCache:
     """The reach of one graph as it was last read. Safe to share between threads."""
 
     def __init__(self, *, with_suggested: bool) -> None:
         self._lock = threading.Lock()
         self._reader = PersonalDataReader(with_suggested=with_suggested)
-        self._reach: Reach | None = None
+        self._graph: PersonalDataGraph | None = None
         self._day: date | None = None
+        self._reaches: dict[Visibility, Reach] = {}
 
     def read(self, view: GraphView, day: date) -> Reach:
         with self._lock:
-            is_changed = self._reader.refresh(view)
-            if is_changed or self._reach is None or self._day != day:
-                # Without a result, the next call computes one.
-                self._reach = None
-                self._reach, self._day = _reach(self._reader.graph(day)), day
-            return self._reach
+            is_changed = self._reader.refresh(view.visible_to(UNRESTRICTED))
+            if is_changed or self._graph is None or self._day != day:
+                self._reaches.clear()
+                self._graph, self._day = self._reader.graph(day), day
+            return self._reach(view, self._graph)
+
+    def _reach(self, view: GraphView, graph: PersonalDataGraph) -> Reach:
+        """Return the reach of the roots that the caller sees; without a result, keep none."""
+        visible = _visible_part(view, graph)
+        key = view.visibility if visible is not graph else UNRESTRICTED
+        if key not in self._reaches:
+            if len(self._reaches) > _VISIBILITIES_MAX:
+                self._reaches.clear()
+            self._reaches[key] = _reach(visible)
+        return self._reaches[key]
 
 
 _lock = threading.Lock()
@@ -102,9 +116,11 @@ _caches: WeakKeyDictionary[Database, dict[bool, _ReachCache]] = WeakKeyDictionar
 def read_reach(
     view: GraphView, *, with_suggested: bool = False, today: date | None = None
 ) -> Reach:
-    """Return where personal data arrives, whatever the caller may see.
+    """Return where personal data of the classified nodes that the caller sees arrives.
 
-    As long as no node changed that personal data may reach, it is the same object.
+    A hidden classified node gives nothing, because its class discloses a tag of its owner. The path
+    from a visible one may lead through hidden nodes. As long as no node changed that personal data
+    may reach, it is the same object.
 
     today: the day for which declassifications count; the present one by default.
     """
@@ -112,7 +128,15 @@ def read_reach(
         of_database = _caches.setdefault(view.database, {})
         cache = of_database.get(with_suggested) or _ReachCache(with_suggested=with_suggested)
         of_database[with_suggested] = cache
-    return cache.read(view.visible_to(UNRESTRICTED), today or datetime.now(UTC).date())
+    return cache.read(view, today or datetime.now(UTC).date())
+
+
+def _visible_part(view: GraphView, graph: PersonalDataGraph) -> PersonalDataGraph:
+    """Return the graph with the visible roots only; the same object if none is hidden."""
+    hidden = find_hidden(view, (root.dataset for root in graph.roots))
+    if not hidden:
+        return graph
+    return replace(graph, roots=[root for root in graph.roots if root.dataset not in hidden])
 
 
 def _reach(graph: PersonalDataGraph) -> Reach:

@@ -46,7 +46,6 @@ CERTIFIED, DEPRECATED = ("certified", "canonical"), ("deprecated",)
 _DEPRECATED_STATES = frozenset({"status=deprecated", "lifecycle=deprecated"})
 _MODEL = "model"
 _REPLACEABLE = "upstream.replaceable"
-# The kinds of node for which it is known which personal data reaches them.
 # The variables for which the versions of datasets and the runs of jobs are read.
 _OLDEST = frozenset({"node.oldestSeconds"})
 _AGES = _OLDEST | {
@@ -56,6 +55,7 @@ _AGES = _OLDEST | {
     "upstream.datasets",
     "upstream.sources",
 }
+# The kinds of node for which it is known which personal data reaches them.
 _CLASSIFIED = ("dataset:", "answer:")
 
 
@@ -160,8 +160,10 @@ def _read_rows(
 def _read_related(view: GraphView, urns: Sequence[str], change: Change | None, read: _Read) -> None:
     """Read what is upstream and downstream of nodes, their columns, and personal data."""
     request = read.request
+    wants_classes = request.wants("personalData") and not request.past
+    is_restricted = not view.visibility.is_unrestricted
     directions = {
-        "upstream": request.wants("upstream"),
+        "upstream": request.wants("upstream") or (wants_classes and is_restricted),
         "consumers": request.wants("consumers"),
         "downstream": request.wants("downstream"),
     }
@@ -182,8 +184,10 @@ def _read_related(view: GraphView, urns: Sequence[str], change: Change | None, r
         datasets = [urn for urn in urns if urn.startswith("dataset:")]
         rows = view.read("read/policies/columns", urns=datasets, limit=COLUMNS_MAX)
         read.columns = {row["urn"]: row["columns"] for row in rows}
-    if request.wants("personalData") and not request.past:
+    if wants_classes:
         reached_by = [urn for urn in urns if urn.startswith(_CLASSIFIED)]
+        if is_restricted:
+            reached_by = [urn for urn in reached_by if _is_upstream_known(read.reached[urn])]
         read.unmasked = unmasked_reach(view, reached_by, are_canonical=True)
 
 
@@ -280,6 +284,15 @@ def _upstream(urn: str, reached: Reached, read: _Read) -> dict[str, Any]:
     if is_source_known:
         values["upstream.sources"] = [_dataset(one, read) for one in reached.sources]
     return values
+
+
+def _is_upstream_known(reached: Reached) -> bool:
+    """Return True if the search upstream was complete and met no hidden node."""
+    return not reached.is_cut and not any(map(_is_stub, reached.urns_upstream))
+
+
+def _is_stub(urn: str) -> bool:
+    return urn.startswith(HIDDEN)
 
 
 def _replaceable(inputs: Iterable[str], rivals: Mapping[str, Sequence[str]]) -> list[str]:

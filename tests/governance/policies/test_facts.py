@@ -204,6 +204,23 @@ def test_a_hidden_node_is_a_stub_and_counts(estate: GraphView) -> None:
     assert readers["consumers.activeUrns"][0].startswith("hidden:")
 
 
+def test_personal_data_is_unknown_below_a_hidden_node(estate: GraphView) -> None:
+    """A class of it would tell what its owner tagged, and no class would be a permission."""
+    request = FactsRequest(needs=("personalData.unmasked",))
+    ours = estate.visible_to(Visibility(("db", "etl")))
+    found = {
+        (view, name): values(view, ds(name), request=request).get("personalData.unmasked")
+        for view in (estate, ours)
+        for name in ("orders", "wide")
+    }
+    assert found == {
+        (estate, "orders"): ["email"],
+        (estate, "wide"): [],
+        (ours, "orders"): ["email"],
+        (ours, "wide"): None,
+    }
+
+
 def test_unknown_and_hidden_nodes_have_no_facts(estate: GraphView) -> None:
     assert read_facts(estate, [ds("no"), "answer:no", WEB], NOON).keys() == {WEB}
     assert read_facts(estate.visible_to(Visibility(("db",))), [WEB], NOON) == {}
