@@ -39,7 +39,8 @@ class Changes:
 
 
 def finding_row(finding: Finding, namespaces: Iterable[str]) -> Row:
-    """Return the node of a finding; `namespaces` decide who may see its subject."""
+    """Return the node of a finding; `namespaces` decide who may see it: its subject and all that
+    it discloses."""
     episode, affected = finding.episode, finding.affected
     details = [
         {"kind": one.kind, "owners": list(one.owners), "isCritical": one.is_critical}

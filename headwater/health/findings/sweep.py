@@ -42,6 +42,7 @@ from headwater.health.findings.store import (
     has_episode,
     write_changes,
 )
+from headwater.health.findings.unmasked_personal_data import root_namespaces
 from headwater.lineage.view import GraphView
 
 _PAGE = 5_000
@@ -234,7 +235,7 @@ def _evaluate(
     return [
         finding_row(
             _finding(one, affected[one.id], found[one.id], subjects.get(one.subject, _NOBODY)),
-            subjects.get(one.subject, _NOBODY).namespaces,
+            {*subjects.get(one.subject, _NOBODY).namespaces, *root_namespaces(one)},
         )
         for one in episodes
     ]

@@ -84,6 +84,33 @@ def test_models_answers_and_exports_with_the_path(graph: GraphView, database: Da
     assert found(hidden) == {}
 
 
+def from_hr(value: Any) -> Any:
+    """Return events with the dataset `raw` in the namespace `hr` of another team."""
+    if isinstance(value, list):
+        return [from_hr(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    moved = {key: from_hr(item) for key, item in value.items()}
+    return {**moved, "namespace": "hr"} if value.get("name") == "raw" else moved
+
+
+@pytest.mark.neo4j
+def test_a_key_that_does_not_see_the_classified_column_sees_no_finding(
+    graph: GraphView, database: Database
+) -> None:
+    write_events(database, from_hr(EVENTS))
+    detector(database).full_pass()
+    root = column_urn("hr", "raw", "mail")
+    assert found(graph)[ds("churn")].evidence["path"] == [root, col("features"), ds("churn")]
+    both, one = Visibility(("hr", "db", "etl")), Visibility(("db", "etl"))
+    assert found(graph.visible_to(both)).keys() == found(graph).keys()
+    assert found(graph.visible_to(one)) == {}
+    # A resolved finding names the class, too.
+    write_events(database, [approval(30)])
+    detector(database).full_pass()
+    assert found(graph.visible_to(one)) == {}
+
+
 @pytest.mark.neo4j
 def test_a_declassification_resolves_and_its_end_opens_again(
     graph: GraphView, database: Database
