@@ -1,4 +1,4 @@
-"""A few threads for calls that wait for another server, with a queue of bounded length."""
+"""A few threads for calls that take long, with a queue of bounded length."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ import anyio
 import strawberry
 from strawberry.dataloader import DataLoader
 
+from headwater.access.bounded_threads import BoundedThreads
 from headwater.access.principal import Principal
 from headwater.cypher.driver.database import Row
 from headwater.governance.personal_data.marks import PersonalDataMark, personal_data_marks
@@ -61,6 +62,9 @@ THREADS_MAX = 16
 # The most jobs, inputs, outputs or children that one node shows.
 LINKS_MAX = 1_000
 _threads = anyio.CapacityLimiter(THREADS_MAX)
+# Reading code takes a processor for seconds: it takes no thread of other questions.
+CODE_THREADS_MAX = 2
+_code_threads = BoundedThreads("questions about code", CODE_THREADS_MAX)
 
 
 @dataclass(frozen=True)
@@ -174,6 +178,13 @@ class Context:
         return await anyio.to_thread.run_sync(
             partial(function, *args, **kwargs), abandon_on_cancel=True, limiter=_threads
         )
+
+    async def run_in_code_thread(
+        self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run a question that reads code that producers sent. Raises UnavailableError if too many
+        wait."""
+        return await _code_threads.run(partial(function, *args, **kwargs))
 
     async def load_existing(self, urns: list[str]) -> list[Row]:
         """Return the properties of those nodes that exist, in order."""

@@ -374,6 +374,7 @@ def assets_api(repository_root: Path | None = None) -> Api:
             body_bytes_max=FILES_BYTES_MAX,
             malformed_status=400,
             errors=_NO_ASSET,
+            reads_code=True,
         ),
     )
     return Api("Assets", ("/v1", ""), operations, Detail, _error_detail, malformed_status=422)

@@ -23,6 +23,7 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import Scope
 
+from headwater.access.bounded_threads import BoundedThreads
 from headwater.access.guard import principal_of
 from headwater.access.principal import Principal
 from headwater.errors import HeadwaterError, QueryError
@@ -36,6 +37,10 @@ Submit = Callable[[Principal, list[dict[str, Any]]], Awaitable[None]]
 BODY_BYTES_MAX = 256 * 1024
 THREADS_MAX = 16
 _threads = anyio.CapacityLimiter(THREADS_MAX)
+# Reading code takes a processor for seconds: it takes no thread of other operations, and goes on
+# counting when its caller hangs up.
+CODE_THREADS_MAX = 2
+_code_threads = BoundedThreads("questions about code", CODE_THREADS_MAX)
 # A message of msgspec's ValidationError: the problem, and the path of the value.
 _VALIDATION = re.compile(r"(?P<problem>.*?)(?: - at `(?P<path>[^`]*)`)?", re.DOTALL)
 
@@ -73,7 +78,8 @@ class Operation:
     `params` has a field for each segment of the path and each parameter of the query. `body` and
     `answer` are the types of the bodies. `errors` describes each error status. `malformed_status`
     overrides the API's status for a request that does not fit its types. `media_types` has a
-    writer of the answer for each media type beside JSON.
+    writer of the answer for each media type beside JSON. `reads_code`: the handler reads code that
+    callers or producers sent.
     """
 
     method: str
@@ -88,6 +94,7 @@ class Operation:
     malformed_status: int = 0
     errors: Mapping[int, str] = field(default_factory=dict)
     media_types: Mapping[str, Callable[[Any], bytes]] = field(default_factory=dict)
+    reads_code: bool = False
 
 
 @dataclass(frozen=True)
@@ -184,6 +191,8 @@ async def _answer(
             return Response(content, operation.status, media_type=media_type)
         return json_response(answer, operation.status)
 
+    if operation.reads_code:
+        return await _code_threads.run(handle)
     return await anyio.to_thread.run_sync(handle, limiter=_threads, abandon_on_cancel=True)
 
 

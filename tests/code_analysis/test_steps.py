@@ -7,6 +7,7 @@ from types import FrameType
 
 import pytest
 
+from headwater.code_analysis.dbt.references import references_in_model
 from headwater.code_analysis.model import ColumnLookup, FileContents, References, no_columns
 from headwater.code_analysis.notebooks import references_in_notebook
 from headwater.code_analysis.pyspark.references import references_in_python
@@ -183,6 +184,25 @@ def test_the_sql_of_a_script_shares_its_steps() -> None:
     sql = chain(DOUBLING["named"], 14)
     assert references_in_python(f"spark.sql('{sql}')").unknown == ()
     assert references_in_python(f"spark.sql('{sql}')\n" * 5).unknown == (TOO_MANY,)
+
+
+@pytest.mark.parametrize("end", ["", " from from where ("])
+def test_a_text_that_a_script_runs_again_and_again_is_parsed_some_times(end: str) -> None:
+    sql = f"select {', '.join(f'a{number}' for number in range(2_000))} from t{end}"
+    script = f"a = '{sql}'\n" + "spark.sql(a)\n" * 1_000
+    steps = Steps()
+    assert TOO_MANY in references_in_python(script, steps=steps).unknown
+    # Refused attempts are counted, and not made.
+    assert steps.count > STEPS_MAX
+    assert TOO_MANY not in references_in_python(script[: len(sql) + 50]).unknown
+
+
+def test_the_branches_of_a_template_share_the_steps() -> None:
+    columns = ", ".join(f"a{number}" for number in range(12_000))
+    branches = "".join(f"{{% elif b{number} %}} where y{number}" for number in range(9))
+    model = f"select {columns} from t {{% if a %}} where x{branches} {{% endif %}}"
+    assert TOO_MANY in references_in_model(model, dialect="spark").unknown
+    assert references_in_model(f"select {columns} from t", dialect="spark").unknown == ()
 
 
 def test_a_long_union_of_stars_takes_calls_by_its_length() -> None:

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from typing import Annotated, Any
 from urllib.parse import quote
 
 import pytest
+from httpx import ASGITransport, AsyncClient
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Meta, Struct
+from starlette.applications import Starlette
 from starlette.routing import Match
 
-from headwater.rest.operations import ArgumentError, EncodedRoute, read_json, read_params
+from headwater.lineage.view import GraphView
+from headwater.rest.operations import (
+    CODE_THREADS_MAX,
+    THREADS_MAX,
+    Api,
+    ArgumentError,
+    EncodedRoute,
+    Operation,
+    OperationRequest,
+    read_json,
+    read_params,
+)
+from tests.rest.conftest import HeaderPrincipal
 
 
 class Page(Struct):
@@ -95,3 +111,37 @@ def test_a_malformed_body_names_its_fault(body: bytes, field: str, message: str)
     with pytest.raises(ArgumentError) as caught:
         read_json(body, Named)
     assert (caught.value.field, caught.value.message) == (field, message)
+
+
+@pytest.mark.neo4j
+def test_questions_about_code_take_no_thread_of_other_operations(view: GraphView) -> None:
+    release = threading.Event()
+    begun: list[int] = []
+
+    def read_code(_: OperationRequest) -> str:
+        begun.append(1)
+        release.wait(120)
+        return "code"
+
+    operations = (
+        Operation("GET", "/code", "", read_code, str, reads_code=True),
+        Operation("GET", "/other", "", lambda _: "other", str),
+    )
+
+    async def submit(*_: Any) -> None: ...
+
+    api = Api("Tests", ("",), operations, Page, lambda *_: Page())
+    routes = api.routes(lambda _: view, submit)
+
+    async def ask() -> None:
+        transport = ASGITransport(HeaderPrincipal(Starlette(routes=routes)))
+        async with AsyncClient(transport=transport, base_url="http://a", timeout=120) as client:
+            codes = [asyncio.create_task(client.get("/code")) for _ in range(THREADS_MAX + 4)]
+            while len(begun) < CODE_THREADS_MAX:
+                await asyncio.sleep(0.01)
+            assert (await client.get("/other")).json() == "other"
+            assert len(begun) == CODE_THREADS_MAX
+            release.set()
+            assert {answer.json() for answer in await asyncio.gather(*codes)} == {"code"}
+
+    asyncio.run(ask())

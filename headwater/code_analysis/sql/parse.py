@@ -10,6 +10,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from headwater.code_analysis.model import UnreadableError
+from headwater.code_analysis.steps import Steps
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -65,16 +66,18 @@ def dialect_of(*names: str | None) -> str:
     return ""
 
 
-def parse_sql(text: str, dialect: str) -> list[exp.Expr]:
+def parse_sql(text: str, dialect: str, steps: Steps | None = None) -> list[exp.Expr]:
     """Return the statements of a text. An empty `dialect` tries several.
 
+    Each attempt takes a step for each character. Several texts may share `steps`.
     Raises UnreadableError with the reason of the last attempt."""
     from sqlglot.errors import SqlglotError
 
     if len(text) > TEXT_LENGTH_MAX:
         raise UnreadableError(f"the SQL is longer than {TEXT_LENGTH_MAX} characters")
-    reason = "the SQL cannot be read"
+    reason, steps = "the SQL cannot be read", steps or Steps()
     for guess in dict.fromkeys((dialect, *(() if dialect else _GUESSES), "")):
+        steps.take(len(text))
         try:
             return _parse_in_dialect(text, guess)
         except SqlglotError as error:

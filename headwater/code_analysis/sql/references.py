@@ -31,11 +31,12 @@ def references_in_sql(
     steps: Steps | None = None,
 ) -> References:
     """Return the references of all statements of a text. Several texts may share `steps`."""
+    taken = steps or Steps()
     try:
-        statements = parse_sql(text, dialect)
+        statements = parse_sql(text, dialect, taken)
     except UnreadableError as error:
         return unknown_references(str(error))
-    lines, taken = text.splitlines(), steps or Steps()
+    lines = text.splitlines()
     return merge_references(_read(statement, lines, columns, taken) for statement in statements)
 
 

@@ -183,5 +183,5 @@ class ImpactQueries:
         parsed = parse_changes([change.as_json() for change in changes])
         view = info.context.view
         return ImpactReport.of(
-            await info.context.run_in_thread(assess, view, parsed, include_stale=include_stale)
+            await info.context.run_in_code_thread(assess, view, parsed, include_stale=include_stale)
         )
