@@ -41,7 +41,11 @@ from headwater.cypher.sandbox.run import (
     RESULT_BYTES_MAX,
     ROWS_MAX,
 )
-from headwater.cypher.sandbox.statement_check import LITERAL_RANGE_MAX, STEPS_THROUGH_LISTS_MAX
+from headwater.cypher.sandbox.statement_check import (
+    LITERAL_RANGE_MAX,
+    NEEDLE_CHARACTERS_MAX,
+    STEPS_MAX,
+)
 from headwater.cypher.sandbox.tokens import DEPTH_MAX, TEXT_CHARACTERS_MAX
 from headwater.cypher.shell_text import shell_text
 from headwater.graphql.schema import sdl
@@ -125,7 +129,8 @@ expression. What is refused has another way of being said:
 | a loop in a loop: `[x IN a WHERE any(y IN b ...)]` | `UNWIND` the outer list |
 | a loop over a list of any length: `[x IN list WHERE ...]` | `nodes()`, `relationships()`, `labels()`, a property of a node, or {LITERAL_RANGE_MAX} values; `COLLECT {{ UNWIND list AS x WITH x WHERE ... RETURN x }}` |
 | `toStringList(list)` and the like, of a list of any length | the same lists as in loops; `UNWIND list AS x` |
-| more than {STEPS_THROUGH_LISTS_MAX} comparisons, IN, WHEN, `tail`, `reverse` and slices | several statements |
+| more than {STEPS_MAX} comparisons, IN, CONTAINS, WHEN, `split`, `replace`, `tail`, `reverse` and slices | several statements |
+| CONTAINS, `split`, `replace` and `btrim` with a text of any length to search for | up to {NEEDLE_CHARACTERS_MAX} characters in quotes or a parameter, `left(text, {NEEDLE_CHARACTERS_MAX})` |
 | words like WITH, MATCH, AND as names: `n:With`, `n.call` | backticks |
 | texts or lists put together in many steps, one on the other | return the parts |
 | `=~` with a pattern that is put together, or repeats a group | `CONTAINS`, `STARTS WITH`, a parameter |

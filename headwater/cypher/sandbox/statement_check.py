@@ -4,9 +4,9 @@ A plan leaves out statements inside the loop of an expression: to it `[x IN [1] 
 ... }]` is a projection. Neo4j applies its limits on time and memory between rows, not within one
 expression. A text that is doubled forty times takes the server down; a loop that works on a long
 list for each element of a long list outlasts any time limit. So the words are checked too: every
-call must be known, a loop takes a short list and stands in no other, few steps go through a list of
-any length, and no value may grow by more than a bounded factor. Each refusal names another way to
-write the statement: UNWIND works row by row.
+call must be known, a loop takes a short list and stands in no other, few steps go through a list or
+text of any length, what is searched for is short, and no value may grow by more than a bounded
+factor. Each refusal names another way to write the statement: UNWIND works row by row.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ from headwater.cypher.sandbox.tokens import Token, match_brackets, parse_tokens,
 GROWTH_MAX = 200
 # The elements of a list that the statement holds itself.
 LITERAL_RANGE_MAX = 100
-# Comparisons, IN and other steps that may go through a list of any length. A list that fills the
-# memory of a statement takes up to three seconds for each.
-STEPS_THROUGH_LISTS_MAX = 30
+# Comparisons, IN and other steps that may go through a list or text of any length. A list that
+# fills the memory of a statement takes up to three seconds for each.
+STEPS_MAX = 30
+# What is searched for in a text. Neo4j takes time by the product of both lengths.
+NEEDLE_CHARACTERS_MAX = 200
 # The functions whose lists a loop may take: as long as a path, or as the labels of a node. It may
 # take a list that a node holds too.
 SHORT_LISTS = frozenset({"nodes", "relationships", "labels"})
@@ -49,6 +51,9 @@ _REPEATED_GROUP = re.compile(r"\)[*+?{]|\\+[1-9k]|\(\?(?![ims]{1,3}\))")
 # Each element takes about a microsecond, a number with a point ten.
 _CONVERSIONS = frozenset({"tobooleanlist", "tofloatlist", "tointegerlist", "tostringlist"})
 _COPIES = frozenset({"tail", "reverse", "nullif", "valuetype"})
+# The functions that search a text for their second argument.
+_SEARCHES = frozenset({"replace", "split", "btrim", "ltrim", "rtrim"})
+_CASES = frozenset({"tolower", "toupper", "lower", "upper"})
 _QUANTIFIERS = frozenset({"any", "all", "none", "single"})
 _BOUNDARIES = frozenset({"with", "return", "unwind"})
 # Namespaces of functions that are Neo4j's own and harmless; any other could belong to a plugin.
@@ -93,11 +98,10 @@ class Statement:
         require_quick_plan(self.tokens)
         growth = factor = 1
         squared = False
-        steps = sum(map(self._is_step_through_list, range(len(self.tokens))))
-        if steps > STEPS_THROUGH_LISTS_MAX:
+        if sum(map(self._is_step, range(len(self.tokens)))) > STEPS_MAX:
             raise refused(
-                f"there are more than {STEPS_THROUGH_LISTS_MAX} comparisons, IN, WHEN and other "
-                "steps that may go through a list",
+                f"there are more than {STEPS_MAX} comparisons, IN, WHEN, CONTAINS and other steps "
+                "that may go through a list or text",
                 "Split it into several statements.",
             )
         for position, token in enumerate(self.tokens):
@@ -109,6 +113,7 @@ class Statement:
             factor += self._added_parts(position)
             growth *= self._growth_of_call(position)
             self._check_pattern(position)
+            self._check_search(position)
         self._check_loops()
         if growth * factor ** (2 if squared else 1) > GROWTH_MAX:
             raise refused(
@@ -259,17 +264,17 @@ class Statement:
             and self._text(position).strip("`") not in assigned
         )
 
-    def _is_step_through_list(self, position: int) -> bool:
-        """Return True for what may go through a list of any length: a comparison, a search, a test
-        of the type, a copy."""
+    def _is_step(self, position: int) -> bool:
+        """Return True for what may go through a list or text of any length: a comparison, a search,
+        a test of the type, a copy."""
         text, before, after = (self._text(position + step) for step in (0, -1, 1))
         if text in {"=", "<", ">"}:
             is_arrow = (text, after) == ("<", "-") or (before, text) == ("-", ">")
             return not is_arrow and before not in {"<", ">"}
         return (
-            self._word(position) in {"in", "typed", "when"}
+            self._word(position) in {"contains", "in", "typed", "when"}
             or (text == after and text in {".", ":"})
-            or self._is_call_of(position, *_COPIES)
+            or self._is_call_of(position, *_COPIES, *_SEARCHES)
         )
 
     def _added_parts(self, position: int) -> int:
@@ -309,6 +314,53 @@ class Statement:
                 "Write the replacement in quotes.",
             )
         return max(1, len(replacement))
+
+    def _check_search(self, position: int) -> None:
+        """Check that what a text is searched for is short."""
+        needle = -1
+        if self._word(position) == "contains" and self._text(position - 1) != ".":
+            needle = position + 1
+        elif self._is_call_of(position, *_SEARCHES):
+            needle = self._second_argument(position + 1)
+        if needle >= 0 and not self._is_short_text(needle):
+            raise refused(
+                f"{self._text(position)} searches for a text of any length",
+                f"Write it in quotes or as a parameter, of up to {NEEDLE_CHARACTERS_MAX} "
+                f"characters, or as left(text, {NEEDLE_CHARACTERS_MAX}).",
+            )
+
+    def _second_argument(self, opened: int) -> int:
+        """Return the position of the second argument of a call, or -1 without one."""
+        position = opened + 1
+        while position < self._closed_by[opened]:
+            if self._text(position) == ",":
+                return position + 1
+            position = self._closed_by.get(position, position) + 1
+        return -1
+
+    def _is_short_text(self, position: int) -> bool:
+        """Return True if a text of bounded length begins here, with nothing added to it."""
+        if self._is_call_of(position, *_CASES):
+            end = self._closed_by[position + 1]
+            is_short = self._is_short_text(position + 2)
+        elif self._is_call_of(position, "left"):
+            end = self._closed_by[position + 1]
+            length = self._text(self._second_argument(position + 1))
+            is_short = (
+                self._text(end - 2) == ","
+                and length.isdecimal()
+                and int(length) <= NEEDLE_CHARACTERS_MAX
+            )
+        else:
+            is_parameter = self._text(position) == "$"
+            end = position + is_parameter
+            token = self.tokens[end] if end < len(self.tokens) else Token("", "")
+            text = (
+                self.parameters.get(token.text.strip("`")) if is_parameter else _literal_text(token)
+            )
+            is_null = is_parameter and text is None
+            is_short = is_null or (isinstance(text, str) and len(text) <= NEEDLE_CHARACTERS_MAX)
+        return is_short and self._text(end + 1) not in {"+", "|", "[", "."}
 
     def _check_pattern(self, position: int) -> None:
         """Check the regular expression after `=~`: some take practically for ever."""

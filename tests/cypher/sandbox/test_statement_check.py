@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from headwater.cypher.sandbox.policy import PROCEDURES
 from headwater.cypher.sandbox.statement_check import (
     GROWTH_MAX,
-    STEPS_THROUGH_LISTS_MAX,
+    STEPS_MAX,
     Statement,
 )
 from headwater.cypher.sandbox.tokens import DEPTH_MAX, TEXT_CHARACTERS_MAX
@@ -243,18 +243,61 @@ def test_conversions_of_lists(function: str) -> None:
         "head(reverse(l))",
         "valueType(l)",
         "last(l[1..])",
+        "n.x CONTAINS 'a'",
+        "replace(n.x, 'a', 'b')",
+        "btrim(n.x, 'a')",
     ],
 )
 def test_steps_through_lists(step: str) -> None:
     def steps(count: int) -> str:
-        start = "MATCH (n) WITH collect(n.x) AS l, collect(n.y) AS m RETURN "
+        start = "MATCH (n) WITH n, collect(n.x) AS l, collect(n.y) AS m RETURN "
         return start + ", ".join([f"{step} AS `{at}`" for at in range(count)])
 
-    with pytest.raises(QueryError, match="steps that may go through a list"):
-        check(steps(STEPS_THROUGH_LISTS_MAX + 1))
-    check(steps(STEPS_THROUGH_LISTS_MAX // 2))
+    with pytest.raises(QueryError, match="steps that may go through a list or text"):
+        check(steps(STEPS_MAX + 1))
+    check(steps(STEPS_MAX // 2))
 
 
 def test_arrows_are_no_steps_through_lists() -> None:
     path = f"MATCH (a){'-->()<--()' * 5}-->(b) WITH b AS a"
     check(f"{' '.join([path] * 3)} RETURN a")
+
+
+SEARCHES = ["n.x CONTAINS {}", "split(n.x, {})", "replace(n.x, {}, 'b')", "btrim(n.x, {})"]
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize(
+    "needle",
+    [
+        "n.y",
+        "$long",
+        "$short + n.y",
+        "toLower(n.y)",
+        "left(n.y, 201)",
+        "left(n.y, n.z)",
+        "'a' + n.y",
+        f"'{'a' * 201}'",
+        "$list[0]",
+        "coalesce(n.y, 'a')",
+        "$map.a",
+        "left('a', 1) || n.y",
+    ],
+)
+def test_what_is_searched_for_is_short(search: str, needle: str) -> None:
+    # 20 times btrim with texts of 120,000 characters kept Neo4j busy for minutes.
+    parameters = {"long": "a" * 201, "short": "a", "list": ["a"], "map": {"a": "a"}}
+    with pytest.raises(QueryError, match="searches for a text of any length"):
+        check(f"MATCH (n) RETURN {search.format(needle)}", **parameters)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize(
+    "needle", ["'a'", "$short", "$none", "toLower($short)", "toUpper(left(n.y, 200))", "$`short`"]
+)
+def test_a_short_text_may_be_searched_for(search: str, needle: str) -> None:
+    check(f"MATCH (n) RETURN {search.format(needle)} AND true", short="a" * 200, none=None)
+
+
+def test_trims_without_characters_and_names_are_no_searches() -> None:
+    check("MATCH (n) RETURN btrim(n.x), n.contains = 1, n.split, trim(BOTH 'x' FROM n.y)")
