@@ -19,6 +19,7 @@ from headwater.backups.manifest import SPOOL, BackupError, Manifest, write_synce
 from headwater.backups.verify import verify
 from headwater.errors import SpoolFullError
 from headwater.ingest.spool.copy import allow_events, name_lake, refuse_used
+from headwater.ingest.spool.folder_lock import alone_in_folder
 from headwater.settings import Settings
 
 _FOLDERS = ("policies", "lake")
@@ -50,6 +51,14 @@ def restore(
     if problems:
         shown = "; ".join(problems[:_PROBLEMS_SHOWN_MAX])
         raise BackupError(f"the backup {source} is damaged: {shown}", hint="Use another backup.")
+    places = settings.spool_path.parent
+    places.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with alone_in_folder(settings.spool_path):
+        return _restore(settings, source, manifest, replace=replace)
+
+
+def _restore(settings: Settings, source: Path, manifest: Manifest, *, replace: bool) -> Restoration:
+    """Write a verified backup into a home that no other process uses."""
     try:
         refuse_used(settings.spool_path)
     except SpoolFullError:
@@ -63,7 +72,6 @@ def restore(
             hint="Name an empty folder with --home, or keep its files in a folder with --replace.",
         )
     places = settings.spool_path.parent
-    places.mkdir(mode=0o700, parents=True, exist_ok=True)
     settings.home_path.mkdir(mode=0o700, parents=True, exist_ok=True)
     new = _write_beside(source, manifest, places, settings)
     replaced = _move(old, places) if old else None

@@ -43,6 +43,7 @@ from headwater.ingest.receive.forgotten import (
     read_forgotten,
 )
 from headwater.ingest.spool.copy import read_position, refuse_used
+from headwater.ingest.spool.folder_lock import alone_in_folder
 from headwater.local.home import write_private
 from headwater.settings import FILE_SETTINGS, Settings
 
@@ -105,7 +106,18 @@ def forget(
     `count`; `database` is a graph outside of the home. Raises HomeInUseError, SpoolFullError and
     UnavailableError.
     """
-    refuse_used(settings.spool_path)
+    with alone_in_folder(settings.spool_path):
+        refuse_used(settings.spool_path)
+        return _forget(settings, request, counts, database, on_progress)
+
+
+def _forget(
+    settings: Settings,
+    request: Request,
+    counts: Counter[str],
+    database: Database | None,
+    on_progress: OnProgress,
+) -> tuple[ForgottenValue, Search]:
     if counts:
         on_progress("erasing the graph", 0, 0)
         for folder in neo4j_data(settings.home_path):

@@ -6,14 +6,16 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
+from headwater.backups import restore as restore_module
 from headwater.backups.backup import back_up
 from headwater.backups.manifest import NAME, BackupError, describe
 from headwater.backups.restore import restore
-from headwater.errors import HomeInUseError
+from headwater.errors import HomeInUseError, SpoolFullError
 from headwater.ingest.spool.reader import SpoolReader
 from headwater.ingest.spool.salvage import check
 from headwater.ingest.spool.spool import Spool
@@ -49,6 +51,27 @@ def test_a_used_or_filled_home_is_refused(settings: Settings, tmp_path: Path) ->
     assert SpoolReader(settings.spool_path).count() == 60
     assert (done.replaced / "policies" / "team" / "owners.yaml").is_file()
     assert done.replaced.stat().st_mode & 0o777 == 0o700
+
+
+def test_no_server_opens_the_spool_while_it_is_restored(
+    settings: Settings,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    target, home = tmp_path / "one", Settings(home=str(tmp_path / "restored"))
+    back_up(settings, target)
+    write = restore_module._write_beside
+
+    def write_beside_a_server(*arguments: Any) -> Any:
+        written = write(*arguments)
+        with pytest.raises(SpoolFullError, match="rewrites the spool"):
+            Spool(home.spool_path)
+        return written
+
+    monkeypatch.setattr(restore_module, "_write_beside", write_beside_a_server)
+    restore(home, target)
+    with closing(Spool(home.spool_path)) as spool:
+        assert spool.append([b"accepted"], received=9_000) == 61
 
 
 def test_a_spool_that_is_no_database_is_replaced_and_kept(

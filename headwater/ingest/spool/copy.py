@@ -9,8 +9,9 @@ from pathlib import Path
 import apsw
 import msgspec
 
-from headwater.errors import HomeInUseError, NewerVersionError, SpoolFullError
+from headwater.errors import NewerVersionError, SpoolFullError
 from headwater.ingest.spool.damage import last_seq, read_cut, read_record, unreadable_spool
+from headwater.ingest.spool.folder_lock import in_use
 from headwater.ingest.spool.salvage_lock import remove_trigger
 from headwater.ingest.spool.spool import VERSION
 
@@ -145,10 +146,7 @@ def is_in_use(path: Path) -> bool:
 def refuse_used(path: Path) -> None:
     """Raise HomeInUseError if another process has this spool open."""
     if is_in_use(path):
-        raise HomeInUseError(
-            f"another process uses the spool {path}",
-            hint="End `headwater up`, or the API and the worker, and try again.",
-        )
+        raise in_use(path)
 
 
 def _position(connection: apsw.Connection, path: Path) -> SpoolPosition:

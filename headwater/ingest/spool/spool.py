@@ -46,6 +46,7 @@ from headwater.ingest.spool.damage import (
     read_record,
     read_records,
 )
+from headwater.ingest.spool.folder_lock import FolderLock, share_folder
 from headwater.ingest.spool.salvage_lock import refuse_salvaged
 
 SCHEMA = """
@@ -105,6 +106,8 @@ class Spool:
         self._bytes_max = bytes_max
         self._vfs = vfs
         self._connection: apsw.Connection | None = None
+        # Held as long as there is a connection.
+        self._folder: FolderLock | None = None
         self._needs_recovery = False
         # The device and the number of the file that was opened first.
         self._file: tuple[int, int] | None = None
@@ -343,12 +346,13 @@ class Spool:
     def _connected(self) -> apsw.Connection:
         if self._connection is None:
             self._refuse_other_file()
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._folder = self._folder or share_folder(self.path)
             self._connection = self._connect()
             self._file = self._file or _identity(self.path)
         return self._connection
 
     def _connect(self) -> apsw.Connection:
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Before SQLite opens it: the log, which holds the same events, gets the same mode.
         self.path.touch(mode=0o600)
         connection = apsw.Connection(str(self.path), vfs=self._vfs)
@@ -394,10 +398,13 @@ class Spool:
     def _drop_connection(self) -> None:
         """Close the connection; the next one replays the complete transactions of the log."""
         connection, self._connection = self._connection, None
+        folder, self._folder = self._folder, None
         if connection is not None:
             # Closing writes the log into the database. If that fails, the next connection does it.
             with suppress(apsw.Error):
                 connection.close(True)
+        if folder is not None:
+            folder.release()
 
     def _recover(self) -> None:
         """Write the log into the database, so that each of its pages is written and synced again.
