@@ -267,7 +267,7 @@ class Stack:
         log.touch(mode=0o600)
         # This process keeps the socket of the API, so no event is refused during a restart.
         sockets = [self._listener.fileno()] if name == "serve" else []
-        arguments = [name, str(log), *map(str, sockets)]
+        arguments = [name, str(os.getpid()), str(log), *map(str, sockets)]
         with log.open("ab") as output, delayed_signals():
             self._processes[name] = subprocess.Popen(
                 [sys.executable, "-m", "headwater.cli.supervised", *arguments],

@@ -1,5 +1,6 @@
 """Run a command that ends in order when its parent dies: `python -m headwater.cli.supervised
-serve LOG FD`. LOG is the file of its output, FD a socket for it that the parent has bound.
+serve PID LOG FD`. PID is the parent, LOG the file of its output, FD a socket for it that the parent
+has bound.
 
 `up` ends its processes. After kill -9 it cannot, and an API without it would hold the port against
 the next one. Neo4j does not know its parent, so a guard beside it waits for the death of `up` and
@@ -66,9 +67,9 @@ if __name__ == "__main__":
         _wait_for_end(int(sys.argv[3]))
         _end_neo4j(Path(sys.argv[2]))
         sys.exit()
-    threading.Thread(
-        target=_end_after, args=[os.getppid()], name="end-with-parent", daemon=True
-    ).start()
+    # Not `os.getppid()`: the parent may have died during the start of this process.
+    parent = int(sys.argv.pop(2))
+    threading.Thread(target=_end_after, args=[parent], name="end-with-parent", daemon=True).start()
     from headwater.cli import main
 
     if len(sys.argv) > 3:

@@ -1,4 +1,4 @@
-"""A supervised command ends when its parent is killed."""
+"""A supervised command ends when its parent is killed, also during its start."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -42,3 +43,17 @@ def test_it_ends_after_its_parent() -> None:
         parent.send_signal(signal.SIGKILL)
     while is_running(child):
         time.sleep(0.05)
+
+
+def test_it_ends_at_once_if_its_parent_was_killed_during_its_start(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as killed:
+        pass
+    arguments = ["serve", str(killed.pid), str(tmp_path / "serve.log")]
+    supervised = subprocess.run(
+        [sys.executable, "-m", "headwater.cli.supervised", *arguments],
+        env={**os.environ, "HEADWATER_HOME": str(tmp_path), "HEADWATER_PORT": "0"},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert supervised.returncode == -signal.SIGTERM, supervised.stderr

@@ -80,7 +80,8 @@ class Program:
         command, sockets = ["headwater", self.name], []
         if self.listener is not None:
             sockets = [self.listener.fileno()]
-            command = ["headwater.cli.supervised", self.name, str(self.log), *map(str, sockets)]
+            arguments = [self.name, str(os.getpid()), str(self.log), *map(str, sockets)]
+            command = ["headwater.cli.supervised", *arguments]
         with self.log.open("ab") as output:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", *command],

@@ -33,7 +33,10 @@ def served(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     }
     with log.open("ab") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "headwater.cli.supervised", "serve", str(log)],
+            [
+                *(sys.executable, "-m", "headwater.cli.supervised"),
+                *("serve", str(os.getpid()), str(log)),
+            ],
             env=environment,
             stdout=output,
             stderr=subprocess.STDOUT,
