@@ -27,6 +27,7 @@ from headwater.backups.manifest import (
     Manifest,
     replaced_path,
     require_utf8,
+    sync,
     write_manifest,
     write_synced,
 )
@@ -75,7 +76,7 @@ def back_up(
         paths = [path for path in folder.rglob("*") if path.is_file()]
         for path in folder.rglob("*"):
             path.chmod(0o600 if path.is_file() else 0o700)
-            _sync(path)
+            sync(path)
         manifest = write_manifest(folder, position, at, missing, paths)
         _publish(folder, target)
     return manifest
@@ -86,7 +87,7 @@ def _put_back(target: Path) -> None:
     old = replaced_path(target)
     if old.is_dir() and not target.exists():
         old.rename(target)
-        _sync(target.parent)
+        sync(target.parent)
 
 
 def _check_target(target: Path, overwrite: bool) -> None:
@@ -143,13 +144,13 @@ def _empty(folder: Path) -> None:
 
 def _publish(folder: Path, target: Path) -> None:
     """Give the complete folder its name. A replaced backup is removed after that moment."""
-    _sync(folder)
+    sync(folder)
     old = replaced_path(target)
     shutil.rmtree(old, ignore_errors=True)
     if target.exists():
         target.rename(old)
     folder.rename(target)
-    _sync(target.parent)
+    sync(target.parent)
     shutil.rmtree(old, ignore_errors=True)
 
 
@@ -215,11 +216,3 @@ def _copy_settings(settings: Settings, folder: Path) -> None:
         if path is not None and path.is_file():
             (folder / "files").mkdir(mode=0o700, exist_ok=True)
             write_synced(folder / "files" / f"{name}{path.suffix}", path.read_bytes())
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

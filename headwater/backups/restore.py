@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from headwater.backups.backup import OnProgress
-from headwater.backups.manifest import SPOOL, BackupError, Manifest, write_synced
+from headwater.backups.manifest import SPOOL, BackupError, Manifest, sync
 from headwater.backups.verify import verify
 from headwater.errors import SpoolFullError
 from headwater.ingest.spool.copy import allow_events, name_lake, refuse_used
@@ -78,6 +78,8 @@ def _restore(settings: Settings, source: Path, manifest: Manifest, *, replace: b
     # The spool is last: a home that has it has everything.
     for temporary, place in sorted(new, key=lambda pair: pair[1] == settings.spool_path):
         temporary.rename(place)
+    for folder in {places, settings.home_path, replaced or places}:
+        sync(folder)
     shutil.rmtree(places / _PARTIAL, ignore_errors=True)
     return Restoration(manifest, replaced)
 
@@ -111,7 +113,7 @@ def _place(path: str, settings: Settings) -> Path:
 def _write_beside(
     source: Path, manifest: Manifest, places: Path, settings: Settings
 ) -> list[tuple[Path, Path]]:
-    """Write the files under temporary names; return each with its place."""
+    """Write the files under temporary names and sync them; return each with its place."""
     temporary = places / _PARTIAL
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(mode=0o700)
@@ -120,7 +122,7 @@ def _write_beside(
         if not _is_restored(file.path):
             continue
         path = temporary / file.path
-        write_synced(path, b"")
+        path.touch(mode=0o600)
         shutil.copyfile(source / file.path, path)
         found.append((path, _place(file.path, settings)))
     allow_events(temporary / SPOOL)
@@ -130,6 +132,8 @@ def _write_beside(
             found.append((temporary / name, settings.home_path / name))
     if (source / "lake").is_dir():
         name_lake(temporary / SPOOL, str((settings.home_path / "lake").absolute()))
+    for path in temporary.rglob("*"):
+        sync(path)
     return found
 
 

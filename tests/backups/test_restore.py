@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import subprocess
 import sys
 from contextlib import closing
@@ -142,3 +144,35 @@ def test_a_broken_link_in_the_place_of_a_file_is_moved(
     assert (done.replaced / "policies").is_symlink()
     assert (home / "policies" / "team" / "owners.yaml").is_file()
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_every_file_is_synced_with_its_content_and_every_folder_after_the_renames(
+    settings: Settings,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    target = tmp_path / "one"
+    back_up(settings, target)
+    home = tmp_path / "new"
+    new = Settings(home=str(home), spool=str(tmp_path / "spools" / "spool.db"))
+    synced_bytes: dict[int, int] = {}
+    synced_names: dict[int, set[str]] = {}
+    sync = os.fsync
+
+    def note_and_sync(descriptor: int) -> None:
+        status = os.fstat(descriptor)
+        synced_bytes[status.st_ino] = status.st_size
+        if stat.S_ISDIR(status.st_mode):
+            synced_names[status.st_ino] = set(os.listdir(descriptor))
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", note_and_sync)
+    restore(new, target)
+    restored = [*home.rglob("*"), *new.spool_path.parent.rglob("*")]
+    files = {path for path in restored if path.is_file()}
+    assert {path.name for path in files} >= {"spool.db", "session.key", "owners.yaml"}
+    for path in files:
+        assert synced_bytes[path.stat().st_ino] == path.stat().st_size, path
+    for folder in {path.parent for path in restored}:
+        names = {path.name for path in folder.iterdir()}
+        assert synced_names[folder.stat().st_ino] - {".restore"} == names, folder
