@@ -8,7 +8,8 @@ beside the new one.
 
 from __future__ import annotations
 
-import shutil
+import os
+import subprocess
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -235,10 +236,21 @@ def _copy_table(
 
 
 def _keep(path: Path, kept: Path) -> None:
-    """Copy the file and its log, readable by their owner alone."""
+    """Copy the file and its log, readable by their owner alone, and sync the copies.
+
+    Raises OSError.
+    """
     for suffix in ("", "-wal"):
         source = path.with_name(path.name + suffix)
         if source.exists():
             copy = kept.with_name(kept.name + suffix)
             copy.touch(mode=0o600)
-            shutil.copyfile(source, copy)
+            # SQLite's locks of a file end when their process closes any descriptor of the file
+            # (https://sqlite.org/howtocorrupt.html). So another process reads it.
+            copied = subprocess.run(
+                ["cp", "--", source, copy], capture_output=True, text=True, check=False
+            )
+            if copied.returncode:
+                raise OSError(copied.stderr.strip())
+            with copy.open("rb") as stream:
+                os.fsync(stream.fileno())

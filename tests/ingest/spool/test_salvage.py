@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -195,6 +196,55 @@ def test_a_reader_does_not_fail_a_salvage(path: Path, monkeypatch: pytest.Monkey
         reader.execute("BEGIN; SELECT * FROM meta").get  # noqa: B018
         salvage(path)
         assert check(path).is_whole
+
+
+def test_the_damaged_copy_is_synced_and_sqlite_keeps_its_locks(
+    path: Path,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # The bytes of a database that SQLite locks for a reader: https://sqlite.org/lockingv3.html
+    program = (
+        "import fcntl, sys; "
+        "fcntl.lockf(open(sys.argv[1], 'r+b'), fcntl.LOCK_EX | fcntl.LOCK_NB, 510, 0x40000002)"
+    )
+    keep, sync = salvage_module._keep, os.fsync
+    synced_bytes: dict[int, int] = {}
+    locks: list[bytes] = []
+
+    def note_and_sync(descriptor: int) -> None:
+        status = os.fstat(descriptor)
+        synced_bytes[status.st_ino] = status.st_size
+        sync(descriptor)
+
+    def keep_and_lock(path: Path, kept: Path) -> None:
+        keep(path, kept)
+        command = [sys.executable, "-c", program, str(path)]
+        locks.append(subprocess.run(command, stderr=subprocess.PIPE, check=False).stderr)
+
+    monkeypatch.setattr(os, "fsync", note_and_sync)
+    monkeypatch.setattr(salvage_module, "_keep", keep_and_lock)
+    with closing(Spool(damaged_path(path))) as writer:
+        writer.append([b"in the log"], received=1)
+        kept = salvage(path)
+    for copy in (kept, kept.with_name(f"{kept.name}-wal")):
+        assert synced_bytes[copy.stat().st_ino] == copy.stat().st_size > 0
+    assert b"BlockingIOError" in locks[0]
+
+
+def test_a_copy_that_fails_ends_a_salvage(
+    path: Path,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = check(damaged_path(path))
+    program = tmp_path / "programs" / "cp"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho 'no room for the copy' >&2\nexit 1\n")
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", str(program.parent))
+    with pytest.raises(SpoolFullError, match="no room for the copy"):
+        salvage(path)
+    assert check(path) == before
 
 
 def test_an_interrupted_salvage_changes_nothing(path: Path) -> None:  # noqa: F811
