@@ -61,7 +61,9 @@ def salvage(
     For example: headwater spool salvage --yes"""
     from headwater.cli import render
     from headwater.ingest.spool.salvage import check, salvage
+    from headwater.local.signals import interrupt_on_signals
 
+    interrupt_on_signals()
     settings = settings_of(home)
     path = _spool_path(settings)
     with _progress("reading", quiet=as_json) as on_progress:

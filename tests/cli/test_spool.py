@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -87,3 +90,19 @@ def test_a_change_needs_a_yes(path: Path) -> None:  # noqa: F811
 
 def test_a_home_without_a_spool_is_named(tmp_path: Path) -> None:
     assert run(tmp_path / "none" / "spool.db", "check")[1].startswith("there is no spool at")
+
+
+@pytest.mark.parametrize("ending", [signal.SIGHUP, signal.SIGTERM])
+def test_a_signal_ends_a_salvage_in_order(path: Path, ending: signal.Signals) -> None:  # noqa: F811
+    change(path, "DELETE FROM event WHERE seq = 3")
+    program = (
+        "import os; from headwater.cli import main; from headwater.ingest.spool import salvage; "
+        f"salvage._keep = lambda *_: os.kill(os.getpid(), {ending:d}); main()"
+    )
+    command = ["spool", "salvage", "--yes", "--home", str(path.parent)]
+    ended = subprocess.run(
+        [sys.executable, "-c", program, *command], capture_output=True, check=False
+    )
+    assert ended.returncode == 130, ended.stderr
+    assert not list(path.parent.glob("*.new*"))
+    assert facts(path, "check")[1]["damaged"] == [{"first": 3, "last": 3}]

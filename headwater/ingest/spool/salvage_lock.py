@@ -8,8 +8,9 @@ written. Both locks end with their process.
 from __future__ import annotations
 
 import fcntl
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import apsw
@@ -29,6 +30,10 @@ def lock_for_salvage(path: Path) -> Iterator[Path]:
     refuse_salvaged(path)
     new = _new_path(path)
     new.touch(mode=0o600)
+    spool = path.stat()
+    # Other users of the spool test this lock, also if a killed salvage of root has left the file.
+    with suppress(PermissionError):
+        os.chown(new, spool.st_uid, spool.st_gid)
     with new.open("r+b") as file:
         # A writer that tests the lock has it for a moment.
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -50,6 +55,8 @@ def refuse_salvaged(path: Path) -> None:
         with new.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except FileNotFoundError:  # the salvage has just ended
+        return
+    except PermissionError:  # of another user; SQLite's lock still refuses a write during a salvage
         return
     except BlockingIOError as error:
         raise SpoolFullError(
