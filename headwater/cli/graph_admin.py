@@ -182,12 +182,14 @@ def _fold(
     from headwater.ingest.write.transaction import read_checkpoint
 
     began = time.monotonic()
-    worker = _worker(settings, database, spool, bar)
+    # Events may arrive meanwhile: the worker folds them too, but the rebuild is done without them.
+    target = spool.last()
+    worker = _worker(settings, database, spool, bar, target)
     set_on_signal(worker.stop)
     worker.run(until_done=True)
     seconds = time.monotonic() - began
     done = read_checkpoint(database, spool.id)
-    is_complete = done.position >= spool.last()
+    is_complete = done.position >= target
     bar.stop()
     if as_json:
         summary = {
@@ -209,12 +211,14 @@ def _fold(
         raise typer.Exit(INTERRUPTED)
 
 
-def _worker(settings: Settings, database: Database, spool: Spool, bar: Progress) -> Worker:
+def _worker(
+    settings: Settings, database: Database, spool: Spool, bar: Progress, target: int
+) -> Worker:
     from headwater.ingest.time_limits import TimeLimits
     from headwater.ingest.worker import Worker
     from headwater.schema.naming import load_naming
 
-    task = bar.add_task("folding", total=spool.last())
+    task = bar.add_task("folding", total=target)
     return Worker(
         database,
         spool,
