@@ -436,11 +436,17 @@ def _validate_tls(settings: Settings) -> None:
     for proxy in settings.proxies:
         try:
             ip_network(proxy)
-        except ValueError as error:
-            raise SettingsError(
-                f"HEADWATER_PROXY_ADDRESSES: {proxy!r} is no IP address and no network",
-                hint="Write for example 10.0.0.5 or 10.0.0.0/24.",
-            ) from error
+        except ValueError:
+            hint = "Write for example 10.0.0.5 or 10.0.0.0/24."
+            # A password with a comma is in several parts, so the rule needs the whole value. The
+            # cause would print it too.
+            raise address_error(
+                "PROXY_ADDRESSES",
+                settings.proxy_addresses,
+                "a list of IP addresses and networks",
+                hint=hint,
+                user_hint=hint,
+            ) from None
     scheme = settings.neo4j_uri.partition("://")[0]
     if settings.neo4j_ca and scheme not in ENCRYPTED_SCHEMES:
         raise SettingsError(
@@ -450,6 +456,8 @@ def _validate_tls(settings: Settings) -> None:
 
 
 def _validate_oidc(settings: Settings) -> None:
+    if not 0 <= settings.oidc_skew_seconds <= SKEW_SECONDS_MAX:
+        raise SettingsError(f"HEADWATER_OIDC_SKEW_SECONDS must be from 0 to {SKEW_SECONDS_MAX}")
     issuer = settings.oidc_issuer
     if not issuer:
         for name in (
@@ -481,5 +489,3 @@ def _validate_oidc(settings: Settings) -> None:
         raise SettingsError(
             "HEADWATER_OIDC_CLIENT_ID needs HEADWATER_PUBLIC_URL, to which the provider returns"
         )
-    if not 0 <= settings.oidc_skew_seconds <= SKEW_SECONDS_MAX:
-        raise SettingsError(f"HEADWATER_OIDC_SKEW_SECONDS must be from 0 to {SKEW_SECONDS_MAX}")

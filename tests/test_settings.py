@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,9 @@ def test_an_override_wins_and_none_does_not() -> None:
         ("HEADWATER_SPOOL", "/"),
         ("HEADWATER_SPOOL", "."),
         ("HEADWATER_HOME", "x\udcff"),
+        ("HEADWATER_OIDC_SKEW_SECONDS", "-1"),
+        ("HEADWATER_OIDC_SKEW_SECONDS", "1000000"),
+        ("HEADWATER_PROXY_ADDRESSES", "proxy.example.com"),
     ],
 )
 def test_errors_name_the_fault(variable: str, value: str) -> None:
@@ -186,6 +190,14 @@ def test_no_origin(origin: str) -> None:
     with pytest.raises(SettingsError, match="HEADWATER_CORS_ORIGINS") as raised:
         load({"HEADWATER_CORS_ORIGINS": origin})
     assert repr(origin) in raised.value.message
+    assert raised.value.hint
+
+
+@pytest.mark.parametrize("password", ["hunter2", "hunter2,2"])
+def test_the_password_of_a_proxy_is_not_printed(password: str) -> None:
+    with pytest.raises(SettingsError, match="HEADWATER_PROXY_ADDRESSES") as raised:
+        load({"HEADWATER_PROXY_ADDRESSES": f"10.0.0.5 http://user:{password}@proxy:3128"})
+    assert "hunter2" not in "".join(traceback.format_exception(raised.value))
     assert raised.value.hint
 
 
