@@ -138,7 +138,7 @@ def post(up: Up, body: bytes) -> int:
     request = urllib.request.Request(
         f"{up.url}/api/v1/lineage", body, {"Content-Type": "application/json"}
     )
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=120) as answer:
         return int(answer.status)
 
 
