@@ -76,7 +76,9 @@ def _is_name(tokens: Sequence[Token], position: int) -> bool:
     if before.word == "distinct":
         return _word(tokens, position - 2) != "union"
     is_operator = before.kind == "mark" and before.text not in ")]};"
-    return is_operator or before.word in _BEFORE_NAMES
+    # `$limit`, `n.limit` and `AS limit` are values.
+    is_value = _text(tokens, position - 2) in {"$", "."} or _word(tokens, position - 2) == "as"
+    return is_operator or (before.word in _BEFORE_NAMES and not is_value)
 
 
 def _is_test_of_text(tokens: Sequence[Token], position: int) -> bool:
