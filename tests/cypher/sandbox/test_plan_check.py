@@ -185,7 +185,7 @@ def test_words_of_cypher_where_they_belong() -> None:
     check(
         "MATCH (n) WITH n LIMIT $limit RETURN n UNION MATCH (n) RETURN n.limit AS n UNION RETURN 1"
     )
-    check("MATCH (n) WITH n, 1 AS limit RETURN limit UNION MATCH (n) WHERE n.in OR n.a RETURN 1")
+    check("MATCH (n) WITH n, 1 AS limit MATCH (m) WHERE n.in OR n.a RETURN 1")
     check("CALL { MATCH (n) RETURN n } CALL (n) { WITH n OPTIONAL MATCH (n) RETURN 1 } RETURN 2")
     check("RETURN CASE WHEN 1 = 2 AND true OR [1] = [] XOR false THEN 3 ELSE 4 END AND 5 > 3")
 
