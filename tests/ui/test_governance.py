@@ -10,8 +10,6 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from headwater.access.keys import Keys
-from headwater.access.principal import Scope
 from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
 from headwater.schema.urns import dataset_urn
@@ -242,29 +240,6 @@ def test_the_explorer_marks_personal_data(page: Page) -> None:
     expect(row.first).to_contain_text(MARKS["hashed"])
     visit(page, f"{address}&overlay=privacy&asOf=2026-01-01T12%3A00%3A00Z&view=list")
     expect(page.locator(".list-view")).not_to_contain_text("masked: email")
-
-
-def test_a_hidden_classified_column_shows_nothing(
-    browser: Browser, database: Database, tmp_path: Path
-) -> None:
-    store = AccessStore(tmp_path / "access.db")
-    key = Keys(store).create("db only", [Scope.READ], namespaces=["db", "etl"])[0]
-    context = browser.new_context()
-    context.set_default_timeout(MILLISECONDS_MAX)
-    page = context.new_page()
-    with serving_page(database, store, are_keys_required=True) as url:
-        page.goto(f"{url}{path_of('calls')}")
-        page.get_by_label("API key").fill(key)
-        page.get_by_role("button", name="Sign in").click()
-        expect(section(page, "Policies")).to_contain_text("No policy is in force.")
-        expect(section(page, "Contracts")).to_contain_text("No data contract is known.")
-        page.wait_for_load_state("networkidle")
-        expect(page.get_by_text("1 step", exact=True)).to_have_count(0)
-        content = page.content()
-        assert "vault" not in content
-        assert "secret" not in content
-        context.close()
-    store.close()
 
 
 def test_a_section_that_fails_says_so_and_can_be_asked_again(
