@@ -74,7 +74,7 @@ def test_ctrl_c_ends_the_gate_without_a_traceback(repository: GitRepository) -> 
         silent.settimeout(60)
         connection, _ = silent.accept()
         gate.send_signal(signal.SIGINT)
-        out, err = gate.communicate(timeout=30)
+        out, err = gate.communicate(timeout=120)
         connection.close()
     assert gate.returncode == 130
     assert (out, "Traceback" in err) == ("", False)
