@@ -27,11 +27,11 @@ from headwater.backups.manifest import (
     Manifest,
     replaced_path,
     require_utf8,
-    sync,
     write_manifest,
     write_synced,
 )
 from headwater.errors import NotFoundError
+from headwater.file_sync import sync
 from headwater.ingest.spool.copy import SpoolPosition, copy_database, copy_spool
 from headwater.settings import FILE_SETTINGS, Settings, changed_settings
 

@@ -178,15 +178,6 @@ def write_synced(path: Path, data: bytes) -> None:
         os.fsync(stream.fileno())
 
 
-def sync(path: Path) -> None:
-    """Sync a file or a folder."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 class _Format(msgspec.Struct):
     """The part of a manifest that every version writes."""
 

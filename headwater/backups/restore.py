@@ -15,9 +15,10 @@ from pathlib import Path
 import msgspec
 
 from headwater.backups.backup import OnProgress
-from headwater.backups.manifest import SPOOL, BackupError, Manifest, sync
+from headwater.backups.manifest import SPOOL, BackupError, Manifest
 from headwater.backups.verify import verify
 from headwater.errors import SpoolFullError
+from headwater.file_sync import sync
 from headwater.ingest.spool.copy import allow_events, name_lake, refuse_used
 from headwater.ingest.spool.folder_lock import alone_in_folder
 from headwater.settings import Settings

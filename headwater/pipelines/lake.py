@@ -26,6 +26,8 @@ import msgspec
 import pyarrow as pa
 from pyarrow import fs
 
+from headwater.file_sync import sync
+
 MANIFEST = "_archived"
 # Hive's name for the folder of rows without a value.
 _NONE = "__HIVE_DEFAULT_PARTITION__"
@@ -190,12 +192,4 @@ def _put_synced(path: Path, data: bytes) -> None:
         os.fsync(stream.fileno())
     os.replace(part, path)
     for folder in (path.parent, *(folder.parent for folder in new)):
-        _sync(folder)
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        sync(folder)

@@ -26,7 +26,9 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 from urllib.parse import urlsplit
 
@@ -36,6 +38,7 @@ from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.warmup import is_fold_query, warm_up
 from headwater.cypher.migrate import migrate
 from headwater.errors import HeadwaterError, UnavailableError
+from headwater.file_sync import sync
 from headwater.ingest.producer_stats import ProducerStats, absorb
 from headwater.ingest.worker import BACKOFF_SECONDS_MAX, BACKOFF_SECONDS_MIN, CommitReport
 from headwater.ingest.write.cache import WriteCache
@@ -421,14 +424,8 @@ def sync_plan(checkpoint: str, number: int) -> None:
 
 
 def _sync(path: str) -> None:
-    try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    with suppress(FileNotFoundError):
+        sync(Path(path))
 
 
 def _joined(deltas: Iterable[GraphDelta]) -> GraphDelta:

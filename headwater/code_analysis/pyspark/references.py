@@ -440,9 +440,9 @@ class _ScriptReader:
             for name in names or ():
                 target = table_name(name)
                 self.found.targets.add(target)
-                sources = base.all_tables if base else frozenset()
-                self._steps.take(len(sources or self.found.tables))
-                for source in sources or self.found.tables:
+                sources = (base.all_tables if base else None) or self.found.tables
+                self._steps.take(len(sources))
+                for source in sources:
                     flow = ColumnFlow(target, ALL, source, ALL, sure=False)
                     self.found.flows[flow] = None
         return base

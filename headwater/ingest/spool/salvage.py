@@ -8,7 +8,6 @@ beside the new one.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import time
 import zlib
@@ -20,6 +19,7 @@ import apsw
 import msgspec
 
 from headwater.errors import SpoolFullError
+from headwater.file_sync import sync
 from headwater.ingest.spool.damage import (
     DAMAGED_ROW,
     Record,
@@ -252,5 +252,4 @@ def _keep(path: Path, kept: Path) -> None:
             )
             if copied.returncode:
                 raise OSError(copied.stderr.strip())
-            with copy.open("rb") as stream:
-                os.fsync(stream.fileno())
+            sync(copy)
