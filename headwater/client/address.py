@@ -140,7 +140,7 @@ def nothing_runs(folder: Path) -> UnavailableError:
     if is_up(folder):
         return UnavailableError(
             f"`headwater up` is starting or restarting its servers in {folder}",
-            hint="Wait some seconds; `headwater doctor` tells what is missing.",
+            hint="Wait some seconds; `headwater doctor` shows what is missing.",
         )
     return UnavailableError(
         f"nothing runs in {folder}",
