@@ -310,7 +310,7 @@ def test_the_log_names_https(
     [
         ({"TLS_CERT": "a.pem"}, "belong together"),
         ({"TLS_CLIENT_CA": "a.pem"}, "needs HEADWATER_TLS_CERT"),
-        ({"PROXY_ADDRESSES": "10.0.0.5, *"}, "'\\*' is no IP address"),
+        ({"PROXY_ADDRESSES": "10.0.0.5, *"}, "is not a list of IP addresses and networks"),
         ({"NEO4J_CA": "a.pem"}, "needs an address of Neo4j with TLS, and the scheme is 'bolt'"),
     ],
 )
