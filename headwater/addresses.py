@@ -23,6 +23,11 @@ _NEO4J_URI = re.compile(
 _DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
 
 
+def split_list(text: str) -> frozenset[str]:
+    """Return the parts of a setting that lists addresses, between commas or spaces."""
+    return frozenset(filter(None, re.split(r"[\s,]+", text)))
+
+
 def validate_neo4j_uri(uri: str) -> None:
     """Raise SettingsError if this is no address of a Neo4j."""
     if not _NEO4J_URI.fullmatch(uri):
@@ -58,13 +63,14 @@ def validate_trace_url(url: str) -> None:
         )
 
 
-def validate_origins(name: str, origins: frozenset[str]) -> None:
+def validate_origins(name: str, origins: str) -> None:
     """Raise SettingsError if one of these is no origin as browsers send it."""
-    for origin in sorted(origins):
+    for origin in sorted(split_list(origins)):
         if not _ORIGIN.fullmatch(origin) or _has_default_port(origin):
+            # A password with a comma is in several parts, so the rule needs the whole value.
             raise address_error(
                 name,
-                origin,
+                origins if "@" in origins else origin,
                 "an origin as browsers send it",
                 hint="Write scheme, host in lower case, and the port unless it is the default: "
                 "https://dash.example.com or http://localhost:3000. There is no wildcard.",

@@ -13,3 +13,13 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def sync_path_to(path: Path) -> None:
+    """Write the names of a file or folder and of its parents to the disk. Raises OSError.
+
+    Folders that this user cannot write are left out: it has made nothing in them.
+    """
+    for folder in path.absolute().parents:
+        if os.access(folder, os.W_OK | os.R_OK):
+            sync(folder)

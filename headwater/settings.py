@@ -20,6 +20,7 @@ import msgspec
 from headwater.addresses import (
     ADDRESS,
     address_error,
+    split_list,
     validate_neo4j_uri,
     validate_origins,
     validate_public_url,
@@ -255,8 +256,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.host not in LOOPBACK and not self.tls_cert and not self.proxies
 
     @property
-    def proxies(self) -> list[str]:
-        return [part for part in re.split(r"[\s,]+", self.proxy_addresses) if part]
+    def proxies(self) -> frozenset[str]:
+        return split_list(self.proxy_addresses)
 
     @property
     def tile_key_path(self) -> Path:
@@ -265,7 +266,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def tile_origin_set(self) -> frozenset[str]:
-        return frozenset(filter(None, re.split(r"[\s,]+", self.tile_origins)))
+        return split_list(self.tile_origins)
 
     @property
     def cache_path(self) -> Path:
@@ -275,11 +276,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def allowed_origins(self) -> frozenset[str]:
-        return frozenset(filter(None, re.split(r"[\s,]+", self.cors_origins)))
+        return split_list(self.cors_origins)
 
     @property
     def host_names(self) -> frozenset[str]:
-        return frozenset(filter(None, re.split(r"[\s,]+", self.allowed_hosts.lower())))
+        return split_list(self.allowed_hosts.lower())
 
     @property
     def naming_path(self) -> Path | None:
@@ -387,8 +388,8 @@ def _validate(settings: Settings) -> None:
             f"HEADWATER_REDACTION_KEY must have {REDACTION_KEY_CHARACTERS_MIN} characters or more"
         )
     for name, origins in (
-        ("CORS_ORIGINS", settings.allowed_origins),
-        ("TILE_ORIGINS", settings.tile_origin_set),
+        ("CORS_ORIGINS", settings.cors_origins),
+        ("TILE_ORIGINS", settings.tile_origins),
     ):
         validate_origins(name, origins)
     for name in _FROM_ZERO:

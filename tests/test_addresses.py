@@ -23,6 +23,8 @@ from tests.test_settings import OIDC
         ("TRACE_URL", "https://user:SECRETPW@h"),
         ("CORS_ORIGINS", "https://user:SECRETPW@h"),
         ("TILE_ORIGINS", "https://user:SECRETPW@h"),
+        ("TILE_ORIGINS", "https://user:SECRETPW,more@h"),
+        ("CORS_ORIGINS", "https://user:SECRETPW more@h"),
     ],
 )
 def test_an_address_with_a_password_is_refused_and_not_printed(variable: str, value: str) -> None:

@@ -18,7 +18,7 @@ from headwater.backups.backup import OnProgress
 from headwater.backups.manifest import SPOOL, BackupError, Manifest
 from headwater.backups.verify import verify
 from headwater.errors import SpoolFullError
-from headwater.file_sync import sync
+from headwater.file_sync import sync, sync_path_to
 from headwater.ingest.spool.copy import allow_events, name_lake, refuse_used
 from headwater.ingest.spool.folder_lock import alone_in_folder
 from headwater.settings import Settings
@@ -79,8 +79,10 @@ def _restore(settings: Settings, source: Path, manifest: Manifest, *, replace: b
     # The spool is last: a home that has it has everything.
     for temporary, place in sorted(new, key=lambda pair: pair[1] == settings.spool_path):
         temporary.rename(place)
+    # The folders may be new, too.
     for folder in {places, settings.home_path, replaced or places}:
         sync(folder)
+        sync_path_to(folder)
     shutil.rmtree(places / _PARTIAL, ignore_errors=True)
     return Restoration(manifest, replaced)
 

@@ -131,7 +131,7 @@ def listening(settings: Settings, certificate: ServerCertificate | None = None) 
     context = certificate.context if certificate else None
     return {
         "proxy_headers": bool(settings.proxies),
-        "forwarded_allow_ips": settings.proxies,
+        "forwarded_allow_ips": sorted(settings.proxies),
         "http": bounded_protocol(settings.connections_max, context),
         "host": settings.host,
         "port": settings.port,

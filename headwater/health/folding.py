@@ -6,6 +6,7 @@ import time
 from datetime import datetime
 
 from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.write_lock import check_not_erasing
 from headwater.errors import HeadwaterError
 from headwater.ingest.continuity import check_continuity
 from headwater.ingest.spool.spool import Spool
@@ -57,7 +58,8 @@ class FoldingState:
         )
 
     def check(self) -> None:
-        """Raise HeadwaterError if the spool is older than the graph, or nothing is folded."""
+        """Raise HeadwaterError if nothing is folded, or the spool is older than the graph."""
+        check_not_erasing(self._database, seconds=QUERY_SECONDS_MAX)
         checkpoint = read_checkpoint(self._database, self._spool.id, seconds=QUERY_SECONDS_MAX)
         check_continuity(self._spool, checkpoint)
         seconds = self.stalled_seconds(checkpoint.position)
