@@ -97,6 +97,8 @@ def tab_stops(page: Page, most: int = 150) -> list[dict[str, object]]:
 @pytest.mark.parametrize("path", [*FILLED.values(), *EMPTY.values()])
 def test_what_has_the_focus_is_marked_and_in_the_window(page: Page, path: str) -> None:
     visit(page, path)
+    # What is filled in later moves what has the focus.
+    page.wait_for_load_state("networkidle")
     stops = tab_stops(page)
     assert [stop["name"] for stop in stops[:3]] == ["Skip to the content", "Headwater", SEARCH]
     assert [stop for stop in stops if not (stop["isMarked"] and stop["isInWindow"])] == []
