@@ -1,0 +1,119 @@
+"""Calls in child processes: results, errors, and each bound that ends a child."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from headwater import bounded_process
+from headwater.bounded_process import OutOfBoundsError, call_bounded, map_bounded
+
+
+@pytest.fixture(autouse=True)
+def one_second(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The bound is a second of processor time, and no child is kept from test to test."""
+    monkeypatch.setattr(bounded_process, "CPU_SECONDS_MAX", 1)
+    bounded_process._end_idle()
+    yield
+    bounded_process._end_idle()
+
+
+def halved(number: int) -> int:
+    if number % 2:
+        raise ValueError(f"{number} is odd")
+    return number // 2
+
+
+def act(action: str) -> str:
+    """Do what takes a child beyond one of its bounds."""
+    if action == "lock":
+        # The search holds the lock of Python for hours.
+        re.search("(a|aa)+$", "a" * 100 + "b")
+    elif action == "memory":
+        return str(len("x" * (2 * 2**30)))
+    elif action == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return action
+
+
+def pid_and_setting(_: int) -> tuple[int, str]:
+    return os.getpid(), os.environ.get("HEADWATER_NEO4J_PASSWORD", "none")
+
+
+def only_pid(_: int) -> int:
+    return os.getpid()
+
+
+def test_results_are_in_the_order_of_their_items() -> None:
+    assert list(map_bounded(halved, [2, 8, 4])) == [1, 4, 2]
+    assert call_bounded(halved, 10) == 5
+
+
+def test_an_error_is_raised_and_the_child_goes_on() -> None:
+    before, _ = call_bounded(pid_and_setting, 0)
+    found = map_bounded(halved, [2, 3, 4])
+    assert next(found) == 1
+    with pytest.raises(ValueError, match="3 is odd"):
+        next(found)
+    assert call_bounded(pid_and_setting, 0)[0] == before
+
+
+@pytest.mark.parametrize(
+    ("action", "reason"),
+    [
+        ("lock", "takes more than 1 s of processor time"),
+        ("memory", "takes more than 1500 MiB of memory"),
+        ("killed", "takes more than 1500 MiB of memory"),
+    ],
+)
+def test_what_exceeds_a_bound_stops_no_neighbour(action: str, reason: str) -> None:
+    first, exceeding, last = map_bounded(act, ["first", action, "last"])
+    assert (first, last) == ("first", "last")
+    assert isinstance(exceeding, OutOfBoundsError)
+    assert str(exceeding) == reason
+    with pytest.raises(OutOfBoundsError, match=reason):
+        call_bounded(act, action)
+
+
+def test_the_processor_time_is_that_of_one_item() -> None:
+    """The limit of the kernel is for the life of a process, so it moves on with each item."""
+    assert list(map_bounded(work, [0.8, 0.8, 0.8])) == [0.8, 0.8, 0.8]
+
+
+def work(seconds: float) -> float:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+    return seconds
+
+
+def test_a_child_that_ended_between_calls_is_replaced() -> None:
+    pid, _ = call_bounded(pid_and_setting, 0)
+    os.kill(pid, signal.SIGKILL)
+    assert call_bounded(halved, 2) == 1
+
+
+def test_a_child_does_not_see_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWATER_NEO4J_PASSWORD", "secret")
+    assert call_bounded(pid_and_setting, 0)[1] == "none"
+
+
+def test_an_iteration_that_is_given_up_ends_its_child() -> None:
+    found = map_bounded(only_pid, list(range(1_000)))
+    pid = next(found)
+    assert isinstance(pid, int)
+    found.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_callers_share_two_children() -> None:
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: call_bounded(pid_and_setting, 0)[0], range(24)))
+    assert len(set(found)) <= bounded_process.PROCESSES_MAX
