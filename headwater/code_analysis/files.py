@@ -6,11 +6,14 @@ A file of another kind, or that cannot be read, is unknown.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
+from headwater.bounded_process import OutOfBoundsError, map_bounded
 from headwater.code_analysis.dbt import manifest
+from headwater.code_analysis.dbt.jinja import has_jinja
 from headwater.code_analysis.dbt.references import references_in_model
 from headwater.code_analysis.model import (
     ColumnLookup,
@@ -20,8 +23,12 @@ from headwater.code_analysis.model import (
     unknown_references,
 )
 from headwater.code_analysis.names import may_be_table
+from headwater.code_analysis.repository_files import NOTEBOOK_LANGUAGE
+from headwater.code_analysis.sql.references import references_in_sql
 
 TIMEOUT_SECONDS = 20.0
+# The languages that are read of the code that a producer sent.
+SOURCE_LANGUAGES = frozenset({"sql", "python", "py", "pyspark", NOTEBOOK_LANGUAGE})
 _NO_TIME = "there was no time to read it"
 
 
@@ -41,25 +48,51 @@ def read_files(
     columns: ColumnLookup = no_columns,
     timeout_seconds: float = TIMEOUT_SECONDS,
 ) -> list[CodeFile]:
-    """Return the code in files, by path.
+    """Return the code in files, by path. Each is read in a process of its own.
 
     A catalog among the files adds columns to those of `columns`.
 
-    Raises QueryError for a malformed manifest or catalog. Code that there is no time to read is
-    unknown."""
+    Raises QueryError for a malformed manifest or catalog. Code that there is no time or memory to
+    read is unknown."""
     deadline = time.monotonic() + timeout_seconds
-    columns = _with_catalogs(files, columns)
-    codes = []
+    pieces = list(_pieces(files))
+    read = map_bounded(_read_piece, pieces, dialect, _with_catalogs(files, columns))
+    codes: list[CodeFile] = []
+    with closing(read):
+        for piece in pieces:
+            found = next(read) if time.monotonic() < deadline else None
+            if isinstance(found, CodeFile):
+                codes.append(found)
+                continue
+            makes = frozenset({piece.model.table} if piece.model else ())
+            reason = f"it {found}" if found else _NO_TIME
+            codes.append(CodeFile(piece.path, makes, unknown_references(reason)))
+    return codes
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Code to read: a file, or a model of a manifest."""
+
+    path: str
+    text: str
+    model: manifest.DbtModel | None = None
+
+
+def _pieces(files: Mapping[str, str]) -> Iterator[_Piece]:
     for path, text in files.items():
         is_json = path.endswith(".json")
-        if time.monotonic() > deadline:
-            codes.append(CodeFile(path, frozenset(), unknown_references(_NO_TIME)))
-        elif is_json and manifest.is_manifest(text):
-            models = manifest.read_manifest(text)
-            codes += [_read_model(model, dialect, columns, deadline) for model in models]
+        if is_json and manifest.is_manifest(text):
+            for model in manifest.read_manifest(text):
+                yield _Piece(model.path, model.sql, model)
         elif not (is_json and manifest.is_catalog(text)):
-            codes.append(read_file(path, text, dialect=dialect, columns=columns))
-    return codes
+            yield _Piece(path, text)
+
+
+def _read_piece(piece: _Piece, dialect: str, columns: ColumnLookup) -> CodeFile:
+    if piece.model is not None:
+        return _read_model(piece.model, dialect, columns)
+    return read_file(piece.path, piece.text, dialect=dialect, columns=columns)
 
 
 def read_file(
@@ -80,6 +113,18 @@ def read_file(
     return CodeFile(path, frozenset(makes), references)
 
 
+def references_in_source(
+    text: str, language: str, dialect: str, columns: ColumnLookup
+) -> References:
+    """Return the references of the code that a producer sent, in one of `SOURCE_LANGUAGES`."""
+    if language == "sql" and has_jinja(text):
+        return references_in_model(text, dialect=dialect, columns=columns)
+    if language == "sql":
+        return references_in_sql(text, dialect=dialect, columns=columns)
+    suffix = ".ipynb" if language == NOTEBOOK_LANGUAGE else ".py"
+    return references_in_script(text, suffix, dialect, columns)
+
+
 def references_in_script(text: str, suffix: str, dialect: str, columns: ColumnLookup) -> References:
     """Return the references of Python (.py) or of a notebook (.ipynb)."""
     # Imported here: most files are SQL.
@@ -92,13 +137,9 @@ def references_in_script(text: str, suffix: str, dialect: str, columns: ColumnLo
     return references_in_python(text, dialect=dialect, columns=columns)
 
 
-def _read_model(
-    model: manifest.DbtModel, dialect: str, columns: ColumnLookup, deadline: float
-) -> CodeFile:
+def _read_model(model: manifest.DbtModel, dialect: str, columns: ColumnLookup) -> CodeFile:
     """Return the code of a dbt model; its dependencies count as tables that it reads."""
     makes = frozenset({model.table})
-    if time.monotonic() > deadline:
-        return CodeFile(model.path, makes, unknown_references(_NO_TIME))
     if model.path.endswith(".py"):
         references = references_in_script(model.sql, ".py", dialect, columns)
     elif not model.sql.strip():
@@ -115,14 +156,19 @@ def _with_catalogs(files: Mapping[str, str], columns: ColumnLookup) -> ColumnLoo
     for path, text in files.items():
         if path.endswith(".json") and manifest.is_catalog(text):
             catalog.update(manifest.read_catalog(text))
-    if not catalog:
-        return columns
+    return _WithCatalog(columns, catalog) if catalog else columns
 
-    def look_up(table: TableName) -> list[str] | None:
-        known_columns = columns(table)
+
+@dataclass(frozen=True)
+class _WithCatalog:
+    """A ColumnLookup that asks a catalog of dbt for what another one does not know."""
+
+    known: ColumnLookup
+    catalog: Mapping[TableName, list[str]]
+
+    def __call__(self, table: TableName) -> list[str] | None:
+        known_columns = self.known(table)
         if known_columns is not None:
             return known_columns
-        matching = [full_name for full_name in catalog if may_be_table(table, ".".join(full_name))]
-        return catalog[matching[0]] if len(matching) == 1 else None
-
-    return look_up
+        matching = [name for name in self.catalog if may_be_table(table, ".".join(name))]
+        return self.catalog[matching[0]] if len(matching) == 1 else None

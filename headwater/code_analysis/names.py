@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from headwater.code_analysis.model import TableName
 
 
@@ -27,3 +29,22 @@ def may_be_table(written: TableName, name: str) -> bool:
     ours, theirs = name_parts(".".join(written)), name_parts(name)
     shorter = min(len(ours), len(theirs))
     return shorter > 0 and ours[-shorter:] == theirs[-shorter:]
+
+
+@dataclass(frozen=True)
+class KnownColumns:
+    """A ColumnLookup of tables that are known; a name that may mean several has no columns.
+
+    tables: for each the names that code may use, and its columns, which may be unknown.
+    """
+
+    tables: tuple[tuple[tuple[str, ...], tuple[str, ...] | None], ...]
+
+    def __call__(self, written: TableName) -> list[str] | None:
+        """Return the columns of a table as code writes its name, or None."""
+        matching = [
+            columns
+            for names, columns in self.tables
+            if any(may_be_table(written, name) for name in names)
+        ]
+        return list(matching[0]) if len(matching) == 1 and matching[0] else None

@@ -7,21 +7,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
+from headwater.bounded_process import OutOfBoundsError, call_bounded
 from headwater.chunks import chunks
-from headwater.code_analysis.dbt.jinja import has_jinja
-from headwater.code_analysis.dbt.references import references_in_model
-from headwater.code_analysis.files import CodeFile, references_in_script
+from headwater.code_analysis.files import SOURCE_LANGUAGES, CodeFile, references_in_source
 from headwater.code_analysis.model import (
-    ColumnLookup,
     References,
     TableName,
     merge_references,
     unknown_references,
 )
-from headwater.code_analysis.names import fold_case
-from headwater.code_analysis.repository_files import NOTEBOOK_LANGUAGE, is_code_path
+from headwater.code_analysis.names import KnownColumns, fold_case
+from headwater.code_analysis.repository_files import is_code_path
 from headwater.code_analysis.sql.parse import dialect_of
-from headwater.code_analysis.sql.references import references_in_sql
 from headwater.cypher.driver.database import Row
 from headwater.impact.model import ColumnEdgeReader, Consumer, DependencyModel, Table
 from headwater.ingest.fold.canonical_facets import is_cut
@@ -31,10 +28,9 @@ from headwater.schema.urns import parse_urn
 
 _UNKNOWN_TABLE_PREFIX = "table:"
 _COLUMNS_PER_QUERY = 500
-# The cache of parsed SQL, some tens of megabytes at most: its texts, and the longest of them.
+# The cache of read code, some tens of megabytes at most: its texts, and the longest of them.
 _CACHED_TEXTS_MAX = 1_000
 _CACHED_TEXT_LENGTH_MAX = 10_000
-_PYTHON_LANGUAGES = ("python", "py", "pyspark")
 
 
 def load_model(
@@ -63,15 +59,11 @@ def load_writers(
     return writers
 
 
-def columns_in(tables: Iterable[Table]) -> ColumnLookup:
+def columns_in(tables: Iterable[Table]) -> KnownColumns:
     """Return a lookup of the columns of these tables; a name that may mean several has none."""
-    listed = list(tables)
-
-    def look_up(name: TableName) -> list[str] | None:
-        matching = [table for table in listed if table.may_be(name)]
-        return list(matching[0].columns) if len(matching) == 1 and matching[0].columns else None
-
-    return look_up
+    return KnownColumns(
+        tuple((tuple(filter(None, (one.name, one.other_name))), one.columns) for one in tables)
+    )
 
 
 class ColumnEdges:
@@ -250,28 +242,22 @@ def _references_in_source(
     """Return the references of source code; none in a language that is not read."""
     if is_cut(source):
         return [unknown_references("only the beginning of its code is stored")]
-    columns = columns_in(near)
-    if language == "sql" and has_jinja(source):
-        return [references_in_model(source, dialect=dialect, columns=columns)]
-    if language == "sql":
-        return [_references_in_sql(source, dialect, tuple(near))]
-    if language in _PYTHON_LANGUAGES:
-        return [references_in_script(source, ".py", dialect, columns)]
-    if language == NOTEBOOK_LANGUAGE:
-        return [references_in_script(source, ".ipynb", dialect, columns)]
-    return []
+    if language not in SOURCE_LANGUAGES:
+        return []
+    is_short = len(source) <= _CACHED_TEXT_LENGTH_MAX
+    read = _read_short_source if is_short else _read_source
+    return [read(source, language, dialect, columns_in(near))]
 
 
-def _references_in_sql(text: str, dialect: str, near: tuple[Table, ...]) -> References:
-    if len(text) > _CACHED_TEXT_LENGTH_MAX:
-        return references_in_sql(text, dialect=dialect, columns=columns_in(near))
-    return _references_in_short_sql(text, dialect, near)
+def _read_source(source: str, language: str, dialect: str, columns: KnownColumns) -> References:
+    try:
+        return call_bounded(references_in_source, source, language, dialect, columns)
+    except OutOfBoundsError as error:
+        return unknown_references(f"it {error}")
 
 
-@lru_cache(maxsize=_CACHED_TEXTS_MAX)
-def _references_in_short_sql(text: str, dialect: str, near: tuple[Table, ...]) -> References:
-    """Return cached references: a gate assesses many changes with the same jobs downstream."""
-    return references_in_sql(text, dialect=dialect, columns=columns_in(near))
+# A gate assesses many changes with the same jobs downstream.
+_read_short_source = lru_cache(maxsize=_CACHED_TEXTS_MAX)(_read_source)
 
 
 def _written_table(make: TableName, tables: dict[str, Table]) -> str:

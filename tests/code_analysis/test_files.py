@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from headwater import bounded_process
 from headwater.code_analysis.files import CodeFile, read_files
 from headwater.code_analysis.model import References
 from headwater.errors import QueryError
+from tests.code_analysis.slow_code import SLOW_SQL
 
 
 def refers(found: References) -> set[tuple[str, str, int]]:
@@ -130,6 +132,16 @@ def test_other_files_are_unknown() -> None:
 def test_no_time_is_unknown() -> None:
     (code,) = read_files({"m.sql": "select a from t"}, timeout_seconds=-1)
     assert code.references.unknown == ("there was no time to read it",)
+
+
+def test_a_file_that_takes_too_long_is_unknown_and_the_others_are_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bounded_process, "CPU_SECONDS_MAX", 0)
+    files = {"slow.sql": SLOW_SQL, "m.sql": "select a from t"}
+    slow, quick = read_files(files)
+    assert slow.references.unknown == ("it takes more than 0 s of processor time",)
+    assert [one.column for one in quick.references.read] == ["a"]
 
 
 @pytest.mark.parametrize("text", ["{{" * 50_000, "{{ a }}" * 5_000, "{# {{ {% " * 20_000])

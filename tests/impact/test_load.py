@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
+from headwater import bounded_process
 from headwater.code_analysis.files import CodeFile, read_file
 from headwater.impact.load import columns_in, load_model, load_writers
 from headwater.impact.model import DependencyModel, Table
 from headwater.lineage.questions.downstream import DownstreamGraph
+from tests.code_analysis.slow_code import SLOW_SQL
 from tests.run_builders import ds, job
 
 
@@ -79,3 +83,19 @@ def test_columns_of_the_one_table_that_a_name_can_mean() -> None:
     assert look_up(("a", "t")) == ["x"]
     assert look_up(("t",)) is None
     assert look_up(("z",)) is None
+
+
+def test_code_that_takes_too_long_is_unknown_for_its_job_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bounded_process, "CPU_SECONDS_MAX", 0)
+    down = downstream(SLOW_SQL)
+    down.rows[job("k")] = {"name": "k", "sourceCode": "select x from t", "language": "sql"}
+    down.reads[ds("t")].append(job("k"))
+    model = load_model(lambda _: {}, down, {}, [], set())
+    codes = {one.urn: one.code for one in model.consumers[ds("t")]}
+    slow, quick = codes[job("j")], codes[job("k")]
+    assert slow is not None
+    assert slow.unknown == ("it takes more than 0 s of processor time",)
+    assert quick is not None
+    assert [one.column for one in quick.read] == ["x"]
