@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from headwater.bounded_process import OutOfBoundsError, map_bounded
+from headwater.bounded_process import map_bounded
 from headwater.code_analysis.dbt import manifest
 from headwater.code_analysis.dbt.jinja import has_jinja
 from headwater.code_analysis.dbt.references import references_in_model

@@ -7,11 +7,11 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import chain
+from itertools import chain, product
 
 from headwater.chunks import chunks
 from headwater.errors import QueryError
-from headwater.governance.policies.evaluate import evaluate
+from headwater.governance.policies.evaluate import OutcomesOf, evaluate_all, outcomes_here
 from headwater.governance.policies.facts import FactsRequest, read_facts
 from headwater.governance.policies.models import (
     SUBJECTS_OF_ACTION,
@@ -29,8 +29,10 @@ NODES_PER_CHUNK = 500
 _PAGE = 1_000
 # More nodes than this are not evaluated in one request.
 NODES_MAX = 200_000
-# How long the evaluation of one request may take, and after how many policies the time is read.
+# How long the evaluation of one request may take, and after how many nodes and policies the time is
+# read.
 SECONDS_MAX = 20.0
+_NODES_PER_STEP = 25
 _POLICIES_PER_STEP = 20
 # Nodes that a caller names.
 URNS_MAX = 1_000
@@ -66,12 +68,14 @@ class CheckRequest:
     past: evaluate the lineage of the instant.
     test_consumers: patterns of the namespaces and names of consumers that are tests.
     seconds_max: how long the evaluation may take.
+    outcomes_of: evaluates the conditions.
     """
 
     change: Change | None = None
     past: bool = False
     test_consumers: tuple[str, ...] = ()
     seconds_max: float = math.inf
+    outcomes_of: OutcomesOf = outcomes_here
 
 
 def check_graph(
@@ -81,6 +85,7 @@ def check_graph(
     *,
     past: bool = False,
     test_consumers: tuple[str, ...] = (),
+    outcomes_of: OutcomesOf = outcomes_here,
 ) -> Checked:
     """Return which nodes of the graph violate standing policies at an instant.
 
@@ -89,7 +94,7 @@ def check_graph(
     """
     standing = policies.standing
     urns = list(_subjects(view, standing, instant if past else None))
-    request = CheckRequest(None, past, test_consumers, SECONDS_MAX)
+    request = CheckRequest(None, past, test_consumers, SECONDS_MAX, outcomes_of)
     return _check(view, standing, urns, instant, request)
 
 
@@ -152,11 +157,10 @@ def _check(
     steps = list(chunks(list(policies), _POLICIES_PER_STEP))
     for some in chunks(list(urns), NODES_PER_CHUNK):
         read = read_facts(view, some, instant, request.change, facts_request)
-        for urn, facts in read.items():
-            found.add(urn)
-            for step in steps:
-                violations += evaluate(step, facts, instant)
-                _require_time(deadline)
+        found.update(read)
+        for step in product(chunks(read.values(), _NODES_PER_STEP), steps):
+            violations += evaluate_all(step[1], step[0], instant, request.outcomes_of)
+            require_time(deadline)
     ordered = sorted(violations, key=lambda one: (one.severity, one.policy, one.urn))
     return Checked(
         tuple(one for one in ordered if not one.unknown),
@@ -167,7 +171,8 @@ def _check(
     )
 
 
-def _require_time(deadline: float) -> None:
+def require_time(deadline: float) -> None:
+    """Raise QueryError past a deadline, a reading of time.monotonic()."""
     if time.monotonic() > deadline:
         raise QueryError(
             f"the policies were evaluated for more than {SECONDS_MAX:.0f} seconds",

@@ -2,7 +2,9 @@
 
 A condition is compiled against the declared variables, so an unknown variable, an unknown function
 or a type error is reported when a file is loaded. The engine bounds the iterations of an
-evaluation.
+evaluation, but not what they make: `['a'].map(x, x + x + x)`, twenty times in a row, fills any
+memory. So those of callers are
+evaluated by `evaluate_bounded`.
 """
 
 from __future__ import annotations
@@ -41,11 +43,13 @@ class CelCondition:
         return self._variables
 
     def evaluate(self, values: Mapping[str, Any]) -> Outcome:
-        """Return whether the condition is true; an absent value is unknown."""
+        """Return whether the condition is true; an absent value is unknown. Raises MemoryError."""
         needed = {name: values[name] for name in self._variables if name in values}
         try:
             result = self._expression.eval(data=needed)
             value = result.value()
+        except MemoryError:
+            raise
         except Exception as error:
             return Outcome(False, _one_line(str(error)))
         if isinstance(value, bool):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -21,20 +21,43 @@ _TEXT_CHARACTERS_MAX = 200
 _APPROVAL_VARIABLES = frozenset({"approved", "approvers"})
 
 
+Pairs = Sequence[tuple[Policy, Mapping[str, Any]]]
+# Returns what the conditions of policies give for variables, in order.
+OutcomesOf = Callable[[Pairs], Sequence[Outcome]]
+
+
+def outcomes_here(pairs: Pairs) -> list[Outcome]:
+    """Evaluate conditions in this process: those of the policies in force."""
+    return [policy.condition.evaluate(values) for policy, values in pairs]
+
+
 def evaluate(policies: Sequence[Policy], facts: Facts, instant: datetime) -> list[Violation]:
     """Return the violations of a node or a proposed change, in order of urgency.
 
     A policy that cannot be assessed is among them, with the reason in `unknown`.
     """
-    found = [
+    return evaluate_all(policies, [facts], instant)
+
+
+def evaluate_all(
+    policies: Sequence[Policy],
+    some: Iterable[Facts],
+    instant: datetime,
+    outcomes_of: OutcomesOf = outcomes_here,
+) -> list[Violation]:
+    """Return the violations of nodes or proposed changes, one after the other."""
+    ordered = sorted(policies, key=lambda one: (one.severity, one.name))
+    concerned = [
+        (facts, policy) for facts in some for policy in ordered if applies(policy, facts, instant)
+    ]
+    pairs = [(policy, variables_at(policy, facts, instant)) for facts, policy in concerned]
+    return [
         _violation(policy, facts, outcome, values)
-        for policy in policies
-        if applies(policy, facts, instant)
-        for values in [variables_at(policy, facts, instant)]
-        for outcome in [policy.condition.evaluate(values)]
+        for (facts, policy), (_, values), outcome in zip(
+            concerned, pairs, outcomes_of(pairs), strict=True
+        )
         if outcome.is_violated or outcome.unknown
     ]
-    return sorted(found, key=lambda one: (one.severity, one.policy))
 
 
 def applies(policy: Policy, facts: Facts, instant: datetime) -> bool:

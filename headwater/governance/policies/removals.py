@@ -6,13 +6,14 @@ Owners, tags and descriptions are the last that the graph has.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import chain
 
-from headwater.governance.policies.check import Checked, policies_of
-from headwater.governance.policies.evaluate import evaluate
+from headwater.governance.policies.check import SECONDS_MAX, Checked, policies_of, require_time
+from headwater.governance.policies.evaluate import OutcomesOf, evaluate_all, outcomes_here
 from headwater.governance.policies.facts import FactsRequest, read_facts
 from headwater.governance.policies.models import Change, Facts, PolicySet, Violation
 from headwater.lineage.node_visibility import select_visible
@@ -33,11 +34,14 @@ def check_removals(
     until: datetime,
     *,
     test_consumers: tuple[str, ...] = (),
+    outcomes_of: OutcomesOf = outcomes_here,
 ) -> Checked:
     """Return the policies that removals of datasets violated, from one instant to another.
 
-    A violation is since the removal. It notifies the owners of the active consumers, too.
+    A violation is since the removal. It notifies the owners of the active consumers, too. Raises
+    QueryError if the evaluation takes longer than `SECONDS_MAX`.
     """
+    deadline = time.monotonic() + SECONDS_MAX + view.planning_seconds
     wanted = policies_of(policies, DELETE)
     rows = view.read(
         "read/policies/removed_datasets",
@@ -54,7 +58,8 @@ def check_removals(
     for urn, removed in removals if wanted else ():
         instant = removed - _MOMENT
         for facts in read_facts(view, [urn], instant, Change(DELETE), request).values():
-            violations = evaluate(wanted, facts, instant)
+            violations = evaluate_all(wanted, [facts], instant, outcomes_of)
+            require_time(deadline)
             told = _owners(view, facts) if violations else frozenset[str]()
             for one in violations:
                 notify = tuple(sorted({*one.notify, *told}))

@@ -13,6 +13,7 @@ from strawberry.scalars import JSON
 from headwater.errors import QueryError
 from headwater.governance.policies import check, competing, models
 from headwater.governance.policies.check import Checked
+from headwater.governance.policies.evaluate_bounded import outcomes_in_process
 from headwater.governance.policies.files import FILE_BYTES_MAX, FILES_MAX, parse_policies
 from headwater.governance.policies.files import PolicyFile as File
 from headwater.governance.policies.removals import check_removals
@@ -309,13 +310,13 @@ class PolicyQueries:
     ) -> PolicyCheck | None:
         request = page_request(first, after, maximum=_CHECK_PAGE_MAX)
         if removed_since is None:
-            found = await info.context.run_in_thread(
+            found = await info.context.run_in_code_thread(
                 _check, info.context, files, nodes, _change(change), as_of
             )
         elif nodes is not None or change is not None:
             raise QueryError("removedSince excludes nodes and change", hint="Ask for one of them.")
         else:
-            found = await info.context.run_in_thread(
+            found = await info.context.run_in_code_thread(
                 _check_removals, info.context, files, removed_since, as_of
             )
         entries = [*found.violations, *found.unknown]
@@ -384,9 +385,14 @@ def _check(
         if change is not None:
             raise QueryError("a change needs nodes", hint="Give the nodes that it changes.")
         return check.check_graph(
-            view, policies, instant, past=as_of is not None, test_consumers=tests
+            view,
+            policies,
+            instant,
+            past=as_of is not None,
+            test_consumers=tests,
+            outcomes_of=outcomes_in_process,
         )
-    request = check.CheckRequest(change, as_of is not None, tests)
+    request = check.CheckRequest(change, as_of is not None, tests, outcomes_of=outcomes_in_process)
     return check.check_nodes(view, policies, nodes, instant, request)
 
 
@@ -399,6 +405,7 @@ def _check_removals(
         _utc(since) or since,
         _utc(as_of) or datetime.now(UTC),
         test_consumers=context.policies.test_consumers,
+        outcomes_of=outcomes_in_process,
     )
 
 
