@@ -184,7 +184,8 @@ class Context:
     ) -> T:
         """Run a question that reads code that producers sent. Raises UnavailableError if too many
         wait."""
-        return await _code_threads.run(partial(function, *args, **kwargs))
+        call = partial(function, *args, **kwargs)
+        return await _code_threads.run(call, caller=self.principal.name)
 
     async def load_existing(self, urns: list[str]) -> list[Row]:
         """Return the properties of those nodes that exist, in order."""

@@ -192,7 +192,7 @@ async def _answer(
         return json_response(answer, operation.status)
 
     if operation.reads_code:
-        return await _code_threads.run(handle)
+        return await _code_threads.run(handle, caller=author)
     return await anyio.to_thread.run_sync(handle, limiter=_threads, abandon_on_cancel=True)
 
 

@@ -33,3 +33,28 @@ def test_calls_beyond_the_queue_are_refused() -> None:
         assert await threads.run(call, 4) == 4
 
     asyncio.run(run_all())
+
+
+def test_a_caller_has_one_thread_at_a_time() -> None:
+    begun: list[str] = []
+    release = threading.Event()
+
+    def call(name: str) -> str:
+        begun.append(name)
+        release.wait(30)
+        return name
+
+    async def run_all() -> None:
+        threads = BoundedThreads("calls", 2)
+        names = [("loud", "loud 1"), ("loud", "loud 2"), ("loud", "loud 3"), ("other", "other")]
+        tasks = [
+            asyncio.create_task(threads.run(call, name, caller=caller)) for caller, name in names
+        ]
+        while len(begun) < 2:
+            await asyncio.sleep(0.01)
+        assert begun == ["loud 1", "other"]
+        release.set()
+        assert await asyncio.gather(*tasks) == [name for _, name in names]
+        assert threads._turns == {}
+
+    asyncio.run(run_all())

@@ -3,8 +3,7 @@
 A condition is compiled against the declared variables, so an unknown variable, an unknown function
 or a type error is reported when a file is loaded. The engine bounds the iterations of an
 evaluation, but not what they make: `['a'].map(x, x + x + x)`, twenty times in a row, fills any
-memory. So those of callers are
-evaluated by `evaluate_bounded`.
+memory. So those of callers are evaluated by `evaluate_bounded`.
 """
 
 from __future__ import annotations
