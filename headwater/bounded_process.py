@@ -55,8 +55,8 @@ def map_bounded(
 ) -> Generator[Result | OutOfBoundsError]:
     """Yield the result of a function of a module for each item, or why it has none.
 
-    All arguments and results can be pickled. An item that exceeds a bound stops no other. Whoever
-    ends the iteration early ends the child too. Raises what the function raises.
+    All arguments and results can be pickled. An item that exceeds a bound stops no other. A closed
+    iteration ends the child too. Raises what the function raises.
     """
     done = 0
     error: Exception | None = None
@@ -136,7 +136,7 @@ class _Child:
     def _reason_of_end(self) -> OutOfBoundsError:
         if self._process.wait() == -signal.SIGXCPU:
             return OutOfBoundsError(f"takes more than {CPU_SECONDS_MAX} s of processor time")
-        # Libraries end the process when they get no memory, or no more room on the stack.
+        # Libraries end the process when they get no memory, or the stack is full.
         return _too_much_memory()
 
 
@@ -161,7 +161,7 @@ _idle: list[_Child] = []
 
 @contextmanager
 def _lent_child() -> Iterator[_Child]:
-    """Lend a child. It is kept for the next caller if its call ended well."""
+    """Provide a child, and keep it for the next caller if its call ended well."""
     with _turns:
         child = _idle.pop() if _idle else _Child()
         if not child.answers():

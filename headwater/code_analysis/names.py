@@ -31,6 +31,10 @@ def may_be_table(written: TableName, name: str) -> bool:
     return shorter > 0 and ours[-shorter:] == theirs[-shorter:]
 
 
+def _may_be_one_of(written: TableName, names: tuple[str, ...]) -> bool:
+    return any(may_be_table(written, name) for name in names)
+
+
 @dataclass(frozen=True)
 class KnownColumns:
     """A ColumnLookup of tables that are known; a name that may mean several has no columns.
@@ -42,9 +46,5 @@ class KnownColumns:
 
     def __call__(self, written: TableName) -> list[str] | None:
         """Return the columns of a table as code writes its name, or None."""
-        matching = [
-            columns
-            for names, columns in self.tables
-            if any(may_be_table(written, name) for name in names)
-        ]
+        matching = [columns for names, columns in self.tables if _may_be_one_of(written, names)]
         return list(matching[0]) if len(matching) == 1 and matching[0] else None

@@ -12,7 +12,7 @@ from headwater.chunks import chunks
 from headwater.errors import QueryError
 from headwater.governance.policies.conditions import compile_condition
 from headwater.governance.policies.evaluate import Pairs
-from headwater.governance.policies.models import Outcome
+from headwater.governance.policies.models import Outcome, Policy
 
 _CONDITIONS_PER_CALL = 100
 # More conditions are rarely in one check, and compiling one again takes a millisecond.
@@ -24,13 +24,7 @@ def outcomes_in_process(pairs: Pairs) -> list[Outcome]:
 
     Raises QueryError if they take too much time or memory.
     """
-    items = [
-        (
-            policy.source,
-            {name: values[name] for name in policy.condition.variables if name in values},
-        )
-        for policy, values in pairs
-    ]
+    items = [(policy.source, _needed(policy, values)) for policy, values in pairs]
     outcomes: list[Outcome] = []
     with closing(map_bounded(_evaluate, list(chunks(items, _CONDITIONS_PER_CALL)))) as results:
         for result in results:
@@ -41,6 +35,10 @@ def outcomes_in_process(pairs: Pairs) -> list[Outcome]:
                 )
             outcomes += result
     return outcomes
+
+
+def _needed(policy: Policy, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: values[name] for name in policy.condition.variables if name in values}
 
 
 def _evaluate(items: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Outcome]:
