@@ -18,7 +18,8 @@ would shut everyone out.
 - With TLS, a client answers the end of its connection. One that waits for this makes room as well.
 - Connections that the server has closed count until they are lost. If there are more than the cap
   and its spare ones, the one that was closed first is cut.
-- An invalid handshake of a WebSocket gets 400. A WebSocket counts until it is lost.
+- An invalid handshake of a WebSocket gets 400. A WebSocket counts until it is lost. A client that
+  does not read its answers for 30 s is cut.
 """
 
 from __future__ import annotations
@@ -34,7 +35,6 @@ from typing import Any, TypeAlias, cast
 
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from headwater.access.principal import CLIENT_CERTIFICATE
 from headwater.http_protocol import HttpProtocol
@@ -47,6 +47,7 @@ from headwater.refusals import (
     refuse_headers,
     refuse_request,
 )
+from headwater.websocket_protocol import WebSocketProtocol
 
 HEADER_SECONDS_MAX = 10.0
 BODY_SECONDS_MAX = 30.0
@@ -322,15 +323,15 @@ class BoundedProtocol(HttpProtocol):
         self._pool.waiting[self] = None
 
 
-class BoundedWebSocket(WebSocketsSansIOProtocol):
-    """uvicorn's protocol for one WebSocket, which ends what is no handshake and counts in the pool.
+class BoundedWebSocket(WebSocketProtocol):
+    """The protocol of one WebSocket, which ends what is no handshake and counts in the pool.
 
     uvicorn's own waits without end after a handshake that cannot be read: with a body, with a
     method other than GET, or with more headers than its library reads.
     """
 
     _pool: ConnectionPool | None = None
-    # The GraphQL endpoint bounds the time in which a client must read.
+    # Since when the client has not read what is ready for it.
     unread_since: float | None = None
 
     def join(self, pool: ConnectionPool) -> None:
@@ -357,7 +358,9 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         """Return False: the GraphQL endpoint bounds the times of its messages."""
         return False
 
-    is_unread = is_late
+    def is_unread(self, now: float) -> bool:
+        """Return True if the client has used up the time to read what is ready for it."""
+        return self.unread_since is not None and now - self.unread_since > READ_SECONDS_MAX
 
     def end(self, _: bytes) -> None:
         """End the connection; an answer of HTTP would be no frame."""
@@ -370,9 +373,16 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
             self._pool = None
         self.transport.abort()
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.unread_since = self.loop.time()
+
+    def resume_writing(self) -> None:
+        self.unread_since = None
+        super().resume_writing()
+
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        # The first data are the whole handshake.
         if not self.handshake_initiated and not self.transport.is_closing():
             self.transport.write(NO_HANDSHAKE)
             self.transport.close()

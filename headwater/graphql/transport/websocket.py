@@ -13,12 +13,13 @@ connections.
 | 4406 | the client did not offer graphql-transport-ws |
 | 4408 | no connection_init in time |
 | 4409 | two subscriptions with one id |
-| 4429 | too many connections, or a second connection_init |
+| 4429 | too many connections, a second connection_init, or too many messages before the first |
 | 1009 | the message is too large |
 | 1013 | the client reads nothing, or its key cannot be checked now |
 
 A connection lives on the event loop of the server, which also accepts events. Its subscriptions
 run on the event loop of GraphQL. Queries and mutations are refused here; they use HTTP.
+`headwater.websocket_protocol` bounds the rate of frames, and closes with 1008 beyond it.
 
 strawberry has a handler of this protocol, which cannot replace this one:
 
@@ -36,6 +37,7 @@ A subclass would override nearly every method of that handler, whose interface i
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -75,6 +77,7 @@ CONNECTIONS_PER_KEY_MAX = 20
 SUBSCRIPTIONS_PER_CONNECTION_MAX = 20
 SUBSCRIPTIONS_PER_KEY_MAX = 100
 INIT_SECONDS_MAX = 10.0
+MESSAGES_BEFORE_INIT_MAX = 10
 RECHECK_SECONDS = 5.0
 SEND_SECONDS_MAX = 10.0
 CLOSE_SECONDS_MAX = 1.0
@@ -242,8 +245,10 @@ class _Connection:
             await self._authenticate()
 
     async def _receive_messages(self, group: asyncio.TaskGroup) -> None:
-        while True:
+        for count in itertools.count(1):
             message = await self._receive_message()
+            if count > MESSAGES_BEFORE_INIT_MAX and not self._is_initialised.is_set():
+                raise ClosingError(4429, "too many messages came before connection_init")
             kind, id = message.get("type"), message.get("id")
             if kind == "connection_init":
                 await self._initialise(message.get("payload"))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import socket
 import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from headwater.access.principal import Scope
 from headwater.cypher.driver.database import Database
 from headwater.graphql.transport import websocket as sockets
+from headwater.websocket_protocol import FRAMES_AT_ONCE_MAX
 from tests.graphql.subscribers import (
     EVENTS,
     Serve,
@@ -191,6 +193,31 @@ def test_connections_without_connection_init_make_room(keyed: Served, monkeypatc
     assert receive(third) == {"type": "pong"}
     third.close()
     fourth.close()
+
+
+def test_messages_before_connection_init_are_few(keyed: Served) -> None:
+    with keyed.connect() as client:
+        for _ in range(sockets.MESSAGES_BEFORE_INIT_MAX):
+            send(client, type="ping")
+            assert receive(client) == {"type": "pong"}
+        send(client, type="ping")
+        assert closed_with(client) == 4429
+
+
+def test_a_flood_of_messages_ends_its_own_connection_only(keyed: Served) -> None:
+    with keyed.begun(keyed.key("floods")) as hostile, keyed.begun(keyed.key("asks")) as other:
+        with suppress(ConnectionClosed):
+            for _ in range(2 * FRAMES_AT_ONCE_MAX):
+                send(hostile, type="ping")
+        assert closed_with(hostile) == 1008
+        assert hostile.close_reason == "too many frames; send at most 25 a second"
+        # A burst of an honest client is answered whole.
+        for n in range(50):
+            send(other, type="subscribe", id=str(n), payload={"query": EVENTS})
+        refused = [receive(other)["payload"][0]["message"] for _ in range(30)]
+        assert set(refused) == {"the connection has 20 subscriptions already"}
+        send(other, type="ping")
+        assert receive(other) == {"type": "pong"}
 
 
 def test_pages_of_other_sites_are_refused(open_to_all: Served) -> None:
