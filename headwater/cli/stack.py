@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import ssl
 import subprocess
 import sys
@@ -55,6 +56,8 @@ READY_POLL_SECONDS = 0.1
 PROBE_SECONDS_MAX = 15.0
 END_SECONDS_MAX = 8.0
 RESTART_SECONDS = 1.0
+# The exit codes of a process that did not fail, but was ended by a signal.
+ENDED_FROM_OUTSIDE = frozenset({0, -signal.SIGHUP, -signal.SIGTERM, -signal.SIGKILL})
 
 
 @contextmanager
@@ -165,11 +168,7 @@ class Stack:
             while True:
                 for name, process in list(self._processes.items()):
                     if process.poll() is not None:
-                        self._console.print(
-                            f"[yellow]{name} ended with {process.returncode}; restarting it[/]"
-                        )
-                        time.sleep(RESTART_SECONDS)
-                        self._spawn(name)
+                        self._restart(name, process.returncode)
                 if not self._is_announced and not self._supervisor.problem:
                     self.announce()
                 time.sleep(0.2)
@@ -280,6 +279,11 @@ class Stack:
                 start_new_session=True,
             )
 
+    def _restart(self, name: str, exit_code: int) -> None:
+        self._console.print(f"[yellow]{name} ended with {exit_code}; restarting it[/]")
+        time.sleep(RESTART_SECONDS)
+        self._spawn(name)
+
     def _start_guard(self) -> None:
         """Start the process that ends Neo4j if this one is killed."""
         home, own = str(self._settings.home_path), str(os.getpid())
@@ -300,12 +304,15 @@ class Stack:
 
     def _wait_ready(self) -> None:
         """Wait until the API is ready; with a Neo4j that fails, only if the stack may lack it."""
-        self._wait(f"{self.url}/readyz", lambda: bool(self._supervisor.problem))
+        self._wait(f"{self.url}/readyz", lambda: bool(self._supervisor.problem), has_api=True)
         if self._supervisor.problem and not self._may_lack_neo4j:
             raise ServerError(self._supervisor.problem, hint=self._supervisor.hint)
 
-    def _wait(self, url: str, gives_up: Callable[[], bool]) -> None:
-        """Wait for an address of the API, as long as one of the processes makes progress."""
+    def _wait(self, url: str, gives_up: Callable[[], bool], *, has_api: bool = False) -> None:
+        """Wait for an address of the API, as long as one of the processes makes progress.
+
+        A process that fails ends the start, but not an API that has accepted events before.
+        """
         watches = [
             StartupWatch(process.pid, [self._log(name)], STALL_SECONDS)
             for name, process in self._processes.items()
@@ -317,11 +324,15 @@ class Stack:
                     status.update(f"waiting: {escape(obstacle)}")
                     self._print_step(f"waiting: {obstacle}")
                     shown = obstacle
-                for name, process in self._processes.items():
-                    if process.poll() is not None:
+                for name, process in list(self._processes.items()):
+                    if process.poll() is None:
+                        continue
+                    has_worked = has_api and name == "serve"
+                    if process.returncode not in ENDED_FROM_OUTSIDE and not has_worked:
                         raise ServerError(
                             f"{name} ended with {process.returncode}: {self._tail(name)}"
                         )
+                    self._restart(name, process.returncode)
                 # Each watch must be asked each time, because it notes the progress then.
                 stalled = [watch.is_stalled() for watch in watches]
                 # The start of Neo4j has a watch of its own.

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from headwater.cli import stack
+from headwater.errors import ServerError
 from headwater.settings import load
 
 
@@ -56,3 +60,71 @@ def test_steps_are_printed_unless_a_terminal_shows_them(
         console = Console(force_terminal=is_terminal)
         stack.Stack(settings, bolt_port=0, console=console)._print_step("starting Neo4j")
     assert capsys.readouterr().err == "starting Neo4j\n"
+
+
+class StartingStack(stack.Stack):
+    """A stack of shells instead of the API, the worker and the detector; it never gets ready."""
+
+    def __init__(self, home: Path) -> None:
+        super().__init__(load({"HEADWATER_HOME": str(home)}), bolt_port=0)
+        self._supervisor: Any = SimpleNamespace(is_starting=False, problem="")
+        self.spawned: list[str] = []
+        for name in ("serve", "worker", "detect"):
+            self._spawn(name)
+
+    def _spawn(self, name: str) -> None:
+        self._log(name).touch()
+        self.spawned.append(name)
+        self._processes[name] = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
+
+    def replace(self, name: str, script: str) -> None:
+        """Replace a process by one that ends as the script does."""
+        ended = subprocess.Popen(["sh", "-c", script])
+        ended.wait()
+        self._processes[name].communicate()
+        self._processes[name] = ended
+
+    def wait(self, *, has_api: bool) -> list[str]:
+        """Wait until a process is restarted; return the names of those that were."""
+        before = len(self.spawned)
+        self._wait("http://127.0.0.1:1/", lambda: len(self.spawned) > before, has_api=has_api)
+        return self.spawned[before:]
+
+    def end(self) -> None:
+        for process in self._processes.values():
+            process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("name", "script", "has_api"),
+    [
+        ("serve", "exit 1", True),
+        ("serve", "kill -9 $$", True),
+        ("serve", "kill -9 $$", False),
+        ("worker", "kill -TERM $$", True),
+        ("worker", "exit 0", True),
+        ("detect", "kill -HUP $$", True),
+    ],
+)
+def test_a_process_that_is_ended_during_the_start_is_restarted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, script: str, has_api: bool
+) -> None:
+    monkeypatch.setattr(stack, "RESTART_SECONDS", 0.0)
+    starting = StartingStack(tmp_path)
+    starting.replace(name, script)
+    assert starting.wait(has_api=has_api) == [name]
+    starting.end()
+
+
+@pytest.mark.parametrize(
+    ("name", "script", "has_api"),
+    [("serve", "exit 2", False), ("worker", "exit 2", True), ("detect", "kill -ABRT $$", True)],
+)
+def test_a_process_that_fails_ends_the_start(
+    tmp_path: Path, name: str, script: str, has_api: bool
+) -> None:
+    starting = StartingStack(tmp_path)
+    starting.replace(name, script)
+    with pytest.raises(ServerError, match=f"{name} ended with"):
+        starting.wait(has_api=has_api)
+    starting.end()
