@@ -56,6 +56,8 @@ _SEARCHES = frozenset({"replace", "split", "btrim", "ltrim", "rtrim"})
 _CASES = frozenset({"tolower", "toupper", "lower", "upper"})
 _QUANTIFIERS = frozenset({"any", "all", "none", "single"})
 _BOUNDARIES = frozenset({"with", "return", "unwind"})
+# Long traversals need it; `docs/reference/cypher.md` recommends it.
+_PLANNER_OPTION = ["cypher", "statefulshortestplanningmode", "=", "all_if_possible"]
 # Namespaces of functions that are Neo4j's own and harmless; any other could belong to a plugin.
 _NAMESPACES = frozenset(
     {"date", "datetime", "duration", "localdatetime", "localtime", "point", "time", "vector"}
@@ -91,10 +93,7 @@ class Statement:
     def require_bounded(self, procedures: frozenset[str]) -> None:
         """Check the statement. Raises QueryError unless each call is known and each value is
         bounded."""
-        if self._word(0) in {"explain", "profile"}:
-            raise refused(
-                f"{self._word(0).upper()} returns a plan and no rows", "Send the statement itself."
-            )
+        self._check_prefix()
         require_quick_plan(self.tokens)
         growth = factor = 1
         squared = False
@@ -133,6 +132,22 @@ class Statement:
             and self._text(position + 1) == "("
             and self._text(position - 1) != "."
         )
+
+    def _check_prefix(self) -> None:
+        """Check the words before the statement: other options of the planner may make it slow."""
+        texts = [token.text.lower() for token in self.tokens[:4]]
+        first = 4 if texts == _PLANNER_OPTION else 0
+        word = self._word(first)
+        if word in {"explain", "profile"}:
+            raise refused(
+                f"{word.upper()} returns a plan and no rows", "Send the statement itself."
+            )
+        if word == "cypher" or (first and self._text(first + 1) == "="):
+            raise refused(
+                "CYPHER sets an option of the planner",
+                "Send the statement itself. Only CYPHER "
+                "statefulShortestPlanningMode=all_if_possible may stand before it.",
+            )
 
     def _check_clause(self, position: int, procedures: frozenset[str]) -> None:
         word = self._word(position)
@@ -378,7 +393,8 @@ class Statement:
             raise refused(
                 "the pattern after =~ could take for ever",
                 "Repeat no group, use * or + once, and write STARTS WITH, CONTAINS or ENDS WITH "
-                "where they do.",
+                "where they do: toLower(d.name) CONTAINS 'order' instead of "
+                "d.name =~ '(?i).*order.*'.",
             )
 
 

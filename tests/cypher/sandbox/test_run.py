@@ -293,7 +293,11 @@ def test_own_text(history: Database) -> None:
         ("MATCH (n) RETRUN n", "line 1, column 11 (offset: 10)", '"MATCH (n) RETRUN n"'),
         ("MATCH (n)\n  RETURN m", "line 2, column 10 (offset: 19)", '"  RETURN m"'),
         ("// why\r\nRETURN 1 +", "line 2", '"RETURN 1 +"'),
-        ("CYPHER 5 RETURN nope(1)", "line 1", '"CYPHER 5 RETURN nope(1)"'),
+        (
+            "CYPHER statefulShortestPlanningMode=all_if_possible RETURN nope(1)",
+            "line 1",
+            'all_if_possible RETURN nope(1)"',
+        ),
     ],
 )
 def test_an_error_names_the_place_in_the_own_text(

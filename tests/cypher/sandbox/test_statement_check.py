@@ -124,6 +124,46 @@ def test_a_pattern_that_could_take_for_ever_is_refused(pattern: object) -> None:
         check("MATCH (n) WHERE n.name =~ $pattern RETURN n", pattern=pattern)
 
 
+def test_the_refusal_of_a_pattern_names_a_search_that_is_allowed() -> None:
+    with pytest.raises(QueryError) as raised:
+        check("MATCH (d:Dataset) WHERE d.name =~ '(?i).*order.*' RETURN d.name")
+    search = "toLower(d.name) CONTAINS 'order'"
+    assert search in raised.value.hint
+    check(f"MATCH (d:Dataset) WHERE {search} RETURN d.name")
+
+
+OPTION = "CYPHER statefulShortestPlanningMode=all_if_possible"
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "CYPHER",
+        "CYPHER planner=dp",
+        "cypher /* so */ connectComponentsPlanner=greedy planner=dp",
+        "CYPHER 5",
+        "CYPHER 25 planner=dp",
+        f"{OPTION} planner=dp",
+        f"{OPTION} CYPHER planner=dp",
+        OPTION.replace("all_if", "into_if"),
+    ],
+)
+def test_options_of_the_planner_are_refused(prefix: str) -> None:
+    with pytest.raises(QueryError, match="option of the planner"):
+        check(f"{prefix} MATCH (n) RETURN n")
+
+
+@pytest.mark.parametrize("prefix", ["EXPLAIN", "profile", f"{OPTION} EXPLAIN"])
+def test_plans_are_refused(prefix: str) -> None:
+    with pytest.raises(QueryError, match="returns a plan"):
+        check(f"{prefix} MATCH (n) RETURN n")
+
+
+def test_the_option_of_long_traversals_is_allowed() -> None:
+    check(f"{OPTION}\nMATCH (n) RETURN n")
+    check(f"{OPTION.lower()} MATCH (n) WHERE n.name = 'a' RETURN n")
+
+
 @pytest.mark.parametrize(
     "pattern",
     [
