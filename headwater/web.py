@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import zlib
 from collections.abc import Iterator
 from typing import Any
@@ -49,8 +50,9 @@ STRICT_PAGE_HEADERS = page_headers()
 # CodeMirror, GraphiQL's editor, sets its size by style attributes.
 PAGE_HEADERS = page_headers(style_src="'self' 'unsafe-inline'")
 _HELD = "headwater.held_body"
-# A chunk of gzip may unpack to a thousand times its size, so it is unpacked in pieces.
-_PIECE_BYTES = 2**20
+# A chunk of gzip may unpack to a thousand times its size, so it is unpacked in pieces. Others get
+# their turn between two of them.
+PIECE_BYTES = 2**18
 # Z_MEM_ERROR, which the module zlib raises as zlib.error.
 _ZLIB_NO_MEMORY = "Error -4 "
 
@@ -177,7 +179,9 @@ async def read_body(request: Request, bytes_max: int) -> bytes:
     size = sent = 0
     async for chunk in request.stream():
         chunks = packed.unpack(chunk) if packed else (chunk,)
-        for piece in chunks:
+        for count, piece in enumerate(chunks):
+            if count:
+                await asyncio.sleep(0)
             pieces.append(piece)
             size += len(piece)
             if held is not None:
@@ -216,7 +220,7 @@ class _Gzip:
             while chunk:
                 if self._member.eof:
                     self._member = zlib.decompressobj(wbits=31)
-                yield self._member.decompress(chunk, _PIECE_BYTES)
+                yield self._member.decompress(chunk, PIECE_BYTES)
                 chunk = self._member.unconsumed_tail or self._member.unused_data
         except zlib.error as error:
             if str(error).startswith(_ZLIB_NO_MEMORY):

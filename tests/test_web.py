@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
+import random
 
 import pytest
 from starlette.applications import Starlette
@@ -12,7 +14,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from headwater.errors import EventError, HeadwaterError, UnavailableError
-from headwater.web import error_response, read_body
+from headwater.web import PIECE_BYTES, error_response, read_body
 
 BYTES_MAX = 1_000
 
@@ -47,6 +49,43 @@ def test_a_body_is_unpacked_within_its_bound(body: bytes, encoding: str, status:
         assert len(answer.content) == BYTES_MAX
     else:
         assert answer.json()["error"]["code"] == "Body"
+
+
+@pytest.mark.parametrize(
+    ("members", "turns_min"),
+    [
+        ([b"a" * 20 * PIECE_BYTES], 19),
+        ([b""] * 200, 199),
+        ([random.Random(1).randbytes(1_000)] * 200, 199),
+        ([b"a" * PIECE_BYTES], 0),
+    ],
+)
+def test_others_have_their_turn_while_a_body_is_unpacked(
+    members: list[bytes], turns_min: int
+) -> None:
+    body = b"".join(gzip.compress(member, mtime=0) for member in members)
+    messages = [{"type": "http.request", "body": body, "more_body": False}]
+    scope = {"type": "http", "method": "POST", "headers": [(b"content-encoding", b"gzip")]}
+
+    async def receive() -> dict[str, object]:
+        return messages.pop()
+
+    async def read() -> int:
+        turns = 0
+
+        async def others() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        waiting = asyncio.create_task(others())
+        unpacked = await read_body(Request(scope, receive), 10**8)
+        waiting.cancel()
+        assert unpacked == b"".join(members)
+        return turns
+
+    assert asyncio.run(read()) >= turns_min
 
 
 def test_an_error_names_its_field_and_a_hint() -> None:
