@@ -124,6 +124,7 @@ expression. What is refused has another way of being said:
 |---|---|
 | anything that writes, LOAD CSV, SHOW, TERMINATE, USE, several statements | |
 | procedures other than those below, functions of plugins | |
+| EXPLAIN, PROFILE, and CYPHER with options other than `statefulShortestPlanningMode=all_if_possible` | the statement itself |
 | `reduce(...)` | `UNWIND list AS x WITH sum(x) AS total` |
 | `range(...)` in an expression, beyond {LITERAL_RANGE_MAX} | `UNWIND range(1, 1000) AS x` |
 | a loop in a loop: `[x IN a WHERE any(y IN b ...)]` | `UNWIND` the outer list |
@@ -133,7 +134,7 @@ expression. What is refused has another way of being said:
 | CONTAINS, `split`, `replace` and `btrim` with a text of any length to search for | up to {NEEDLE_CHARACTERS_MAX} characters in quotes or a parameter, `left(text, {NEEDLE_CHARACTERS_MAX})` |
 | words like WITH, MATCH, AND as names: `n:With`, `n.call` | backticks |
 | texts or lists put together in many steps, one on the other | return the parts |
-| `=~` with a pattern that is put together, or repeats a group | `CONTAINS`, `STARTS WITH`, a parameter |
+| `=~` with a pattern that is put together, repeats a group, or has `*` and `+` more than once | `toLower(d.name) CONTAINS 'order'`, `STARTS WITH`, a parameter |
 | more than {PARTS_MAX} relationships, paths and MATCH in one pattern, or {PARTS_OF_STATEMENT_MAX} in all | several statements, `*1..8` |
 | more than {ALTERNATIVES_MAX} `\\|` and `&`, and AND and OR between labels; {GROUPS_MAX} levels of conditions | several statements |
 | signs outside of ASCII, but for texts, comments and names in backticks | backticks |

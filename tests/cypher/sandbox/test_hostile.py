@@ -420,7 +420,7 @@ INNOCENT = [
         "MATCH (d:Dataset) WHERE d.name <> 'CREATE (n) LOAD CSV; CALL dbms.x()' RETURN d.`name` "
         "AS `the name`"
     ),
-    "CYPHER runtime=slotted MATCH (d:Dataset) RETURN count(d) AS n",
+    "CYPHER statefulShortestPlanningMode=all_if_possible MATCH (d:Dataset) RETURN count(d) AS n",
     (
         "MATCH (d:Dataset) RETURN replace(d.name, '/', '.') AS name, split(d.name, '/')[-1] AS "
         "last, size(d.columns) AS n"
