@@ -124,13 +124,13 @@ class Spool:
         Raises SpoolFullError if they are not all on disk; none of them then counts as accepted.
         """
         rows = [(received + index, zlib.crc32(body), body) for index, body in enumerate(bodies)]
-        with self._writing() as connection:
-            if len(rows) <= _ROWS_PER_INSERT:  # a statement is a transaction of its own
+        if len(rows) <= _ROWS_PER_INSERT:  # a statement is a transaction of its own
+            with self._writing() as connection:
                 _insert(connection, rows)
-            else:
-                with connection:
-                    for some in chunks(rows, _ROWS_PER_INSERT):
-                        _insert(connection, some)
+                return connection.last_insert_rowid()
+        with self._transaction() as connection:
+            for some in chunks(rows, _ROWS_PER_INSERT):
+                _insert(connection, some)
             return connection.last_insert_rowid()
 
     def read(self, after: int, *, events_max: int, bytes_max: int) -> list[Record]:
@@ -159,7 +159,7 @@ class Spool:
     def dead_letter(self, dead: Iterable[tuple[int, str]]) -> None:
         """Record events that cannot be folded, by seq and reason; the newest reason stays."""
         now = time.time_ns() // 1_000
-        with self._writing() as connection, connection:
+        with self._transaction() as connection:
             connection.executemany(
                 "INSERT INTO dead(seq, at, reason) VALUES(?, ?, ?) "
                 "ON CONFLICT(seq) DO UPDATE SET reason = excluded.reason",
@@ -174,7 +174,7 @@ class Spool:
 
     def revive(self, seqs: Iterable[int]) -> None:
         """Remove dead letters that have been folded since."""
-        with self._writing() as connection, connection:
+        with self._transaction() as connection:
             connection.executemany("DELETE FROM dead WHERE seq = ?", [(seq,) for seq in seqs])
 
     def dead_letters(self, *, limit: int = 100) -> list[DeadLetter]:
@@ -202,7 +202,7 @@ class Spool:
     def skip(self, seqs: Iterable[int]) -> None:
         """Leave these events out of the graph, now and when it is built again."""
         now = time.time_ns() // 1_000
-        with self._writing() as connection, connection:
+        with self._transaction() as connection:
             connection.executemany(
                 "INSERT OR IGNORE INTO skipped(seq, at) VALUES(?, ?)", [(seq, now) for seq in seqs]
             )
@@ -222,7 +222,7 @@ class Spool:
         event is either a dead letter or waits to be folded.
         """
         retried: list[int] = []
-        with self._writing() as connection, connection:
+        with self._transaction() as connection:
             for seq in seqs:
                 record = read_record(connection, seq)
                 if record is None or not record.intact:
@@ -244,7 +244,7 @@ class Spool:
 
         Dead letters stay, and so does the newest event: its seq is the number of received events.
         """
-        with self._writing() as connection, connection:
+        with self._transaction() as connection:
             rows = connection.execute(
                 "SELECT seq FROM event WHERE seq <= ? AND seq < (SELECT max(seq) FROM event) "
                 "AND seq NOT IN (SELECT seq FROM dead) ORDER BY seq LIMIT ?",
@@ -286,9 +286,8 @@ class Spool:
         the last one.
         """
         with self._writing() as connection:
-            with connection:
-                probe = "INSERT OR REPLACE INTO meta(name, value) VALUES('probe', zeroblob(?))"
-                connection.execute(probe, (_PROBE_BYTES,))
+            probe = "INSERT OR REPLACE INTO meta(name, value) VALUES('probe', zeroblob(?))"
+            connection.execute(probe, (_PROBE_BYTES,))
             # SQLite checks the size limit of the file when it takes pages, for this row as for an
             # event.
             connection.execute("BEGIN IMMEDIATE")
@@ -330,6 +329,23 @@ class Spool:
                 f"the spool {self.path} cannot store events: {error}",
                 hint="Check that its disk has room. Events are accepted again once it is writable.",
             ) from error
+
+    @contextmanager
+    def _transaction(self) -> Iterator[apsw.Connection]:
+        """Write in one transaction, which no other writer can precede once it has begun.
+
+        A transaction that reads first would fail at once if another process wrote after the read.
+        """
+        with self._writing() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                # On a full disk SQLite has rolled back already.
+                with suppress(apsw.Error):
+                    connection.execute("ROLLBACK")
+                raise
 
     def _refuse_other_file(self) -> None:
         """Raise SpoolFullError if the file was removed or replaced since it was opened.
@@ -388,7 +404,7 @@ class Spool:
         with self._reading() as connection:
             id = connection.execute(query).get
         if id is None:
-            with self._writing() as connection, connection:
+            with self._transaction() as connection:
                 connection.execute(
                     "INSERT OR IGNORE INTO meta(name, value) VALUES('id', ?)", (str(uuid.uuid4()),)
                 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -161,3 +161,34 @@ def test_a_file_that_was_removed_or_replaced_takes_no_event(
     spool.path.unlink(missing_ok=True)
     moved.rename(spool.path)
     assert spool.append([b"two"], received=2) == 2
+
+
+@pytest.mark.parametrize(
+    ("write", "written"),
+    [
+        (lambda spool: spool.retry([1, 2]), [1, 2]),
+        (lambda spool: spool.cut(3, lake="/lake", events_max=10), 1),
+    ],
+    ids=["retry", "cut"],
+)
+def test_no_other_writer_comes_between_the_reads_and_writes_of_a_transaction(
+    spool: Spool, write: Callable[[Spool], object], written: object
+) -> None:
+    spool.append([b"{}"] * 4, received=1)
+    spool.dead_letter([(1, "dead"), (2, "dead")])
+    refused = []
+
+    def append_before_a_write(_: object, statement: str, __: object) -> bool:
+        if statement.startswith(("INSERT", "DELETE")):
+            with closing(apsw.Connection(str(spool.path))) as other:
+                try:
+                    other.execute("INSERT INTO event(received, checksum, body) VALUES(9, 9, 'b')")
+                except apsw.BusyError:
+                    refused.append(statement)
+        return True
+
+    connection = spool._connected()
+    connection.exec_trace = append_before_a_write
+    assert write(spool) == written
+    connection.exec_trace = None
+    assert refused
