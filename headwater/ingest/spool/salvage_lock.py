@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 import apsw
 
@@ -29,14 +30,7 @@ def lock_for_salvage(path: Path) -> Iterator[Path]:
     """
     refuse_salvaged(path)
     new = _new_path(path)
-    new.touch(mode=0o600)
-    spool = path.stat()
-    # Other users of the spool test this lock, also if a killed salvage of root has left the file.
-    with suppress(PermissionError):
-        os.chown(new, spool.st_uid, spool.st_gid)
-    with new.open("r+b") as file:
-        # A writer that tests the lock has it for a moment.
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with _open_locked(new, path.stat()) as file:
         try:
             file.truncate()
             _remove_journals(new)
@@ -44,6 +38,24 @@ def lock_for_salvage(path: Path) -> Iterator[Path]:
         finally:
             _remove_journals(new)
             new.unlink(missing_ok=True)
+
+
+def _open_locked(new: Path, spool: os.stat_result) -> BinaryIO:
+    """Create the new file with the owner of the spool, and wait for its lock. Raises OSError."""
+    while True:
+        new.touch(mode=0o600)
+        # Other users of the spool test this lock, also if a killed salvage of root has left the
+        # file.
+        with suppress(PermissionError):
+            os.chown(new, spool.st_uid, spool.st_gid)
+        file = new.open("r+b")
+        # A writer that tests the lock has it for a moment.
+        fcntl.flock(file, fcntl.LOCK_EX)
+        # A salvage that ended meanwhile has removed the file that it held.
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(file.fileno()), new.stat()):
+                return file
+        file.close()
 
 
 def refuse_salvaged(path: Path) -> None:
