@@ -175,9 +175,10 @@ def _copy_lake(
     if root is None:
         raise BackupError(f"{what}, are in another store", hint=hint)
     lake = Lake(position.lake)
-    # What was archived after the position is left out: the graph would get it on a rebuild.
-    ranges = [one for one in lake.ranges(position.id) if one.last <= position.position]
-    if max((one.last for one in ranges), default=0) < position.cut:
+    # The spool has what was archived since. The lake may hold other events in its place, if the
+    # spool was restored.
+    ranges = [one for one in lake.ranges(position.id) if one.first <= position.cut]
+    if lake.archived(position.id) < position.cut:
         raise BackupError(f"{what}, are not all there", hint="Restore the lake, or " + hint)
     copy = Lake(str(folder / "lake"))
     total, done = sum(len(one.files) for one in ranges), 0

@@ -95,6 +95,7 @@ def _rebuild(settings: Settings, *, erase: bool, yes: bool, as_json: bool) -> No
         _prepare_graph(database, bar, erase=erase, yes=yes)
         if cut_events_lake is not None:
             _fold_lake(settings, database, cut_events_lake, bar)
+            _return_to_own_events(database, spool)
         _fold(settings, database, spool, bar, as_json=as_json)
 
 
@@ -173,6 +174,21 @@ def _fold_lake(settings: Settings, database: Database, lake: str, bar: Progress)
             ),
         )
     bar.remove_task(task)
+
+
+def _return_to_own_events(database: Database, spool: Spool) -> None:
+    """Let the worker fold all events of the spool if the lake holds other ones in their place."""
+    from headwater.ingest.continuity import (
+        DiscontinuityError,
+        check_continuity,
+        reset_checkpoint,
+    )
+    from headwater.ingest.write.transaction import read_checkpoint
+
+    try:
+        check_continuity(spool, read_checkpoint(database, spool.id))
+    except DiscontinuityError:
+        reset_checkpoint(database, spool)
 
 
 def _fold(

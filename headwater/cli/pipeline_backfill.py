@@ -14,6 +14,7 @@ from headwater.cli.options import Home, Json, connect, settings_of, with_local_n
 from headwater.errors import EventError, NotFoundError
 
 if TYPE_CHECKING:
+    from headwater.ingest.spool.spool import Spool
     from headwater.settings import Settings
 
 
@@ -135,7 +136,7 @@ def archive(
             done = pipeline.archive(spark, spool, target, on_progress=on_progress)
         folded = 0
         if cut:
-            folded = _complete_position(settings, spool.id)
+            folded = _complete_position(settings, spool)
             done.cut = pipeline.cut(spool, target, folded, on_progress=on_progress)
             done.spool_bytes = settings.spool_path.stat().st_size
     if as_json:
@@ -162,15 +163,21 @@ def _print_remainder(waiting: int) -> None:
             f"has caught up"
         )
     else:
-        print("  it keeps its newest event, by which it counts, and what was dead-lettered")
+        print("  it keeps its newest events, by which it counts, and what was dead-lettered")
 
 
-def _complete_position(settings: Settings, spool: str) -> int:
-    """Return the seq up to which the graph holds every event of a spool."""
+def _complete_position(settings: Settings, spool: Spool) -> int:
+    """Return the seq up to which the graph holds every event of a spool.
+
+    Raises DiscontinuityError if the graph holds other events in their place.
+    """
+    from headwater.ingest.continuity import check_continuity
     from headwater.ingest.write.transaction import read_checkpoint
 
     with closing(connect(settings)) as database:
-        return read_checkpoint(database, spool).complete_position
+        checkpoint = read_checkpoint(database, spool.id)
+    check_continuity(spool, checkpoint)
+    return checkpoint.complete_position
 
 
 COMMANDS: dict[str, Callable[..., None]] = {"backfill": backfill, "archive": archive}

@@ -6,7 +6,8 @@ at any instant loses and doubles nothing: an uncommitted round is repeated. Spar
 spool's file, so they must run on its machine; the command starts a local Spark.
 
 An event is cut from the spool only if it is in the lake *and* folded, by the graph's checkpoint.
-Dead letters stay, and so does the newest event, from which the spool knows its last seq.
+Dead letters stay, and so does the newest event, from which the spool knows its last seq. The newest
+archived event stays too: by it the next run recognises the lake of this spool.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from headwater.ingest.spool.reader import SpoolReader, StoredEvent
 from headwater.ingest.spool.spool import Spool
 from headwater.pipelines import run_as_submitted
 from headwater.pipelines.lake import SCHEMA, ArchivedRange, DataFile, Lake, data_name
+from headwater.pipelines.lake_continuity import OnProgress, check_lake, copy_cut_events
 from headwater.schema.events import Event, parse
 
 if TYPE_CHECKING:
@@ -43,8 +45,6 @@ ROUND_PARTS = 16
 CUT_EVENTS = 500
 _REST = 1.0
 _WRITTEN = "name string, events long, bytes long"
-
-OnProgress = Callable[[str, int, int], object]
 
 
 class ArchiveReport(msgspec.Struct):
@@ -69,7 +69,8 @@ def archive(
 ) -> ArchiveReport:
     """Copy new events of the spool to the lake, up to the newest event at the start.
 
-    Raises SpoolFullError if the spool cannot be read, or another process archives it.
+    Raises SpoolFullError if the spool cannot be read, or another process archives it, and
+    QueryError if the lake holds other events of the spool.
     """
     return archive_with(partial(_round, spark, spool, lake), spool, lake, on_progress=on_progress)
 
@@ -85,7 +86,9 @@ def archive_with(
     began = time.monotonic()
     done = ArchiveReport(spool.id)
     with _exclusive(spool.path):
+        check_lake(spool, lake)
         lake.remove_uncommitted(spool.id)
+        copy_cut_events(spool, lake, on_progress)
         position, last = lake.archived(spool.id), spool.last()
         start = position
         while position < last:
@@ -119,10 +122,12 @@ def cut(
 
     `folded` is the spool's position in the graph's checkpoint. The work is done in small steps with
     pauses, so that the API can accept events meanwhile. Returns the number of removed events.
-    Raises SpoolFullError if the disk fails, or another process archives the spool.
+    Raises SpoolFullError if the disk fails, or another process archives the spool, and QueryError
+    if the lake holds other events of the spool.
     """
     with _exclusive(spool.path):
-        upto = min(lake.archived(spool.id), folded)
+        check_lake(spool, lake)
+        upto = min(lake.archived(spool.id) - 1, folded)
         total = 0
         while True:
             began = time.monotonic()

@@ -115,7 +115,7 @@ def backfill(
     on_progress("folding", 0, 0)
     uncounted = {
         spool: range(begun[spool].position + 1, position + 1)
-        for spool, position in archived.items()
+        for spool, (position, _) in archived.items()
     }
     chunks = fact_chunks(spark, files, rules, uncounted)
     # The first chunk comes when everything is read and folded.
@@ -134,13 +134,14 @@ def backfill(
             records.add(chunk)
     counts, totals, letters = records.counts, records.totals, records.letters
     letters.flush()
-    for spool, position in archived.items():
+    for spool, (position, received) in archived.items():
         producer_stats = records.producer_stats.get(spool, ProducerStats())
         advance_checkpoint(
             database,
             spool,
             begun[spool],
             position,
+            received=received,
             dead=letters.of_spools[spool],
             producer_stats=producer_stats,
         )
@@ -172,14 +173,19 @@ def backfill_name(files: Sequence[File], rules: FoldRules) -> str:
     return f"backfill:{hashlib.sha256(identity).hexdigest()[:16]}"
 
 
-def _archived(paths: Sequence[str]) -> dict[str, int]:
-    """Return the last archived seq of every spool in the lakes among these paths."""
+def _archived(paths: Sequence[str]) -> dict[str, tuple[int, int | None]]:
+    """Return the last archived seq, and its receipt, of every spool in the lakes among the paths.
+
+    Raises QueryError if a file of a lake cannot be read.
+    """
     from headwater.pipelines.lake import open_lake
 
     lakes = [lake for lake in map(open_lake, paths) if lake is not None]
-    archived: dict[str, int] = {}
+    archived: dict[str, tuple[int, int | None]] = {}
     for lake in lakes:
-        archived.update((spool, lake.archived(spool)) for spool in lake.spools())
+        for spool in lake.spools():
+            receipts, position = lake.newest_receipts(spool), lake.archived(spool)
+            archived[spool] = position, receipts.get(position)
     return archived
 
 

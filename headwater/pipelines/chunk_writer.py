@@ -144,20 +144,22 @@ def advance_checkpoint(
     before: Checkpoint,
     position: int,
     *,
+    received: int | None,
     dead: int,
     producer_stats: ProducerStats,
 ) -> None:
     """Move the checkpoint of a spool to this position, so that a worker continues behind it.
 
+    `received` is the receipt of the event there, by which the worker checks that its spool has it.
     `dead` is the number of refused events up to there. `producer_stats` count the events after
     `before`, and are written with the checkpoint. If a worker has moved the checkpoint meanwhile,
     nothing is written: that worker counts the events itself. Raises UnavailableError.
     """
     if before.position > position or before.complete_position == position:
         return
-    after = Checkpoint(position, position - dead, dead)
+    after = Checkpoint(position, position - dead, dead, received=received)
     if before.position == position:
-        after = Checkpoint(position, before.folded, before.dead)
+        after = Checkpoint(position, before.folded, before.dead, received=received)
     holder = f"backfill of {spool}"
     with suppress(CheckpointMovedError):
         write(

@@ -18,14 +18,16 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import msgspec
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pyarrow import fs
 
+from headwater.errors import QueryError
 from headwater.file_sync import sync
 
 MANIFEST = "_archived"
@@ -102,11 +104,24 @@ class Lake:
 
     def ranges(self, spool: str) -> list[ArchivedRange]:
         """Return the ranges of a spool that manifests commit, in order."""
-        found = []
-        for name in sorted(self._names(f"{MANIFEST}/{spool}")):
-            with self._fs.open_input_stream(f"{self._path}/{name}") as stream:
-                found.append(msgspec.json.decode(stream.read(), type=ArchivedRange))
-        return found
+        return [self._read_manifest(name) for name in sorted(self._names(f"{MANIFEST}/{spool}"))]
+
+    def newest_receipts(self, spool: str) -> dict[int, int]:
+        """Return the receipts of the newest archived events, in microseconds since 1970, by seq.
+
+        They are those that one Spark task wrote. Raises QueryError if a file cannot be read.
+        """
+        position = self.archived(spool)
+        for name in sorted(self._names(f"{MANIFEST}/{spool}"), reverse=True):
+            one = self._read_manifest(name)
+            if one.last <= position and one.files:
+                return self._receipts(one.files)
+        return {}
+
+    def read(self, name: str) -> bytes:
+        """Return the content of a file below the root."""
+        with self._fs.open_input_stream(f"{self._path}/{name}") as stream:
+            return bytes(stream.read())
 
     def remove(self, name: str) -> None:
         """Remove a file below the root."""
@@ -135,6 +150,34 @@ class Lake:
         for name in uncommitted:
             self._fs.delete_file(f"{self._path}/{name}")
         return len(uncommitted)
+
+    def _read_manifest(self, name: str) -> ArchivedRange:
+        return msgspec.json.decode(self.read(name), type=ArchivedRange)
+
+    def _receipts(self, files: Sequence[DataFile]) -> dict[int, int]:
+        """Return the receipts in the files of the newest Spark task, by the seqs in their names."""
+        newest = max(_last_seq(file) for file in files)
+        receipts: dict[int, int] = {}
+        for file in files:
+            if _last_seq(file) == newest:
+                receipts |= self._receipts_of(file)
+        return receipts
+
+    def _receipts_of(self, file: DataFile) -> dict[int, int]:
+        try:
+            table = pq.read_table(
+                f"{self._path}/{file.name}",
+                columns=["seq", "received"],
+                filesystem=self._fs,
+                partitioning=None,
+            )
+        except (pa.ArrowException, OSError) as error:
+            raise QueryError(
+                f"the file {file.name} of the lake {self.root} cannot be read: {error}",
+                hint="Restore the lake.",
+            ) from error
+        received = table.column("received").cast("int64")
+        return dict(zip(table.column("seq").to_pylist(), received.to_pylist(), strict=True))
 
     def _names(self, folder: str) -> Iterable[str]:
         below = f"{self._path}/{folder}" if folder else self._path
@@ -169,6 +212,11 @@ def spool_of(name: str) -> str | None:
     """Return the spool of a file in a lake; None if the name is not of such a file."""
     match = _NAME.search(name)
     return match[1] if match else None
+
+
+def _last_seq(file: DataFile) -> int:
+    match = _NAME.search(file.name)
+    return int(match[2]) if match else 0
 
 
 def _folder(namespace: str | None) -> str:

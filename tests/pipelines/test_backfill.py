@@ -24,9 +24,11 @@ from pyspark.sql import SparkSession
 from headwater.cli import graph_admin
 from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
+from headwater.ingest.continuity import DiscontinuityError
 from headwater.ingest.fold import fold
 from headwater.ingest.producer_stats import ProducerStats, count_event
 from headwater.ingest.receive.redact import Redactor
+from headwater.ingest.spool.copy import copy_spool
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Worker
 from headwater.ingest.write.transaction import Checkpoint, WriteRequest, read_checkpoint, write
@@ -255,7 +257,8 @@ def test_the_lake_and_the_later_events_of_the_spool(
             beginner.step()
         done = into(spark, graph, tmp_path, lake.root)
         assert (done.events, done.refused) == (41, 1)
-        assert read_checkpoint(graph, spool.id) == Checkpoint(41, 40, 1)
+        received = 1_790_000_000_000_040
+        assert read_checkpoint(graph, spool.id) == Checkpoint(41, 40, 1, received=received)
         beginner.run(until_done=True)
         assert counts(read_checkpoint(graph, spool.id)) == (61, 60, 1)
         # Each receipt is counted once, by the worker or the backfill, also after a second read.
@@ -276,11 +279,24 @@ def test_the_worker_counts_the_events_it_folds_meanwhile(graph: Database) -> Non
             GraphDelta(), spool="s", before=Checkpoint(), after=Checkpoint(8, 8, 0), holder="test"
         ),
     )
-    advance_checkpoint(graph, "s", begun, 20, dead=1, producer_stats=expected)
+    advance_checkpoint(graph, "s", begun, 20, received=7, dead=1, producer_stats=expected)
     assert (read_checkpoint(graph, "s"), producers(GraphView(graph))) == (Checkpoint(8, 8, 0), [])
-    advance_checkpoint(graph, "s", Checkpoint(8, 8, 0), 20, dead=1, producer_stats=expected)
-    assert read_checkpoint(graph, "s") == Checkpoint(20, 19, 1)
+    begun = Checkpoint(8, 8, 0)
+    advance_checkpoint(graph, "s", begun, 20, received=7, dead=1, producer_stats=expected)
+    assert read_checkpoint(graph, "s") == Checkpoint(20, 19, 1, received=7)
     assert [one.events for one in producers(GraphView(graph))] == [10]
+
+
+def use_graph(server: Neo4jServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the command `rebuild` use the graph of the tests."""
+    for name, value in (
+        ("URI", server.uri),
+        ("USER", server.user),
+        ("PASSWORD", server.password),
+    ):
+        monkeypatch.setenv(f"HEADWATER_NEO4J_{name}", value)
+    # A process group of its own, so that Ctrl-C does not reach the tests.
+    monkeypatch.setattr(graph_admin, "set_on_signal", id)
 
 
 def test_a_graph_is_rebuilt_from_lake_and_spool(
@@ -290,14 +306,7 @@ def test_a_graph_is_rebuilt_from_lake_and_spool(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for name, value in (
-        ("URI", neo4j_server.uri),
-        ("USER", neo4j_server.user),
-        ("PASSWORD", neo4j_server.password),
-    ):
-        monkeypatch.setenv(f"HEADWATER_NEO4J_{name}", value)
-    # A process group of its own, so that Ctrl-C does not reach the tests.
-    monkeypatch.setattr(graph_admin, "set_on_signal", id)
+    use_graph(neo4j_server, monkeypatch)
     bodies = bodies_of(20)
     with closing(Spool(tmp_path / "spool.db")) as spool:
         spool.append(bodies[:30], received=1_790_000_000_000_000)
@@ -316,6 +325,37 @@ def test_a_graph_is_rebuilt_from_lake_and_spool(
         graph_admin.rebuild(home=str(tmp_path), erase=True, yes=True, as_json=True)
         assert counts(read_checkpoint(graph, spool.id)) == (40, 40, 0)
     assert (canonical(graph), producers(GraphView(graph))) == (live, tallied)
+
+
+def test_a_restored_spool_is_folded_whole_beside_a_lake_that_is_ahead_of_it(
+    spark: SparkSession,
+    graph: Database,
+    neo4j_server: Neo4jServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    use_graph(neo4j_server, monkeypatch)
+    bodies = bodies_of(40)
+    lake, backup = Lake(str(tmp_path / "lake")), tmp_path / "backup.db"
+    with closing(Spool(tmp_path / "spool.db")) as spool:
+        spool.append(bodies[:20], received=1_790_000_000_000_000)
+        archive.archive(spark, spool, lake)
+        assert archive.cut(spool, lake, 10) == 10
+        copy_spool(spool.path, backup, lambda *_: None)
+        spool.append(bodies[20:40], received=1_790_000_001_000_000)
+        archive.archive(spark, spool, lake)
+    for path in tmp_path.glob("spool.db*"):
+        path.unlink()
+    backup.rename(spool.path)
+    with closing(Spool(spool.path)) as spool:
+        spool.append(bodies[40:], received=1_790_000_002_000_000)
+        into(spark, graph, tmp_path, lake.root)
+        with pytest.raises(DiscontinuityError, match="event 40 of the spool is not the one"):
+            Worker(graph, spool).step()
+        graph_admin.rebuild(home=str(tmp_path), erase=True, yes=True, as_json=True)
+        assert counts(read_checkpoint(graph, spool.id)) == (60, 60, 0)
+    # The lake still has the events that the restored spool has lost.
+    assert canonical(graph) == folded_together(graph, bodies)
 
 
 _IN_SMALL_PIECES = f"""

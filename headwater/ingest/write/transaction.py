@@ -38,7 +38,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
     `settled` is the position up to which the graph has all last-seen times. None means that no
     last-seen update is deferred, so that position is `position`.
     `received` is the time of receipt of the event at `position`, in microseconds since 1970; None
-    if a pipeline moved the checkpoint.
+    if a pipeline moved the checkpoint to an event that has no receipt.
     """
 
     position: int = 0

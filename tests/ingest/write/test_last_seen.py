@@ -339,6 +339,8 @@ def test_deferred_updates_may_come_from_a_backfill(database: Database) -> None:
             delta, spool="backfill", before=Checkpoint(), after=one, holder="backfill", refold=True
         ),
     )
-    advance_checkpoint(database, SPOOL, before, 4, dead=0, producer_stats=ProducerStats())
+    advance_checkpoint(
+        database, SPOOL, before, 4, received=None, dead=0, producer_stats=ProducerStats()
+    )
     assert read_checkpoint(database, SPOOL) == Checkpoint(4, 4, 0)
     assert last_seen(database) == (minute(25),) * 5
