@@ -3,6 +3,9 @@
 The files are written beside their places and synced, and then renamed; the spool comes last. So a
 killed restoration can be repeated with `replace`. The replaced files are kept in a folder. No file
 is written over: one in the place of a restored file is refused, or moved there too.
+
+The folder of the spool and the home may be on two file systems. A rename stays on one, so each has
+its own folders of new and of replaced files.
 """
 
 from __future__ import annotations
@@ -30,10 +33,13 @@ _PROBLEMS_SHOWN_MAX = 3
 
 
 class Restoration(msgspec.Struct, frozen=True):
-    """A restored home: the manifest of its backup, and the folder of the replaced files."""
+    """A restored home: the manifest of its backup, and the folders of the replaced files.
+
+    There is one for the folder of the spool and one for the home, if files were replaced there.
+    """
 
     manifest: Manifest
-    replaced: Path | None
+    replaced: tuple[Path, ...]
 
 
 def restore(
@@ -72,18 +78,24 @@ def _restore(settings: Settings, source: Path, manifest: Manifest, *, replace: b
             f"{old[0].parent} holds {old[0].name} already",
             hint="Name an empty folder with --home, or keep its files in a folder with --replace.",
         )
-    places = settings.spool_path.parent
+    mounted = next((path for path in old if os.path.ismount(path)), None)
+    if mounted is not None:
+        raise BackupError(
+            f"{mounted} is a mount point, which cannot be replaced", hint="Unmount it first."
+        )
+    folders = {settings.spool_path.parent, settings.home_path}
     settings.home_path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    new = _write_beside(source, manifest, places, settings)
-    replaced = _move(old, places) if old else None
+    new = _write_beside(source, manifest, settings)
+    replaced = _move(old)
     # The spool is last: a home that has it has everything.
     for temporary, place in sorted(new, key=lambda pair: pair[1] == settings.spool_path):
         temporary.rename(place)
     # The folders may be new, too.
-    for folder in {places, settings.home_path, replaced or places}:
+    for folder in {*folders, *replaced}:
         sync(folder)
         sync_path_to(folder)
-    shutil.rmtree(places / _PARTIAL, ignore_errors=True)
+    for folder in folders:
+        shutil.rmtree(folder / _PARTIAL, ignore_errors=True)
     return Restoration(manifest, replaced)
 
 
@@ -113,37 +125,41 @@ def _place(path: str, settings: Settings) -> Path:
     return spool if path == SPOOL else spool.with_name(path)
 
 
-def _write_beside(
-    source: Path, manifest: Manifest, places: Path, settings: Settings
-) -> list[tuple[Path, Path]]:
+def _write_beside(source: Path, manifest: Manifest, settings: Settings) -> list[tuple[Path, Path]]:
     """Write the files under temporary names and sync them; return each with its place."""
-    temporary = places / _PARTIAL
-    shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir(mode=0o700)
+    beside_spool, in_home = settings.spool_path.parent / _PARTIAL, settings.home_path / _PARTIAL
+    for temporary in {beside_spool, in_home}:
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(mode=0o700)
     found = []
     for file in manifest.files:
         if not _is_restored(file.path):
             continue
-        path = temporary / file.path
+        path = beside_spool / file.path
         path.touch(mode=0o600)
         shutil.copyfile(source / file.path, path)
         found.append((path, _place(file.path, settings)))
-    allow_events(temporary / SPOOL)
+    allow_events(beside_spool / SPOOL)
     for name in _FOLDERS:
         if (source / name).is_dir():
-            shutil.copytree(source / name, temporary / name)
-            found.append((temporary / name, settings.home_path / name))
+            shutil.copytree(source / name, in_home / name)
+            found.append((in_home / name, settings.home_path / name))
     if (source / "lake").is_dir():
-        name_lake(temporary / SPOOL, str((settings.home_path / "lake").absolute()))
-    for path in temporary.rglob("*"):
-        sync(path)
+        name_lake(beside_spool / SPOOL, str((settings.home_path / "lake").absolute()))
+    for temporary in {beside_spool, in_home}:
+        for path in temporary.rglob("*"):
+            sync(path)
     return found
 
 
-def _move(paths: list[Path], places: Path) -> Path:
-    """Move files into a folder of their own beside their places, and return it."""
-    folder = places / f"replaced-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
-    folder.mkdir(mode=0o700)
-    for path in paths:
+def _move(paths: list[Path]) -> tuple[Path, ...]:
+    """Move files into a folder beside each of their places, and return these folders."""
+    name = f"replaced-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
+    # The folder of the spool may be the home by another name.
+    targets = {path: path.parent.resolve() / name for path in paths}
+    folders = tuple(dict.fromkeys(targets.values()))
+    for folder in folders:
+        folder.mkdir(mode=0o700)
+    for path, folder in targets.items():
         path.rename(folder / path.name)
-    return folder
+    return folders

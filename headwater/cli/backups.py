@@ -139,15 +139,15 @@ def restore(
         record(settings, "restore", path=source, position=done.manifest.spool.position)
     command = f"headwater rebuild --erase --home {settings.home_path}"
     if as_json:
-        replaced = done.replaced and str(done.replaced)
+        replaced = [str(folder) for folder in done.replaced]
         facts = _facts(done.manifest)
         home_path = str(settings.home_path)
         render.print_json({"home": home_path, "replaced": replaced, "next": command, **facts})
         return
     _print(source, done.manifest)
     print(f"restored   into {settings.home_path}")
-    if done.replaced is not None:
-        print(f"replaced   the files that were there are in {done.replaced}")
+    for folder in done.replaced:
+        print(f"replaced   the files that were there are in {folder}")
     print(f"settings   {Path(source) / 'settings.json'} lists those of the backup")
     print(f"next       {command}")
     print("           builds the graph of these events; then `headwater up`")

@@ -76,7 +76,7 @@ def test_a_backup_has_everything_and_can_be_restored(settings: Settings, tmp_pat
     assert {path.stat().st_mode & 0o777 for path in target.rglob("*") if path.is_dir()} == {0o700}
     assert verify(target) == (manifest, [])
     home = Settings(home=str(tmp_path / "new"))
-    assert restore(home, target).replaced is None
+    assert restore(home, target).replaced == ()
     assert files(home.home_path) == files(target) - {"manifest.json", "settings.json"}
     for name in ("redaction.key", "policies/team/owners.yaml"):
         assert (home.home_path / name).read_bytes() == (settings.home_path / name).read_bytes()

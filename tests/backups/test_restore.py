@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -21,8 +23,9 @@ from headwater.errors import HomeInUseError, SpoolFullError
 from headwater.ingest.spool.reader import SpoolReader
 from headwater.ingest.spool.salvage import check
 from headwater.ingest.spool.spool import Spool
+from headwater.pipelines.lake import Lake
 from headwater.settings import Settings
-from tests.backups.test_backup import settings  # noqa: F401
+from tests.backups.test_backup import archived, settings  # noqa: F401
 from tests.ingest.spool.test_salvage import block
 
 
@@ -48,11 +51,11 @@ def test_a_used_or_filled_home_is_refused(settings: Settings, tmp_path: Path) ->
     with closing(Spool(settings.spool_path)) as spool:
         assert spool.append([b"lost with the replacement"], received=9_000) == 61
     done = restore(settings, target, replace=True)
-    assert done.replaced is not None
-    assert SpoolReader(done.replaced / "spool.db").count() == 61
+    [replaced] = done.replaced
+    assert SpoolReader(replaced / "spool.db").count() == 61
     assert SpoolReader(settings.spool_path).count() == 60
-    assert (done.replaced / "policies" / "team" / "owners.yaml").is_file()
-    assert done.replaced.stat().st_mode & 0o777 == 0o700
+    assert (replaced / "policies" / "team" / "owners.yaml").is_file()
+    assert replaced.stat().st_mode & 0o777 == 0o700
 
 
 def test_no_server_opens_the_spool_while_it_is_restored(
@@ -84,8 +87,8 @@ def test_a_spool_that_is_no_database_is_replaced_and_kept(
     back_up(settings, target)
     settings.spool_path.write_bytes(b"no database" * 1_000)
     done = restore(settings, target, replace=True)
-    assert done.replaced is not None
-    assert (done.replaced / "spool.db").read_bytes().startswith(b"no database")
+    [replaced] = done.replaced
+    assert (replaced / "spool.db").read_bytes().startswith(b"no database")
     assert SpoolReader(settings.spool_path).count() == 60
     assert not settings.spool_path.with_name(".restore").exists()
 
@@ -123,8 +126,8 @@ def test_a_file_that_would_be_written_over_is_refused(
         restore(new, target)
     assert not home.exists()
     done = restore(new, target, replace=True)
-    assert done.replaced is not None
-    assert (done.replaced / "session.key").read_text() == "of another program"
+    [replaced] = done.replaced
+    assert (replaced / "session.key").read_text() == "of another program"
     assert (tmp_path / "spools" / "session.key").read_text() == "the secret of session.key"
 
 
@@ -140,8 +143,8 @@ def test_a_broken_link_in_the_place_of_a_file_is_moved(
     with pytest.raises(BackupError, match="holds policies already"):
         restore(Settings(home=str(home)), target)
     done = restore(Settings(home=str(home)), target, replace=True)
-    assert done.replaced is not None
-    assert (done.replaced / "policies").is_symlink()
+    [replaced] = done.replaced
+    assert (replaced / "policies").is_symlink()
     assert (home / "policies" / "team" / "owners.yaml").is_file()
     assert not (tmp_path / "elsewhere").exists()
 
@@ -176,3 +179,93 @@ def test_every_file_is_synced_with_its_content_and_every_folder_after_the_rename
     for folder in {path.parent for path in restored}:
         names = {path.name for path in folder.iterdir()}
         assert synced_names[folder.stat().st_ino] - {".restore"} == names, folder
+
+
+@pytest.fixture
+def two_disks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Return settings of a home and a spool between which no file can be renamed."""
+    disk = tmp_path / "disk"
+    rename = Path.rename
+
+    def rename_on_one_disk(path: Path, target: Path) -> Path:
+        if path.is_relative_to(disk) != target.is_relative_to(disk):
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", rename_on_one_disk)
+    return Settings(home=str(tmp_path / "new"), spool=str(disk / "spools" / "spool.db"))
+
+
+def test_a_spool_on_another_disk_than_its_home_is_restored_and_replaced(
+    settings: Settings,  # noqa: F811
+    two_disks: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lake = Lake(str(tmp_path / "lake"))
+    with closing(Spool(settings.spool_path)) as spool:
+        archived(spool, lake, 1, 40)
+        spool.cut(30, lake=lake.root, events_max=100)
+    target = tmp_path / "one"
+    back_up(settings, target)
+    home, spools = two_disks.home_path, two_disks.spool_path.parent
+    assert restore(two_disks, target).replaced == ()
+    (home / "policies" / "mine.yaml").write_text("mine")
+    with closing(Spool(two_disks.spool_path)) as spool:
+        spool.append([b"lost with the replacement"], received=9_000)
+        assert spool.cut_events() == (30, str(home / "lake"))
+    monkeypatch.setattr(time, "strftime", lambda *_: "TIME")
+    done = restore(two_disks, target, replace=True)
+    assert set(done.replaced) == {home / "replaced-TIME", spools / "replaced-TIME"}
+    assert SpoolReader(spools / "replaced-TIME" / "spool.db").count() == 61
+    assert (home / "replaced-TIME" / "policies" / "mine.yaml").read_text() == "mine"
+    assert {path.name for path in home.iterdir()} == {"policies", "lake", "replaced-TIME"}
+    assert not (spools / ".restore").exists()
+    assert SpoolReader(two_disks.spool_path).count() == 60
+    # A restoration that failed between two renames can be repeated.
+    monkeypatch.setattr(time, "strftime", lambda *_: "LATER")
+    rename = Path.rename
+
+    def rename_all_but_the_spool(path: Path, place: Path) -> Path:
+        if place == two_disks.spool_path:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return rename(path, place)
+
+    with monkeypatch.context() as context:
+        context.setattr(Path, "rename", rename_all_but_the_spool)
+        with pytest.raises(OSError, match=os.strerror(errno.EIO)):
+            restore(two_disks, target, replace=True)
+    assert not two_disks.spool_path.exists()
+    monkeypatch.setattr(time, "strftime", lambda *_: "LAST")
+    restore(two_disks, target, replace=True)
+    assert SpoolReader(two_disks.spool_path).count() == 60
+
+
+def test_a_mount_point_is_named_before_anything_is_moved(
+    settings: Settings,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    target = tmp_path / "one"
+    back_up(settings, target)
+    policies = settings.home_path / "policies"
+    monkeypatch.setattr(os.path, "ismount", lambda path: Path(path) == policies)
+    with pytest.raises(BackupError, match="policies is a mount point"):
+        restore(settings, target, replace=True)
+    assert SpoolReader(settings.spool_path).count() == 60
+    assert policies.is_dir()
+    assert not [*settings.home_path.glob("replaced-*"), *settings.home_path.glob(".restore")]
+
+
+def test_a_spool_that_is_named_by_a_link_to_its_home_is_replaced(
+    settings: Settings,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    target = tmp_path / "one"
+    back_up(settings, target)
+    (tmp_path / "link").symlink_to(settings.home_path)
+    linked = msgspec.structs.replace(settings, spool=str(tmp_path / "link" / "spool.db"))
+    [replaced] = restore(linked, target, replace=True).replaced
+    assert (replaced / "spool.db").is_file()
+    assert (replaced / "policies").is_dir()
+    assert SpoolReader(settings.spool_path).count() == 60

@@ -43,7 +43,8 @@ def test_a_backup_is_written_verified_and_restored(home: Path, tmp_path: Path) -
     assert f"next       headwater rebuild --erase --home {new}" in done.stdout
     done = CliRunner().invoke(app, ["restore", target, "--home", str(new), "--replace", "--json"])
     facts = json.loads(done.stdout)
-    assert Path(facts["replaced"], "spool.db").is_file()
+    [replaced] = facts["replaced"]
+    assert Path(replaced, "spool.db").is_file()
     assert facts["next"] == f"headwater rebuild --erase --home {new}"
 
 
