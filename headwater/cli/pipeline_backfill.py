@@ -108,7 +108,8 @@ def archive(
 
     Run it as often as you like, on the machine of the spool. Events may arrive meanwhile, and no
     event is in the lake twice. After --cut the lake holds the only copy of its events: back it up,
-    because a rebuild needs both.
+    because a rebuild needs both. A lake is refused if the spool is a restored backup from before
+    it: name an empty folder then.
     """
     from headwater.cli import render
     from headwater.cli.graph_admin import progress_bar

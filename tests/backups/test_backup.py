@@ -288,6 +288,18 @@ def test_the_lake_of_cut_events_is_in_the_backup(settings: Settings, tmp_path: P
         assert spool.cut_events() == (30, copy.root)
 
 
+def test_a_backup_has_no_event_that_its_spool_has_lost(settings: Settings, tmp_path: Path) -> None:
+    lake = Lake(str(tmp_path / "lake"))
+    with closing(Spool(settings.spool_path)) as spool:
+        archived(spool, lake, 1, 20)
+        spool.cut(10, lake=lake.root, events_max=100)
+        archived(spool, lake, 21, 60)
+        # The spool has events with the numbers of the lake's last range.
+        spool.append([b"{}"], received=9_000)
+        back_up(settings, tmp_path / "one")
+        assert [one.last for one in Lake(str(tmp_path / "one" / "lake")).ranges(spool.id)] == [20]
+
+
 def test_a_backup_that_could_not_rebuild_is_refused(settings: Settings, tmp_path: Path) -> None:
     with closing(Spool(settings.spool_path)) as spool:
         spool.cut(30, lake="s3://bucket/lake", events_max=100)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import closing, nullcontext
 from pathlib import Path
+from unittest.mock import MagicMock
 
+import pytest
 from typer.testing import CliRunner
 
-from headwater.cli import app, pipeline
+from headwater.cli import app, pipeline, pipeline_backfill
+from headwater.errors import UnavailableError
+from headwater.ingest.spool.spool import Spool
+from headwater.pipelines import archive, session
+from headwater.pipelines.archive import ArchiveReport
 
 
 def test_the_commands_of_the_group() -> None:
@@ -22,3 +29,21 @@ def test_an_archive_needs_a_spool(tmp_path: Path) -> None:
     )
     assert "there is no spool" in str(result.exception)
     assert not (tmp_path / "lake").exists()
+
+
+def test_nothing_is_cut_by_the_checkpoint_of_another_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(Spool(tmp_path / "spool.db")) as spool:
+        spool.append([b"{}"] * 5, received=3_000)
+    database = MagicMock()
+    database.read.return_value = [{"position": 4, "folded": 4, "dead": 0, "received": 2_003}]
+    monkeypatch.setattr(pipeline_backfill, "connect", lambda _: database)
+    monkeypatch.setattr(session, "spark_session", lambda _: nullcontext())
+    monkeypatch.setattr(archive, "archive", lambda *_, **__: ArchiveReport(spool.id, archived=5))
+    words = ["pipeline", "archive", str(tmp_path / "lake"), "--cut", "--home", str(tmp_path)]
+    result = CliRunner().invoke(app, words)
+    assert isinstance(result.exception, UnavailableError)
+    assert "event 4 of the spool is not the one that the graph holds" in str(result.exception)
+    with closing(Spool(tmp_path / "spool.db")) as spool:
+        assert len(spool.read(0, events_max=10, bytes_max=2**20)) == 5

@@ -95,7 +95,7 @@ def test_a_lake_of_another_history_is_refused_unchanged(
     with closing(restored(spool, lake)) as again:
         again.append(bodies("new", new), received=NEW)
         before = content(lake)
-        for write in (lambda: archive(again, lake), lambda: pipeline.cut(again, lake, 12)):
+        for write in (partial(archive, again, lake), partial(pipeline.cut, again, lake, 12)):
             with pytest.raises(QueryError, match=message) as caught:
                 write()
             assert "Archive into an empty folder." in caught.value.hint
