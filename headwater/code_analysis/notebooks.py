@@ -31,8 +31,9 @@ from headwater.code_analysis.steps import Steps
 
 # A notebook holds outputs too; only its code is bounded by TEXT_LENGTH_MAX.
 NOTEBOOK_LENGTH_MAX = 8 * TEXT_LENGTH_MAX
-_SQL_LINE = re.compile(r"^(\s*)(?:(\w+)\s*=\s*)?%sql\s+(.+)$")
-_MAGIC_LINE = re.compile(r"^(\s*)(?:(?:[\w, ]+\s*=\s*)?[%!].*|\?.*|[\w.]+\?{1,2}\s*)$")
+# Their repeats are possessive: a line of spaces takes no longer than a line of code.
+_SQL_LINE = re.compile(r"(\s*+)(?:\w++\s*+=\s*+)?%sql\s++(.+)")
+_MAGIC_LINE = re.compile(r"(\s*+)(?:(?:[\w, ]++\s*+=\s*+)?[%!].*|\?.*|[\w.]++\?{1,2}\s*+)")
 _SQL_START = re.compile(r"(select|with|insert|create|merge|update|delete|alter|drop)\b", re.I)
 _WRITING_WORDS = re.compile(r"\bwrite\b|insert|create|drop|alter", re.IGNORECASE)
 _PYTHON_MAGICS = ("time", "timeit", "capture", "python", "python3", "pyspark", "prun", "spark")
@@ -40,8 +41,6 @@ _TEXT_MAGICS = ("html", "markdown", "md", "latex", "javascript", "js", "svg", "w
 # Magics that Databricks and Jupyter also accept with one `%` for a whole cell.
 _SHORT_CELL_MAGICS = ("sql", "md", "sh", "scala", "r")
 _DATABRICKS_START = "# Databricks notebook source"
-# A longer line is not a magic.
-_LINE_LENGTH_MAX = 2_000
 
 
 @dataclass
@@ -172,9 +171,9 @@ def _without_magics(source: str, notebook: Notebook) -> list[str]:
     """Return the lines of a Python cell with `pass` for each magic. Collect lines of SQL."""
     lines = []
     for line in source.splitlines():
-        sql = _SQL_LINE.match(line)
+        sql = _SQL_LINE.fullmatch(line)
         if sql is not None:
-            notebook.sql.append(sql[3])
-        magic = sql or (_MAGIC_LINE.match(line) if len(line) <= _LINE_LENGTH_MAX else None)
+            notebook.sql.append(sql[2])
+        magic = sql or _MAGIC_LINE.fullmatch(line)
         lines.append(f"{magic[1]}pass" if magic else line)
     return lines

@@ -7,6 +7,7 @@ import nbformat.v4 as notebook
 import pytest
 
 from headwater.code_analysis.files import CodeFile, read_file, read_files
+from headwater.code_analysis.notebooks import parse_databricks
 
 
 def one_of(path: str, text: str) -> CodeFile:
@@ -51,3 +52,23 @@ def test_a_notebook_of_databricks() -> None:
     found = read_file("n.py", text).references
     assert found.tables == {("a",), ("y",)}
     assert {(one.table, one.column) for one in found.read} == {(("y",), "z")}
+
+
+@pytest.mark.parametrize(
+    ("line", "script"),
+    [
+        ("  %time", "  pass"),
+        ("a, b\t= !ls", "pass"),
+        ("  spark.table?? ", "  pass"),
+        ("?x", "pass"),
+        ("rows = %sql select a from b", "pass"),
+        ("a % b", "a % b"),
+        (" " * 100_000 + "x", " " * 100_000 + "x"),
+        (" " * 100_000 + "!x", " " * 100_000 + "pass"),
+        ("a, " * 100_000 + "x", "a, " * 100_000 + "x"),
+        ("%sql" + " " * 100_000, "pass"),
+    ],
+)
+def test_magics(line: str, script: str) -> None:
+    """The long lines took cubic time, which is longer than any test may take."""
+    assert parse_databricks(line).script == [script]
