@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from headwater.code_analysis.model import UNKNOWN_NAME
+from headwater.code_analysis.model import UNKNOWN_NAME, UnreadableError
+from headwater.code_analysis.steps import Steps
 
 if TYPE_CHECKING:
     from jinja2 import Environment, nodes
@@ -40,7 +41,8 @@ _MODEL_CALLS = ("ref", "source", "config")
 class RenderedTemplate:
     """A template as SQL.
 
-    texts: one SQL text for each way through its branches. The last one enters no condition.
+    texts: one SQL text for each way through its branches. The last one enters no condition. There
+    are none if all of them together are too long.
     unknown: reasons why a text may lack references.
     unresolved: those of them that leave the columns of the model open: loops, calls, syntax
     errors.
@@ -51,7 +53,7 @@ class RenderedTemplate:
     is_model: it calls `ref`, `source` or `config`."""
 
     texts: list[str] = field(default_factory=list)
-    unknown: list[str] = field(default_factory=list)
+    unknown: dict[str, None] = field(default_factory=dict)
     unresolved: list[str] = field(default_factory=list)
     config: dict[str, Any] = field(default_factory=dict)
     expressions: list[str] = field(default_factory=list)
@@ -60,10 +62,9 @@ class RenderedTemplate:
 
     def add_unknown(self, reason: str, *, is_unresolved: bool = False) -> None:
         """Add a reason, once."""
-        if reason not in self.unknown:
-            self.unknown.append(reason)
-            if is_unresolved:
-                self.unresolved.append(reason)
+        if is_unresolved and reason not in self.unknown:
+            self.unresolved.append(reason)
+        self.unknown[reason] = None
 
 
 def has_jinja(text: str) -> bool:
@@ -78,7 +79,8 @@ def has_jinja(text: str) -> bool:
 def render(text: str) -> RenderedTemplate:
     """Return a template as SQL.
 
-    It does not raise: a template that cannot be parsed is its own text, and unknown."""
+    It does not raise: a template that cannot be parsed is its own text, and unknown. Each character
+    of its texts is a step; a template past their bound has no text, and is unknown."""
     from jinja2 import TemplateSyntaxError, nodes
 
     template = RenderedTemplate()
@@ -91,10 +93,15 @@ def render(text: str) -> RenderedTemplate:
         texts = _expression_texts(source, tree)
         branches = [_branches(node) for node in tree.find_all(nodes.If)]
         renderings = min(max(map(len, branches), default=1), BRANCHES_MAX)
+        steps = Steps()
         for way in range(renderings):
-            rendered = _Renderer(template, texts, way).render(tree)
+            rendered = _Renderer(template, texts, way, steps).render(tree)
             if rendered not in template.texts:
                 template.texts.append(rendered)
+    except UnreadableError as error:
+        template.add_unknown(str(error), is_unresolved=True)
+        template.texts = []
+        return template
     except (TemplateSyntaxError, RecursionError, ValueError) as error:
         line = getattr(error, "lineno", 0)
         reason = f"the Jinja cannot be read: {getattr(error, 'message', 'too deep')} at line {line}"
@@ -186,17 +193,22 @@ def _branches(node: nodes.If) -> list[list[nodes.Node]]:
 
 
 class _Renderer:
-    """Renders one way through a template: branch number `way` of each `if`, or its last."""
+    """Renders one way through a template: branch number `way` of each `if`, or its last.
 
-    def __init__(self, template: RenderedTemplate, texts: dict[int, str], way: int) -> None:
+    It takes a step for each character. Raises UnreadableError past their bound."""
+
+    def __init__(
+        self, template: RenderedTemplate, texts: dict[int, str], way: int, steps: Steps
+    ) -> None:
         self._template = template
         self._texts = texts
         self._way = way
+        self._steps = steps
         self._variables: dict[str, str] = {}
         self._pieces: list[str] = []
         self._line = 1
-        # The text of the current line so far.
-        self._line_text = ""
+        # The quotes in the current line so far.
+        self._quotes = 0
 
     def render(self, tree: nodes.Template) -> str:
         """Return the SQL of a template."""
@@ -244,12 +256,13 @@ class _Renderer:
     def _write(self, text: str, line: int) -> None:
         """Write a text at its line of the template."""
         missing = max(line - self._line, 0)
+        self._steps.take(missing + len(text))
         if missing:
             text = "\n" * missing + text
         self._pieces.append(text)
         self._line += text.count("\n")
         _, line_break, tail = text.rpartition("\n")
-        self._line_text = tail if line_break else self._line_text + tail
+        self._quotes = tail.count("'") + (0 if line_break else self._quotes)
 
     def _value(self, node: nodes.Expr) -> str:
         """Return the SQL of an expression: {{ ... }}."""
@@ -294,7 +307,7 @@ class _Renderer:
 
     def _is_in_quotes(self) -> bool:
         """Return True if the text before on this line leaves a quote open."""
-        return self._line_text.count("'") % 2 == 1
+        return self._quotes % 2 == 1
 
 
 def _constant(node: nodes.Node) -> str | None:

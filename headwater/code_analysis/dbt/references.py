@@ -9,6 +9,7 @@ from headwater.code_analysis.model import (
     UNKNOWN_NAME,
     ColumnLookup,
     References,
+    UnreadableError,
     merge_references,
     no_columns,
     unknown_references,
@@ -31,6 +32,11 @@ def references_in_model(
         return references_in_sql(text, dialect=dialect, columns=columns, steps=steps)
     if len(text) > TEXT_LENGTH_MAX:
         return unknown_references(f"the SQL is longer than {TEXT_LENGTH_MAX} characters")
+    try:
+        # Its texts have a bound of their own; what a script names again and again is read again.
+        steps.take(len(text))
+    except UnreadableError as error:
+        return unknown_references(str(error))
     template = render(text)
     references = merge_references(
         references_in_sql(sql, dialect=dialect, columns=columns, steps=steps)

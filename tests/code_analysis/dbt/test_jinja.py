@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwater.code_analysis.dbt.jinja import BRANCHES_MAX, MARKS_MAX, has_jinja, render
+from headwater.code_analysis.steps import STEPS_MAX
 
 PIECES = [
     *("{{ ref('a') }}", "{{ x }}", "{{ f(1) }}", "{{", "}}", "{# c\n #}", "select\n", "from t"),
@@ -50,7 +51,7 @@ def test_jinja(text: str, rendered: str, unknown: bool) -> None:
 def test_each_branch_is_rendered_in_a_text_of_its_own() -> None:
     found = render("select {% if a %}x{% elif b %}y{% else %}z{% endif %} from t")
     assert found.texts == ["select x from t", "select y from t", "select z from t"]
-    assert found.unknown == []
+    assert not found.unknown
 
 
 def test_the_last_text_enters_no_condition() -> None:
@@ -71,7 +72,7 @@ def test_bodies_that_are_no_part_of_the_model_are_left_out() -> None:
     for tag in ("macro f(x)", "test unique(model)", "materialization m, default", "docs d"):
         name = tag.partition(" ")[0]
         found = render(f"{{% {tag} %}}select b from u{{% end{name} %}}select a from t")
-        assert (found.texts, found.unknown) == (["select a from t"], []), tag
+        assert (found.texts, found.unknown) == (["select a from t"], {}), tag
 
 
 def test_the_configuration_and_the_other_expressions_of_a_model() -> None:
@@ -104,6 +105,33 @@ def test_a_snapshot_has_a_name() -> None:
 def test_parts_that_only_dbt_can_run_are_unresolved(text: str, reason: str) -> None:
     (unresolved,) = render(text).unresolved
     assert reason in unresolved
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{{% set x = '{'y' * 1_000}' %}}" + "{{ x }}" * 1_000,
+        # A tenth of that in each of ten branches.
+        f"{{% set x = '{'y' * 1_000}' %}}"
+        + "{{ x }}" * 100
+        + "{% if a %}0"
+        + "".join(f"{{% elif b %}}{number}" for number in range(1, BRANCHES_MAX))
+        + "{% endif %}",
+        f"{{% set x = '{'y' * 1_000}' %}}" + "{% if a %}{{ x }}{% endif %}\n" * 600,
+    ],
+)
+def test_all_texts_of_a_template_together_are_bounded(text: str) -> None:
+    found = render(text)
+    assert found.texts == []
+    assert found.unresolved == ["the code takes more than 500000 steps to read"]
+    assert sum(map(len, render(text.replace("y" * 1_000, "y" * 100)).texts)) < STEPS_MAX
+
+
+@pytest.mark.parametrize(
+    ("line", "is_unknown"), [("'a' {{ f() }}", True), ("'a {{ f() }}'", False), ("'\n'{{ x }}", 0)]
+)
+def test_an_expression_in_quotes_is_a_value(line: str, is_unknown: bool) -> None:
+    assert bool(render(f"{{% set x = 1 %}}select {line} from t").unknown) is bool(is_unknown)
 
 
 def test_text_without_closed_marks_has_no_jinja() -> None:
