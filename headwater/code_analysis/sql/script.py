@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import cache
 from typing import Any
 
 from sqlglot import exp
@@ -30,20 +29,15 @@ from headwater.code_analysis.model import (
 from headwater.code_analysis.names import fold_case
 from headwater.code_analysis.sql.parse import parse_sql
 from headwater.code_analysis.sql.sqlglot_helpers import as_list, name_of_table
+from headwater.code_analysis.sql.statement_ends import ROUTINE, StatementEnds
 from headwater.code_analysis.sql.statements import references_in_statement
 from headwater.code_analysis.steps import Steps
 from headwater.errors import QueryError
 
 _FINGERPRINT_CHARACTERS = 8
-# A semicolon that ends a line, also inside of a quote.
-_LINE_END = re.compile(r";[ \t]*(?:--[^\n]*)?\n")
-# A routine is one statement up to its last END; only its calls run the statements in it.
-_ROUTINE = re.compile(
-    r"create\s+(?:or\s+(?:replace|alter)\s+)?(?:\w+\s+){0,2}"
-    r"(?:procedure|function|trigger|package)\b",
-    re.IGNORECASE,
-)
-_BLOCK_WORDS = re.compile(r"\b(?:begin|case|end(?:\s+(?:if|loop|while|for|repeat))?)\b", re.I)
+# How often, on average, a character is read again after a part that cannot be parsed.
+_READINGS_MAX = 5
+_NOT_READ_AGAIN = "no statement is looked for in it, since too much was read again"
 # The opening of a block of statements: BEGIN, not followed by a semicolon.
 _BLOCK_OPENING = re.compile(
     r"begin\s+(?=(?:insert|update|delete|merge|create|select|with|truncate|drop)\b)", re.IGNORECASE
@@ -143,92 +137,30 @@ def require_dialect(name: str) -> None:
 
 
 def read_script(text: str, dialect: str) -> Iterator[Statement]:
-    """Yield the statements of a script in order. One that cannot be read has a reason."""
+    """Yield the statements of a script in order. One that cannot be read has a reason.
+
+    Past the bound on text that is read again, a part that cannot be parsed is one statement."""
+    ends = StatementEnds(text, dialect)
     start, line = 0, 1
+    again_max = _READINGS_MAX * len(text)
     while start < len(text):
-        end, following = _next_end(text, start, dialect)
-        part = text[start:end]
-        offset, is_empty = _leading(part, dialect)
-        if is_empty:
-            line += text.count("\n", start, following)
-            start = following
-            continue
-        first_line = line + part.count("\n", 0, offset)
-        statements = list(_parse_part(part[offset:], first_line, dialect))
-        is_unreadable = any(one.kind is Kind.UNREADABLE for one in statements)
-        inner = _LINE_END.search(part, offset) if is_unreadable else None
-        if inner is not None:
-            following = start + inner.end()
-            statements = [replace(statements[0], text=part[offset : inner.start()])]
-        yield from statements
+        end, following = ends.next_end(start)
+        first = ends.skip_comments(start, end)
+        if first < end:
+            first_line = line + text.count("\n", start, first)
+            statements = list(_parse_part(text[first:end], first_line, dialect))
+            is_unreadable = any(one.kind is Kind.UNREADABLE for one in statements)
+            inner = ends.inner_end(first, end) if is_unreadable else None
+            if inner is not None and end - inner[1] > again_max:
+                reason = f"{statements[0].reason}; {_NOT_READ_AGAIN}"
+                statements = [replace(statements[0], reason=reason)]
+            elif inner is not None:
+                again_max -= end - inner[1]
+                following = inner[1]
+                statements = [replace(statements[0], text=text[first : inner[0]])]
+            yield from statements
         line += text.count("\n", start, following)
         start = following
-
-
-@cache
-def _tokens(dialect: str) -> re.Pattern[str]:
-    """Return the pattern of comments, quoted texts and ends of statements in a dialect."""
-    tokenizer = Dialect.get_or_raise(dialect).tokenizer_class
-    escape = r"|\\." if "\\" in tokenizer.STRING_ESCAPES else ""
-    excluded = "\\\\" if escape else ""
-    line_comments = [r"--"]
-    line_comments += [one for one in ("#", "//") if one in tokenizer.COMMENTS]
-    quoted = [
-        rf"'(?:[^'{excluded}]|''{escape})*+'",
-        rf'"(?:[^"{excluded}]|""{escape})*+"',
-        r"`[^`]*+`",
-    ]
-    if dialect == "bigquery":
-        quoted = [r'"""[\s\S]*?"""', r"'''[\s\S]*?'''", *quoted]
-    if dialect == "tsql":
-        quoted.append(r"\[[^\]\n]*+\]")
-    parts = [
-        rf"(?P<comment>(?:{'|'.join(line_comments)})[^\n]*+|/\*[\s\S]*?\*/)",
-        r"(?P<dollar>\$(?P<tag>[A-Za-z_]*)\$[\s\S]*?\$(?P=tag)\$)",
-        rf"(?P<quoted>{'|'.join(quoted)})",
-        r"(?P<end>;)",
-    ]
-    if dialect == "tsql":
-        parts.append(r"(?P<go>^[ \t]*go[ \t]*$)")
-    return re.compile("|".join(parts), re.MULTILINE | re.IGNORECASE)
-
-
-def _next_end(text: str, start: int, dialect: str) -> tuple[int, int]:
-    """Return where the statement at `start` ends, and where the next one starts."""
-    code: list[str] = []
-    position = start
-    for token in _tokens(dialect).finditer(text, start):
-        code.append(text[position : token.start()])
-        position = token.end()
-        if token.lastgroup in ("end", "go") and not _is_open_routine("".join(code)):
-            return token.start(), token.end()
-    return len(text), len(text)
-
-
-def _is_open_routine(code: str) -> bool:
-    """Return True for the definition of a routine whose body has not ended."""
-    if _ROUTINE.match(code.lstrip()) is None:
-        return False
-    depth = 0
-    for word in _BLOCK_WORDS.findall(code):
-        folded = word.lower()
-        if folded in ("begin", "case"):
-            depth += 1
-        elif folded == "end":
-            depth -= 1
-    return depth > 0
-
-
-def _leading(part: str, dialect: str) -> tuple[int, bool]:
-    """Return the length of the space and comments before a statement; True if nothing follows."""
-    offset = 0
-    while True:
-        rest = part[offset:]
-        offset += len(rest) - len(rest.lstrip())
-        token = _tokens(dialect).match(part, offset)
-        if token is None or token.lastgroup != "comment":
-            return offset, offset >= len(part)
-        offset = token.end()
 
 
 def _parse_part(text: str, line: int, dialect: str) -> Iterator[Statement]:
@@ -239,7 +171,7 @@ def _parse_part(text: str, line: int, dialect: str) -> Iterator[Statement]:
     text = text.strip()
     if _BLOCK_END.fullmatch(text):
         return
-    if _ROUTINE.match(text):
+    if ROUTINE.match(text):
         yield Statement(text, line, Kind.OTHER, verb="create")
         return
     try:

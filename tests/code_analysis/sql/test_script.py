@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from sqlglot import exp
 
 from headwater.code_analysis.model import no_columns
+from headwater.code_analysis.sql import script
+from headwater.code_analysis.sql.parse import parse_sql
 from headwater.code_analysis.sql.script import Kind, Statement, read_script, require_dialect
 from headwater.errors import QueryError
 
@@ -52,6 +55,25 @@ def test_a_quote_that_is_not_closed_ends_at_its_line() -> None:
         (2, "WRITE"),
         (3, "UNREADABLE"),
     ]
+
+
+def test_a_text_that_cannot_be_parsed_is_read_again_some_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parsed = 0
+
+    def counted(text: str, dialect: str) -> list[exp.Expr]:
+        nonlocal parsed
+        parsed += len(text)
+        return parse_sql(text, dialect)
+
+    monkeypatch.setattr(script, "parse_sql", counted)
+    text = "x ( /* ;\n" * 200 + "*/;\ninsert into 'a select 1;\ninsert into b select 'x' from c;\n"
+    found = read(text)
+    assert parsed < 8 * len(text)
+    assert "too much was read again" in found[-3].reason
+    # What follows is read as ever.
+    assert [one.kind.name for one in found[-2:]] == ["UNREADABLE", "WRITE"]
 
 
 @pytest.mark.parametrize(
