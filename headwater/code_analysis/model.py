@@ -103,7 +103,7 @@ class ReferenceCollector:
     read: dict[Reference, None] = field(default_factory=dict)
     written: dict[Reference, None] = field(default_factory=dict)
     flows: dict[ColumnFlow, None] = field(default_factory=dict)
-    inserts: list[Insert] = field(default_factory=list)
+    inserts: dict[Insert, None] = field(default_factory=dict)
     tables: set[TableName] = field(default_factory=set)
     targets: set[TableName] = field(default_factory=set)
     outputs: tuple[str, ...] = ()
@@ -129,7 +129,7 @@ class ReferenceCollector:
         self.read.update(dict.fromkeys(other.read))
         self.written.update(dict.fromkeys(other.written))
         self.flows.update(dict.fromkeys(other.flows))
-        self.inserts.extend(insert for insert in other.inserts if insert not in self.inserts)
+        self.inserts.update(dict.fromkeys(other.inserts))
         self.tables |= other.tables
         self.targets |= other.targets
         self.outputs = other.outputs or self.outputs

@@ -12,7 +12,9 @@ def fold_case(name: str) -> str:
 
     Most databases ignore case. A reference too many is a question; a missing one is a failure at
     night."""
-    return name.strip().casefold()
+    folded = name.strip().casefold()
+    # A thousand references to one long name hold it once.
+    return name if folded == name else folded
 
 
 def name_parts(name: str) -> list[str]:

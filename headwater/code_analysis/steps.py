@@ -17,7 +17,8 @@ REFERENCE_STEPS = 5
 
 class Steps:
     """The steps that the reading of code has taken: one for each column that a query or a frame
-    passes on, and for each character of a text that is put together or parsed as SQL."""
+    passes on, and for each character of a text that is put together, read through a variable or
+    parsed as SQL."""
 
     def __init__(self, steps_max: int = STEPS_MAX) -> None:
         self.count = 0

@@ -94,6 +94,16 @@ SCRIPTS = {
         "df = df.withColumn('c{number}', F.lit(1))",
         "",
     ),
+    "columns of no frame": (f"n = {['c'] * 300}", "f.select(n)", ""),
+    "a long name of a column": (f"n = '{'c' * 9_000}'", "f.select(n)", ""),
+    "a list that is run": (f"n = {['select 1'] * 300}", "f.sql(n)", ""),
+    "a long name of a table": (f"n = '{'t.' * 9_000}t'", "df = spark.table(n)", ""),
+    "a table of many parts": (f"df = spark.table('{'t.' * 9_000}t')", "df.x", ""),
+    "a template": (
+        f"n = 'select 1 {{# {'c' * 9_000} #}}'",
+        "spark.sql(n)",
+        "",
+    ),
     "joined frames": ("df = spark.table('t')", "df = df.union(spark.table('t{number}'))", ""),
     "written frames": (
         "df = spark.table('t')",

@@ -330,11 +330,14 @@ class _ScriptReader:
         line = getattr(argument, "lineno", 1)
         for name in names or ():
             self._refer_to_column(name, line, frame)
-        known = self._frames.keys() | self._expressions
-        is_variable = isinstance(argument, ast.Name) and argument.id not in known
+        is_variable = isinstance(argument, ast.Name) and not self._is_known(argument.id)
         is_built = isinstance(argument, ast.JoinedStr | ast.ListComp)
         if names is None and (is_variable or is_built):
             self._note("a column is named by a variable", line)
+
+    def _is_known(self, name: str) -> bool:
+        """Return True for a variable that holds a frame or an expression of columns."""
+        return name in self._frames or name in self._expressions
 
     def _refer_to_column(self, name: str, line: int, frame: Frame | None) -> None:
         tables = frame.tables if frame is not None else frozenset()
@@ -361,7 +364,7 @@ class _ScriptReader:
                 self._refer(flow.source, column, line, sure=flow.sure and name not in added)
 
     def _refer(self, table: TableName, name: str, line: int, *, sure: bool) -> None:
-        self._steps.take(REFERENCE_STEPS)
+        self._steps.take(max(REFERENCE_STEPS, len(table)))
         sure = sure and name not in self._optional
         reference = Reference(table, name, line, line_text(self._lines, line), sure)
         self.found.read[reference] = None
@@ -452,7 +455,9 @@ class _ScriptReader:
         if isinstance(node, ast.Constant):
             return [node.value] if isinstance(node.value, str) else None
         if isinstance(node, ast.Name):
-            return self._literals.get(node.id)
+            texts = self._literals.get(node.id)
+            self._steps.take(sum(1 + len(text) for text in texts or ()))
+            return texts
         if isinstance(node, ast.List | ast.Tuple | ast.Set):
             return self._literal_list(node.elts)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):

@@ -363,7 +363,7 @@ class QueryReader:
         indirect: bool = False,
     ) -> None:
         """Add one reference. Raises UnreadableError past `REFERENCES_MAX`."""
-        self.steps.take(REFERENCE_STEPS)
+        self.steps.take(max(REFERENCE_STEPS, len(table)))
         reference = self.reference(table, column, node, sure=sure, indirect=indirect)
         _add_bounded(self.found.read, reference)
 

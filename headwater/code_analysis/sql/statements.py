@@ -91,7 +91,7 @@ class _StatementReader(QueryReader):
             self.found.unknown["the written table is not named"] = None
         self.found.targets.add(table)
         if isinstance(node, exp.Insert):
-            self.found.inserts.append(Insert(table, names, *self.line_of(node)))
+            self.found.inserts[Insert(table, names, *self.line_of(node))] = None
             for column in columns:
                 self.add_written(table, column.name, column)
         query = node.expression
@@ -150,7 +150,7 @@ class _StatementReader(QueryReader):
         columns = insert.this.expressions if isinstance(insert.this, exp.Tuple) else []
         values = insert.expression.expressions if isinstance(insert.expression, exp.Tuple) else []
         names = tuple(fold_case(column.name) for column in columns)
-        self.found.inserts.append(Insert(table, names, *self.line_of(insert)))
+        self.found.inserts[Insert(table, names, *self.line_of(insert))] = None
         for column, value in zip(columns, values, strict=False):
             self.add_written(table, column.name, column)
             self._add_flows(table, [self.output(fold_case(column.name), value, scope)])

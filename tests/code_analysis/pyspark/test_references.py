@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import KeysView
+
 import pytest
 
-from headwater.code_analysis.pyspark.references import references_in_python
+from headwater.code_analysis.model import unknown_references
+from headwater.code_analysis.pyspark.references import (
+    Frame,
+    _ScriptReader,
+    references_in_python,
+)
+from headwater.code_analysis.steps import Steps
 
 SCRIPT = '''
 from pyspark.sql import functions as F
@@ -116,3 +125,21 @@ def test_a_column_that_the_code_looks_for_is_an_option() -> None:
     )
     assert {(one.column, one.sure) for one in found.read} == {("a", False), ("b", True)}
     assert found.unknown == ()
+
+
+class CountedFrames(dict[str, Frame]):
+    """Frames by name that count how often all names are asked for."""
+
+    listings = 0
+
+    def keys(self) -> KeysView[str]:
+        self.listings += 1
+        return super().keys()
+
+
+def test_an_argument_is_looked_up_without_a_list_of_all_frames() -> None:
+    reader = _ScriptReader([], unknown_references, Steps())
+    reader._frames = frames = CountedFrames()
+    reader.read(ast.parse("a = spark.table('t')\nb = F.col('x')\na.select(a, b, c)"))
+    assert frames.listings == 0
+    assert list(reader.found.unknown) == ["a column is named by a variable at line 3"]
