@@ -30,10 +30,13 @@ _LETTERS = rf"[^\W_](?:[^\W_]|[{_ACCENTS}{_INVISIBLE}])*"
 _SEPARATOR = "%(?:2[0-9A-Fa-f]|3[A-Fa-f]|40|5[B-Fb-f]|60|7[B-Fb-f])"
 # A percent-encoded separator, or a word.
 _WORD = re.compile(rf"{_SEPARATOR}|(?P<word>{_LETTERS})")
-# The same in a text with escapes: those of control characters stand between words.
+# The same in a text with escapes: those of control characters stand between words. A run of
+# backslashes is read from its start alone.
 _ESCAPED_WORD = re.compile(
-    rf"{_SEPARATOR}|\\+[nrtbf]|\\+u(?P<code>[0-9A-Fa-f]{{4}})|(?P<word>{_LETTERS})"
+    rf"{_SEPARATOR}|(?<!\\)\\++(?:[nrtbf]|u(?P<code>[0-9A-Fa-f]{{4}}))|(?P<word>{_LETTERS})"
 )
+# The number of an entity. Python reads none of more than 4,300 digits; Unicode needs seven.
+_LONG_NUMBER = re.compile(r"(?<=&#)[0-9]{8,}+")
 _REMOVE_INVISIBLE = dict.fromkeys(map(ord, _INVISIBLE))
 _DECODINGS_MAX = 3
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*', re.DOTALL)
@@ -102,7 +105,7 @@ class Forgotten:
         clean = self._replaced(text)
         decoded = clean
         for _ in range(_DECODINGS_MAX):
-            decoded, before = html.unescape(unquote(decoded)), decoded
+            decoded, before = _without_entities(unquote(decoded)), decoded
             if decoded == before:
                 break
             if (replaced := self._replaced(decoded)) is not decoded:
@@ -179,19 +182,27 @@ def load_forgotten(path: Path, key: bytes) -> Forgotten | None:
 
 def _words(text: str, pieces: re.Pattern[str] = _WORD) -> list[_Word]:
     """Return the words of a text; pieces without a gap between them are one word."""
-    found: list[_Word] = []
+    found: list[tuple[int, int, list[str]]] = []
     is_open = False
     for match in pieces.finditer(text):
         groups = match.groupdict()
         letters = groups["word"] or (chr(int(groups["code"], 16)) if groups.get("code") else "")
         if not letters or not (groups["word"] or letters.isalnum()):
             is_open = False
-        elif is_open and found[-1].end == match.start():
-            found[-1] = _Word(found[-1].start, match.end(), found[-1].text + letters)
+        elif is_open and found[-1][1] == match.start():
+            start, _, joined = found[-1]
+            joined.append(letters)
+            found[-1] = (start, match.end(), joined)
         else:
-            found.append(_Word(match.start(), match.end(), letters))
+            found.append((match.start(), match.end(), [letters]))
             is_open = True
-    return [word._replace(text=_normalised(word.text)) for word in found]
+    return [_Word(start, end, _normalised("".join(joined))) for start, end, joined in found]
+
+
+def _without_entities(text: str) -> str:
+    """Return a text with the characters that its entities of HTML stand for."""
+    short = _LONG_NUMBER.sub(lambda number: number[0].lstrip("0")[:8] or "0", text)
+    return html.unescape(short)
 
 
 def _normalised(word: str) -> str:

@@ -68,6 +68,22 @@ def test_a_value_is_found_in_every_encoding(text: str, expected: str | None) -> 
         assert found == expected.replace("{}", mask("ann.müller@example.com"))
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # These took time by the square of their length.
+        ("\\" * 300_000 + "x anna", "\\" * 300_000 + "x {}"),
+        ("\\" * 300_000 + "nanna", "\\" * 300_000 + "n{}"),
+        ("\\u0061" * 100_000 + " anna", "\\u0061" * 100_000 + " {}"),
+        # Python reads no number of that many digits.
+        ("&#" + "0" * 5_000 + "97;nna", "{}"),
+        ("&#" + "9" * 5_000 + "; anna", "&#" + "9" * 5_000 + "; {}"),
+    ],
+)
+def test_long_runs_of_escapes(text: str, expected: str) -> None:
+    assert forgotten("anna").rewrite_text(text) == expected.replace("{}", mask("anna"))
+
+
 def test_values_of_other_scripts_and_several_lengths() -> None:
     search = forgotten("José Núñez", "José Núñez López", "Иванов")
     assert search.rewrite_text("JOSÉ NÚÑEZ LÓPEZ") == mask("José Núñez López")
