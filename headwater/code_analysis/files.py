@@ -6,9 +6,11 @@ A file of another kind, or that cannot be read, is unknown.
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from headwater.bounded_process import map_bounded
@@ -22,7 +24,7 @@ from headwater.code_analysis.model import (
     no_columns,
     unknown_references,
 )
-from headwater.code_analysis.names import may_be_table
+from headwater.code_analysis.names import may_be_table, name_parts
 from headwater.code_analysis.repository_files import NOTEBOOK_LANGUAGE
 from headwater.code_analysis.sql.references import references_in_sql
 
@@ -170,5 +172,18 @@ class _WithCatalog:
         known_columns = self.known(table)
         if known_columns is not None:
             return known_columns
-        matching = [name for name in self.catalog if may_be_table(table, ".".join(name))]
+        alike = self._names_by_last_part.get(_last_part(table), ())
+        matching = [name for name in alike if may_be_table(table, ".".join(name))]
         return self.catalog[matching[0]] if len(matching) == 1 else None
+
+    @cached_property
+    def _names_by_last_part(self) -> Mapping[str, list[TableName]]:
+        names: dict[str, list[TableName]] = defaultdict(list)
+        for name in self.catalog:
+            names[_last_part(name)].append(name)
+        return names
+
+
+def _last_part(table: TableName) -> str:
+    """Return the part in which two tables that may be the same agree."""
+    return next(reversed(name_parts(".".join(table))), "")

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -22,6 +24,7 @@ from headwater.code_analysis.model import (
 )
 from headwater.code_analysis.pyspark.python_ast import called_name, text_of
 from headwater.code_analysis.sql.ddl import read_statements
+from headwater.code_analysis.steps import Steps
 
 _WRITE_CALLS = {
     *("saveAsTable", "insertInto", "writeTo", "toTable"),
@@ -37,7 +40,7 @@ _SAME_COLUMNS = {
     *("bucketBy", "sortBy", "outputMode", "trigger", "queryName", "tableProperty", "using"),
     *("partitionedBy", "createOrReplace", "create", "append", "overwrite", "overwritePartitions"),
 }
-_STEPS_MAX = 300
+_CALLS_FOLLOWED_MAX = 300
 _CHANGING_WORDS = re.compile(
     r"\b(insert|create|drop|alter|merge|update|delete|replace)\b", re.IGNORECASE
 )
@@ -75,13 +78,17 @@ def read_script(text: str, path: str, dialect: str = "") -> FileContents:
 
 
 class _WriteReader:
-    """Adds the writes of one script to the contents of its file."""
+    """Adds the writes of one script to the contents of its file.
+
+    Each column of a frame that is written, or that a method passes on, is a step."""
 
     def __init__(self, tree: ast.Module, contents: FileContents, path: str) -> None:
         self._tree = tree
         self._contents = contents
         self._path = path
-        self._steps = 0
+        self._steps = Steps()
+        self._calls_followed = 0
+        self._assignments = _plain_assignments(tree)
         # Magics of a notebook are `pass` here; they are not logic.
         rows = ast.unparse(tree).splitlines()
         self._code = "\n".join(row for row in rows if row.strip() != "pass")
@@ -111,10 +118,11 @@ class _WriteReader:
             raise UnreadableError(
                 f"line {call.lineno}: the target of {name}() is only known when it runs"
             )
-        self._steps = 0
+        self._calls_followed = 0
         frame = self._frame_of(call.func, call.lineno)
         table = self._contents.tables.get(target.lower())
         if table is not None:
+            self._steps.take(len(table.columns) + len(table.removed))
             frame = _Frame(
                 {**table.columns, **frame.columns},
                 table.is_open or frame.is_open,
@@ -133,8 +141,8 @@ class _WriteReader:
 
     def _frame_of(self, node: ast.expr, line: int) -> _Frame:
         """Return the columns of the frame that an expression is."""
-        self._steps += 1
-        if self._steps > _STEPS_MAX:
+        self._calls_followed += 1
+        if self._calls_followed > _CALLS_FOLLOWED_MAX:
             return _Frame()
         if isinstance(node, ast.Attribute):
             return self._frame_of(node.value, line)
@@ -147,22 +155,35 @@ class _WriteReader:
             return _Frame()
         method = node.func.attr
         if method == "select":
-            return _selected_frame(node)
+            return self._counted(_selected_frame(node))
         before = self._frame_of(node.func.value, line)
         if method in _COLUMN_STEPS:
-            return _COLUMN_STEPS[method](before, node)
+            return self._counted(_COLUMN_STEPS[method](before, node))
         return before if method in _SAME_COLUMNS else _Frame()
+
+    def _counted(self, frame: _Frame) -> _Frame:
+        """Return a frame whose columns are counted as steps."""
+        self._steps.take(1 + len(frame.columns) + len(frame.removed))
+        return frame
 
     def _last_assignment(self, name: str, line: int) -> ast.Assign | None:
         """Return the last plain assignment to a name before a line."""
-        last: ast.Assign | None = None
-        for node in ast.walk(self._tree):
-            if not isinstance(node, ast.Assign) or node.lineno >= line:
-                continue
-            targets = [target.id for target in node.targets if isinstance(target, ast.Name)]
-            if name in targets and (last is None or node.lineno > last.lineno):
-                last = node
-        return last
+        assignments = self._assignments.get(name, [])
+        count = bisect_left(assignments, line, key=lambda node: node.lineno)
+        return assignments[count - 1] if count else None
+
+
+def _plain_assignments(tree: ast.Module) -> dict[str, list[ast.Assign]]:
+    """Return the assignments to each name, by line."""
+    found: dict[str, list[ast.Assign]] = defaultdict(list)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    found[target.id].append(node)
+    for assignments in found.values():
+        assignments.sort(key=lambda node: node.lineno)
+    return found
 
 
 def _has_changing_words(text: ast.JoinedStr) -> bool:

@@ -98,6 +98,8 @@ class _OutputResolver:
     def __init__(self, dialect: str) -> None:
         self._dialect = dialect or None
         self._outputs: dict[int, _ScopeOutputs] = {}
+        self._sources_by_scope: dict[int, dict[str, Any]] = {}
+        self._tables_by_scope: dict[int, str] = {}
 
     def outputs(self, scope: Scope) -> _ScopeOutputs:
         """Return the outputs of a scope."""
@@ -112,10 +114,14 @@ class _OutputResolver:
     def _union_outputs(self, sides: list[Scope]) -> _ScopeOutputs:
         """Return the outputs of a UNION: the names of its first side, matched by position."""
         first, *others = (self.outputs(side) for side in sides)
+        texts_of_others = [_texts_by_position(other) for other in others]
         outputs = _ScopeOutputs({}, first.spellings, any(side.is_open for side in (first, *others)))
         for position, (key, expression) in enumerate(first.columns.items()):
             texts = [expression.text]
-            texts += [_text_at(other, position, f"any {key}") for other in others]
+            texts += [
+                other[position] if position < len(other) else f"any {key}"
+                for other in texts_of_others
+            ]
             joined = ", ".join(_shorten(text) for text in texts)
             outputs.columns[key] = _Expression(f"UNION({joined})", line=expression.line)
         return outputs
@@ -154,7 +160,7 @@ class _OutputResolver:
         excluded = {name.lower() for name in excluded_columns(star)} if star else set()
         if star is not None and (star.args.get("replace") or star.args.get("rename")):
             outputs.is_open = True
-        for name, source in _sources(scope).items():
+        for name, source in self._sources(scope).items():
             if qualifier and name != qualifier:
                 continue
             if not isinstance(source, Scope):
@@ -174,14 +180,14 @@ class _OutputResolver:
         source = self._source_of(scope, column)
         if isinstance(source, Scope):
             output = self.outputs(source).columns.get(key)
-            return output or _Expression(f"({_tables_below(source)}).{key}")
+            return output or _Expression(f"({self._tables_below(source)}).{key}")
         if isinstance(source, exp.Table):
             return _Expression(f"{_table_name(source)}.{key}")
         return _Expression(column.sql(self._dialect, normalize=True))
 
     def _source_of(self, scope: Scope, column: exp.Column) -> Any:
         """Return the source that a column belongs to: a table, a scope, or None."""
-        sources = _sources(scope)
+        sources = self._sources(scope)
         if column.table:
             return sources.get(column.table.lower())
         key = column.name.lower()
@@ -193,6 +199,24 @@ class _OutputResolver:
         if len(having) == 1:
             return having[0]
         return next(iter(sources.values())) if len(sources) == 1 else None
+
+    def _sources(self, scope: Scope) -> dict[str, Any]:
+        """Return the sources in FROM and JOIN by alias: a table or a scope each."""
+        if id(scope) not in self._sources_by_scope:
+            self._sources_by_scope[id(scope)] = {
+                name.lower(): source for name, (_, source) in scope.selected_sources.items()
+            }
+        return self._sources_by_scope[id(scope)]
+
+    def _tables_below(self, scope: Scope) -> str:
+        """Return the tables that a star of a scope may take a column from, or their hash."""
+        if id(scope) not in self._tables_by_scope:
+            names: set[str] = set()
+            for inner in scope.traverse():
+                sources = inner.sources.values()
+                names.update(_table_name(one) for one in sources if isinstance(one, exp.Table))
+            self._tables_by_scope[id(scope)] = _shorten("|".join(sorted(names)))
+        return self._tables_by_scope[id(scope)]
 
     def _text(self, node: exp.Expr, scope: Scope) -> str:
         """Return an expression as text, with each column replaced by its own expression."""
@@ -234,7 +258,7 @@ class _OutputResolver:
 
     def _source_texts(self, node: exp.Expr, scope: Scope) -> list[str]:
         """Return the text of a source; none for a query, whose own scope has clauses."""
-        source = _sources(scope).get(node.alias_or_name.lower())
+        source = self._sources(scope).get(node.alias_or_name.lower())
         if isinstance(source, Scope):
             return []
         if not isinstance(source, exp.Table):
@@ -244,29 +268,15 @@ class _OutputResolver:
         return [" ".join((_table_name(source), *texts))]
 
 
-def _text_at(outputs: _ScopeOutputs, position: int, default: str) -> str:
-    columns = list(outputs.columns.values())
-    return columns[position].text if position < len(columns) and not outputs.is_open else default
+def _texts_by_position(outputs: _ScopeOutputs) -> list[str]:
+    """Return the texts of outputs in order; none if the order is not known."""
+    return [] if outputs.is_open else [column.text for column in outputs.columns.values()]
 
 
 def _shorten(text: str) -> str:
     if len(text) <= _EXPRESSION_LENGTH_MAX:
         return text
     return f"#{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-
-
-def _sources(scope: Scope) -> dict[str, Any]:
-    """Return the sources in FROM and JOIN by alias: a table or a scope each."""
-    return {name.lower(): source for name, (_, source) in scope.selected_sources.items()}
-
-
-def _tables_below(scope: Scope) -> str:
-    """Return the tables that a star of a scope may take a column from."""
-    names: set[str] = set()
-    for inner in scope.traverse():
-        tables = [source for source in inner.sources.values() if isinstance(source, exp.Table)]
-        names.update(_table_name(table) for table in tables)
-    return "|".join(sorted(names))
 
 
 def _table_name(table: exp.Table) -> str:
