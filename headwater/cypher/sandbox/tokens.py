@@ -12,10 +12,12 @@ TEXT_CHARACTERS_MAX = 20_000
 TOKENS_MAX = 3_000
 # The depth of brackets, and the number of times that a word may follow itself (NOT NOT NOT ...).
 DEPTH_MAX = 50
+# A quotation or a comment that is not closed extends to the end, so that nothing is read twice.
 _TOKEN = re.compile(
     r"""(?P<gap>\s+|//[^\r\n]*|/\*.*?\*/)
-    |(?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
-    |(?P<name>`(?:[^`]|``)*`)
+    |(?P<string>'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")
+    |(?P<name>`(?:[^`]|``)*+`)
+    |(?P<open>(?:['"`]|/\*).*)
     |(?P<word>[^\W\d]\w*)
     |(?P<number>\d\w*)
     |(?P<mark>.)""",
@@ -69,11 +71,8 @@ def parse_tokens(text: str) -> list[Token]:
     )
     if len(tokens) > TOKENS_MAX or longest > DEPTH_MAX:
         raise refused("the statement has too many words", "Split it into several statements.")
-    for token, following in zip(tokens, [*tokens[1:], Token("", "")], strict=True):
-        if token.kind == "mark" and (
-            token.text in "'\"`" or (token.text, following.text) == ("/", "*")
-        ):
-            raise refused("a quotation or a comment is not closed", "Close it.")
+    if tokens[-1].kind == "open":
+        raise refused("a quotation or a comment is not closed", "Close it.")
     return tokens
 
 
