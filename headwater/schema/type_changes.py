@@ -12,7 +12,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_TYPE = re.compile(r"\s*([a-z][a-z0-9_ ]*?)\s*(?:\(\s*(\d+|max)\s*(?:,\s*(-?\d+)\s*)?\))?\s*")
+_TYPE = re.compile(
+    r"\s*+([a-z][a-z0-9_]*+(?: ++[a-z0-9_]++)*+)\s*+"
+    r"(?:\(\s*+(\d{1,9}+|max)\s*+(?:,\s*+(-?\d{1,9}+)\s*+)?\)\s*+)?"
+)
 # A type by family and width: decimal digits of an integer, 1 or 2 for single and double
 # precision, the order of times.
 _FAMILIES: dict[str, dict[str, int]] = {

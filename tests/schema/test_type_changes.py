@@ -53,3 +53,11 @@ def test_narrow(before: str, after: str) -> None:
 )
 def test_unknown_types_have_no_result(before: str | None, after: str) -> None:
     assert is_narrowing(before, after) is None
+
+
+def test_long_spaces_and_sizes_are_no_type() -> None:
+    """The spaces took cubic time, and Python reads no number of more than 4,300 digits."""
+    assert is_narrowing("int" + " " * 100_000 + "!", "int") is None
+    assert is_narrowing(f"decimal({'9' * 5_000})", "int") is None
+    assert is_narrowing(f"int{' ' * 100_000}", "bigint") is False
+    assert is_narrowing("double  precision", "float") is None
