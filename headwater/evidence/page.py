@@ -20,7 +20,7 @@ from headwater.evidence.digest import Data, canonical_json, differences, parse_d
 from headwater.pictures.html_escape import escape
 from headwater.pictures.svg import draw_lineage
 
-_BLOCK = re.compile(r'<script type="application/json" id="evidence">(.*?)</script>', re.DOTALL)
+_BLOCK_START, _BLOCK_END = '<script type="application/json" id="evidence">', "</script>"
 _STYLE = files("headwater.evidence").joinpath("page.css").read_text(encoding="utf-8")
 
 
@@ -131,7 +131,8 @@ def parse_page(text: str) -> Data:
 
     Raises QueryError unless the page holds exactly one.
     """
-    blocks = _BLOCK.findall(text)
+    parts = text.split(_BLOCK_START)[1:]
+    blocks = [part.partition(_BLOCK_END)[0] for part in parts if _BLOCK_END in part]
     if len(blocks) != 1:
         raise QueryError(
             f"this is no page of an evidence pack: it holds {len(blocks)} documents instead of one"

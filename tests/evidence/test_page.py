@@ -99,6 +99,8 @@ def test_document_that_cannot_be_rendered_is_not_verified() -> None:
 
 def test_page_with_no_or_two_documents_is_refused() -> None:
     text = render_page(add_digest(pack()))
-    for wrong in ("<html></html>", text + text):
+    # Each opening without an end was searched to the end of the page.
+    openings = '<script type="application/json" id="evidence">' * 20_000
+    for wrong in ("<html></html>", text + text, openings):
         with pytest.raises(QueryError, match="no page of an evidence pack"):
             parse_page(wrong)

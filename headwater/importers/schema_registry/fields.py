@@ -289,8 +289,8 @@ def _protobuf_fields(
 
 def _protobuf_name(text: str) -> str:
     """Return the full name of the first message; "" without one."""
-    package = re.search(r"^\s*package\s+([\w.]+)\s*;", text, re.MULTILINE)
-    message = re.search(r"(?:^|[;}])\s*message\s+(\w+)\s*\{", text, re.MULTILINE)
+    package = re.search(r"^[ \t]*+package\s++([\w.]++)\s*+;", text, re.MULTILINE)
+    message = re.search(r"(?:^|[;}])[ \t]*+message\s++(\w++)\s*+\{", text, re.MULTILINE)
     if message is None:
         return ""
     return f"{package[1]}.{message[1]}" if package else message[1]

@@ -66,7 +66,7 @@ _FORMATS = {
     ".sql": SCRIPT,
 }
 _FAILED = ("fail", "error", "abort", "cancel", "incident")
-_SPACED_OFFSET = re.compile(r"\s+(?:utc|z|([+-]\d\d:?\d\d))$", re.IGNORECASE)
+_SPACED_OFFSET = re.compile(r"(?<!\s)\s++(?:utc|z|([+-]\d\d:?\d\d))$", re.IGNORECASE)
 _SECONDS_MAX = 100_000_000_000
 # Limits after decompression. A log is read line by line, a script at once.
 LINE_CHARACTERS_MAX = 32 * 2**20

@@ -25,7 +25,7 @@ _SCAN_SECONDS_MAX = 3.0
 # The most bytes of the events of one page; one event may have more.
 _PAGE_BYTES_MAX = 16 * 2**20
 # The plus sign of an offset, unless it is percent-encoded, arrives as a space.
-_LOST_PLUS = re.compile(r"(?P<time>\S+T\S+) (?P<offset>\d\d:?\d\d)")
+_LOST_PLUS = re.compile(r"(?P<time>[^\sT]++T\S++) (?P<offset>\d\d:?\d\d)")
 
 
 class EventLog(Protocol):

@@ -250,6 +250,9 @@ def test_a_deep_schema_ends() -> None:
         ("PROTOBUF", 'syntax = "proto3";\npackage shop.v1;\nmessage Order {}', "shop.v1.Order"),
         ("PROTOBUF", 'syntax = "proto3"; message Click { string page = 1; }', "Click"),
         ("PROTOBUF", "nothing", ""),
+        ("PROTOBUF", "  package\n\nshop ;\n\n  message\nOrder\n{}", "shop.Order"),
+        # Each line was the start of another attempt.
+        ("PROTOBUF", "\n" * 200_000 + "message Order {}", "Order"),
     ],
 )
 def test_the_name_of_a_record(type: str, text: str, name: str) -> None:

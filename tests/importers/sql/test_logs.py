@@ -66,7 +66,13 @@ def test_names_of_columns_in_the_logs_of_engines() -> None:
     )
 
 
-@pytest.mark.parametrize("time", ["1793491200", "1793491200000", '"2026-11-01 00:00:00+00"'])
+@pytest.mark.parametrize(
+    "time",
+    [
+        *("1793491200", "1793491200000", '"2026-11-01 00:00:00+00"'),
+        '"2026-11-01 00:00:00   +00:00"',
+    ],
+)
 def test_forms_of_a_time(time: str) -> None:
     (query,), _ = read("log.jsonl", f'{{"query": "select 1", "time": {time}}}')
     assert query.time == DAY
@@ -131,7 +137,18 @@ def test_a_line_has_a_limit(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "time", ['"nan"', '"infinity"', "NaN", "Infinity", "1e308", "1e999", "-1e17", "9" * 400]
+    "time",
+    [
+        '"nan"',
+        '"infinity"',
+        "NaN",
+        "Infinity",
+        "1e308",
+        "1e999",
+        "-1e17",
+        "9" * 400,
+        f'"x{" " * 99_999}y"',
+    ],
 )
 def test_a_time_that_is_no_moment_stops_no_other_row(time: str) -> None:
     queries, problems = read(

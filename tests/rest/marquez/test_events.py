@@ -51,6 +51,17 @@ def test_a_page_of_large_events_is_refused_with_the_number_that_fits(
     database.close()
 
 
+@pytest.mark.parametrize("text", ["2026-01-01T01:00:00 01:00", "2026-01-01T01:00:00+01:00"])
+def test_a_plus_sign_may_arrive_as_a_space(text: str) -> None:
+    assert events.parse_time(text, "after") == events.parse_time("2026-01-01", "after")
+
+
+def test_a_long_text_is_no_time() -> None:
+    """Each T was the end of another attempt."""
+    with pytest.raises(ArgumentError):
+        events.parse_time("T" * 100_000, "after")
+
+
 class Bodies:
     """A log of bodies."""
 

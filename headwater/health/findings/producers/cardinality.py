@@ -29,7 +29,7 @@ _DAY = timedelta(days=1)
 _PARTS = (
     (re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"), "<uuid>"),
     (re.compile(r"\d{4}[-_/]\d{2}[-_/]\d{2}(?:[T_ ]?\d{2}[:_-]?\d{2}(?:[:_-]?\d{2})?)?"), "<date>"),
-    (re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,}"), "<hex>"),
+    (re.compile(r"(?<![0-9a-f])(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{8,}"), "<hex>"),
     (re.compile(r"\d+"), "<number>"),
 )
 

@@ -88,6 +88,9 @@ def test_the_evidence_has_the_pattern() -> None:
         ("tmp_0198c2f4-7f0a-7000-8000-000000000001", "tmp_<uuid>"),
         ("model.9f86d081884c", "model.<hex>"),
         ("facade", "facade"),
+        ("g1a2b3c4d5_x9f86d081884c", "g<hex>_x<hex>"),
+        # Each letter was the start of another attempt.
+        ("a" * 200_000, "a" * 200_000),
     ],
 )
 def test_patterns(name: str, pattern: str) -> None:
