@@ -26,7 +26,7 @@ from headwater.schema.naming_rules import CALENDAR, Folders, Rules
 
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):(?://([^/]*))?(/.*)?", re.DOTALL)
 # user@, hosts, and suffixes of some drivers: ;database=sales
-_AUTHORITY = re.compile(r"([^;?#]*@)?([^;?#]*)(.*)", re.DOTALL)
+_AUTHORITY = re.compile(r"([^;?#]*@)?([^;?#]*+)(.*)", re.DOTALL)
 _HOST = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]+)(?::([0-9]*))?")
 _CACHED_NAMES_MAX = 65_536
 _PRODUCERS_MAX = 4_096
