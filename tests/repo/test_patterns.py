@@ -10,6 +10,7 @@ import pkgutil
 import re
 from collections.abc import Iterable, Iterator
 from importlib import import_module
+from itertools import pairwise
 from re import _compiler, _parser  # type: ignore[attr-defined]
 from typing import Any
 
@@ -70,7 +71,7 @@ def shared_runs(pattern: str) -> list[set[str]]:
     """Return the characters that two neighbouring repeats of a pattern share."""
     found = []
     for items in sequences(_parser.parse(pattern)):
-        for first, second in zip(items, items[1:], strict=False):
+        for first, second in pairwise(items):
             if first[0] in GREEDY and (shared := repeated(first) & repeated(second)):
                 found.append(shared)
     return found

@@ -23,6 +23,7 @@ ROUTINE = re.compile(
 )
 _BLOCK_WORDS = re.compile(r"\b(?:begin|case|end(?:\s+(?:if|loop|while|for|repeat))?)\b", re.I)
 _BLOCK_COMMENT_END = "*/"
+_LONG_QUOTES = ('"""', "'''")
 _DOLLAR_QUOTE = re.compile(r"(?=(\$[A-Za-z_]*+\$))")
 
 # A kind, and where the token starts and ends.
@@ -35,6 +36,9 @@ class StatementEnds:
     def __init__(self, text: str, dialect: str) -> None:
         self._text = text
         self._pattern = _openings(dialect)
+        self._quote_ends = _quote_ends(dialect)
+        # By quote: the first one that is not closed.
+        self._unclosed: dict[str, int] = {}
 
     def next_end(self, start: int) -> tuple[int, int]:
         """Return where the statement at `start` ends, and where the next one starts."""
@@ -74,14 +78,35 @@ class StatementEnds:
         """Yield the comments, quotes and ends of statements from a position on."""
         while (opening := self._pattern.search(self._text, position)) is not None:
             kind, start, position = str(opening.lastgroup), opening.start(), opening.end()
-            if kind in ("block", "dollar"):
-                closing = _BLOCK_COMMENT_END if kind == "block" else opening[0]
-                if self._last_places.get(closing, -1) < position:
+            if kind in ("block", "dollar", "quote"):
+                end = self._end_of_quote if kind == "quote" else self._end_of_block
+                found = end(opening[0], start)
+                if found is None:
                     # It is not closed, and no comment or quote.
                     position = start + 1
                     continue
-                position = self._text.index(closing, position) + len(closing)
+                position = found
             yield "comment" if kind == "block" else kind, start, position
+
+    def _end_of_block(self, opening: str, start: int) -> int | None:
+        """Return where a block comment or a dollar quote ends; None if it is not closed."""
+        closing = _BLOCK_COMMENT_END if opening == "/*" else opening
+        if self._last_places.get(closing, -1) < start + len(opening):
+            return None
+        return self._text.index(closing, start + len(opening)) + len(closing)
+
+    def _end_of_quote(self, opening: str, start: int) -> int | None:
+        """Return where a quote ends; None if it is not closed.
+
+        Three quotes that are not closed are one. All later quotes of a kind that is not closed are
+        escaped or doubled, and end nothing."""
+        for quote in dict.fromkeys((opening, opening[0])):
+            if start < self._unclosed.get(quote, len(self._text)):
+                found = self._quote_ends[quote].match(self._text, start + len(quote))
+                if found is not None:
+                    return found.end()
+                self._unclosed[quote] = start
+        return None
 
     @cached_property
     def _last_places(self) -> dict[str, int]:
@@ -94,31 +119,34 @@ class StatementEnds:
 def _openings(dialect: str) -> re.Pattern[str]:
     """Return the pattern of comments, quoted texts and ends of statements in a dialect.
 
-    Of a block comment and of a dollar quote it matches the opening."""
+    Of a block comment and of most quotes it matches the opening."""
     tokenizer = Dialect.get_or_raise(dialect).tokenizer_class
-    escape = r"|\\." if "\\" in tokenizer.STRING_ESCAPES else ""
-    excluded = "\\\\" if escape else ""
     line_comments = [r"--"]
     line_comments += [one for one in ("#", "//") if one in tokenizer.COMMENTS]
-    quoted = [
-        rf"'(?:[^'{excluded}]|''{escape})*+'",
-        rf'"(?:[^"{excluded}]|""{escape})*+"',
-        r"`[^`]*+`",
-    ]
-    if dialect == "bigquery":
-        quoted = [r'"""[\s\S]*?"""', r"'''[\s\S]*?'''", *quoted]
-    if dialect == "tsql":
-        quoted.append(r"\[[^\[\]\n]*+\]")
     parts = [
         rf"(?P<comment>(?:{'|'.join(line_comments)})[^\n]*+)",
         r"(?P<block>/\*)",
         r"(?P<dollar>\$[A-Za-z_]*+\$)",
-        rf"(?P<quoted>{'|'.join(quoted)})",
+        rf"(?P<quote>{'|'.join(_quote_ends(dialect))})",
         r"(?P<end>;)",
     ]
     if dialect == "tsql":
+        parts.append(r"(?P<bracket>\[[^\[\]\n]*+\])")
         parts.append(r"(?P<go>^[ \t]*+go[ \t]*+$)")
     return re.compile("|".join(parts), re.MULTILINE | re.IGNORECASE)
+
+
+@cache
+def _quote_ends(dialect: str) -> dict[str, re.Pattern[str]]:
+    """Return the quotes of a dialect, each with the pattern of what follows up to its end."""
+    tokenizer = Dialect.get_or_raise(dialect).tokenizer_class
+    escape = r"|\\[\s\S]" if "\\" in tokenizer.STRING_ESCAPES else ""
+    excluded = "\\\\" if escape else ""
+    ends = {quote: rf"[\s\S]*?{quote}" for quote in _LONG_QUOTES if dialect == "bigquery"}
+    ends |= {
+        quote: rf"(?:[^{quote}{excluded}]|{quote}{quote}{escape})*+{quote}" for quote in ("'", '"')
+    }
+    return {quote: re.compile(end) for quote, end in (ends | {"`": "[^`]*+`"}).items()}
 
 
 def _blocks_opened(code: str) -> int:

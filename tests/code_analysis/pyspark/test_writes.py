@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from headwater.code_analysis.model import UnreadableError
+from headwater.code_analysis.pyspark.writes import read_script
 from tests.gate.files import changes_of, one_file, problem, table_changes
 
 SPARK = """
@@ -118,3 +122,30 @@ def test_notebooks_of_databricks() -> None:
     }
     scala = '# COMMAND ----------\n# MAGIC %scala\n# MAGIC df.write.saveAsTable("t")\n'
     assert "a cell of scala" in problem(before + scala, "n.py", before)[0]
+
+
+def test_the_tree_of_a_script_is_walked_some_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    walks = 0
+    walk = ast.walk
+
+    def counted(node: ast.AST) -> Iterator[ast.AST]:
+        nonlocal walks
+        walks += isinstance(node, ast.Module)
+        return walk(node)
+
+    monkeypatch.setattr(ast, "walk", counted)
+    script = (
+        "d = spark.table('t').select('a')\n" + "d = d.drop('b')\nd.write.saveAsTable('u')\n" * 99
+    )
+    contents = read_script(script, "x.py")
+    assert list(contents.tables["u"].columns) == ["a"]
+    assert walks < 5
+
+
+def test_the_columns_of_all_writes_together_are_bounded() -> None:
+    columns = ", ".join(f"'c{number}'" for number in range(1_000))
+    script = f"d = spark.table('t').select({columns})\n" + "d.write.saveAsTable('u')\n" * 1_000
+    with pytest.raises(UnreadableError, match="steps to read"):
+        read_script(script, "x.py")
+    few = "\n".join(script.splitlines()[:9])
+    assert len(read_script(few, "x.py").tables["u"].columns) == 1_000

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from sqlglot import exp
 
+from headwater.code_analysis.sql import outputs
 from headwater.code_analysis.sql.outputs import parse_query
 from tests.gate.files import changes_of, one_file, table_changes
 
@@ -82,3 +84,22 @@ def test_stars_that_nothing_resolves() -> None:
 def test_the_columns_of_a_table_function_are_open() -> None:
     outputs = parse_query("select a, b from t lateral view explode(c)", "spark")
     assert list(outputs.columns) == ["a", "b"]
+
+
+def test_the_tables_below_a_star_are_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    named = 0
+    table_name = outputs._table_name
+
+    def counted(table: exp.Table) -> str:
+        nonlocal named
+        named += 1
+        return table_name(table)
+
+    monkeypatch.setattr(outputs, "_table_name", counted)
+    columns = ", ".join(f"c{number}" for number in range(100))
+    tables = ", ".join(f"t{number}" for number in range(100))
+    found = parse_query(f"select {columns} from (select * from {tables}) q", "spark")
+    assert len(found.columns) == 100
+    # For the columns, for the clauses.
+    assert named <= 300
+    assert all(len(one.expression or "") < 100 for one in found.columns.values())

@@ -31,6 +31,9 @@ def parts(text: str, dialect: str = "postgres") -> list[str]:
         ("postgres", "a $x$y$ ; $y$; b", ["a $x$y$ ; $y$", "b"]),
         ("tsql", "a [b;c]; d [e; [f;g]", ["a [b;c]", "d [e", "[f;g]"]),
         ("tsql", "a;\n  go  \nb", ["a", "", "b"]),
+        ("mysql", "a 'b\\\n;'; c", ["a 'b\\\n;'", "c"]),
+        ("mysql", "a 'b; c", ["a 'b", "c"]),
+        ("bigquery", 'a """ ; " ; c', ['a """ ; " ', "c"]),
     ],
 )
 def test_comments_and_quotes(dialect: str, text: str, expected: list[str]) -> None:
@@ -64,6 +67,8 @@ def test_the_words_of_an_open_routine_are_read_once(monkeypatch: pytest.MonkeyPa
 
 def test_a_mark_that_is_missing_is_not_looked_for_at_each_opening() -> None:
     """Each of these took time by the square of the length: 200,000 openings, for minutes."""
-    for opening in ("/* ", "[", "$a$b "):
-        text = opening * 100_000 + "; x"
-        assert parts(text, "tsql")[-1] == "x"
+    for dialect, opening in (
+        *(("tsql", "/* "), ("tsql", "["), ("tsql", "$a$b ")),
+        *(("mysql", '\\"'), ("mysql", r"\'"), ("bigquery", '\\"""')),
+    ):
+        assert parts(opening * 100_000 + "; x", dialect)[-1] == "x"
