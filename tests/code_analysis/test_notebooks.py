@@ -70,5 +70,5 @@ def test_a_notebook_of_databricks() -> None:
     ],
 )
 def test_magics(line: str, script: str) -> None:
-    """The long lines took cubic time, which is longer than any test may take."""
+    """A line of 1,990 spaces took 7.5 seconds, and a longer line was never a magic."""
     assert parse_databricks(line).script == [script]
