@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import chain
 
 from headwater.bounded_process import OutOfBoundsError, call_bounded
 from headwater.chunks import chunks
@@ -16,10 +17,12 @@ from headwater.code_analysis.model import (
     merge_references,
     unknown_references,
 )
-from headwater.code_analysis.names import KnownColumns, fold_case
+from headwater.code_analysis.names import KnownColumns, fold_case, name_parts
 from headwater.code_analysis.repository_files import is_code_path
 from headwater.code_analysis.sql.parse import dialect_of
+from headwater.code_analysis.suffix_index import SuffixIndex
 from headwater.cypher.driver.database import Row
+from headwater.errors import QueryError
 from headwater.impact.model import ColumnEdgeReader, Consumer, DependencyModel, Table
 from headwater.ingest.fold.canonical_facets import is_cut
 from headwater.lineage.questions.downstream import ColumnEdge, DownstreamGraph, column_edges
@@ -28,6 +31,8 @@ from headwater.schema.urns import parse_urn
 
 _UNKNOWN_TABLE_PREFIX = "table:"
 _COLUMNS_PER_QUERY = 500
+# The tables that the files of one assessment may read, summed over the files.
+READS_MAX = 1_000_000
 # The cache of read code, some tens of megabytes at most: its texts, and the longest of them.
 _CACHED_TEXTS_MAX = 1_000
 _CACHED_TEXT_LENGTH_MAX = 10_000
@@ -61,9 +66,7 @@ def load_writers(
 
 def columns_in(tables: Iterable[Table]) -> KnownColumns:
     """Return a lookup of the columns of these tables; a name that may mean several has none."""
-    return KnownColumns(
-        tuple((tuple(filter(None, (one.name, one.other_name))), one.columns) for one in tables)
-    )
+    return KnownColumns(tuple((one.names, one.columns) for one in tables))
 
 
 class ColumnEdges:
@@ -96,6 +99,13 @@ class _Loader:
     known_tables: Mapping[str, Table] | None = None
 
     def __post_init__(self) -> None:
+        # The numbers of the files, by the tables that they make and by their paths.
+        self._makers: SuffixIndex[int] = SuffixIndex()
+        self._paths: SuffixIndex[int] = SuffixIndex()
+        for number, code in enumerate(self.codes):
+            self._paths.add(_path_parts(code.path), number)
+            for make in code.makes:
+                self._makers.add(name_parts(".".join(make)), number)
         if self.known_tables is not None:
             self.tables = dict(self.known_tables)
             return
@@ -143,21 +153,21 @@ class _Loader:
     def _codes_of_job(self, row: Row, outputs: Iterable[str]) -> list[CodeFile]:
         """Return the files at the path that a job reports, or that make one of its outputs."""
         written = [self.tables[urn] for urn in outputs if urn in self.tables]
-        tables = [table for table in written if table.urn not in self.hidden]
-        reported = str(row.get("codePath") or "").strip("/")
-        codes = []
-        for code in self.codes:
-            makes_output = any(_makes(code, table) for table in tables)
-            if makes_output or _is_same_path(reported, code.path):
-                codes.append(code)
-        return codes
+        numbers = set(self._paths.all(_path_parts(str(row.get("codePath") or ""))))
+        numbers.update(*(self._makers_of(table) for table in written))
+        return [self.codes[number] for number in sorted(numbers)]
+
+    def _makers_of(self, table: Table) -> set[int]:
+        """Return the numbers of the files that make a table; none for a hidden one."""
+        if table.urn in self.hidden:
+            return set()
+        return set(chain.from_iterable(self._makers.all(name_parts(name)) for name in table.names))
 
     def _dataset(self, urn: str) -> Consumer:
         """Return a dataset that an unknown job makes of others."""
         is_hidden = urn in self.hidden
-        codes: list[CodeFile] = []
-        if urn in self.tables and not is_hidden:
-            codes = [code for code in self.codes if _makes(code, self.tables[urn])]
+        numbers = self._makers_of(self.tables[urn]) if urn in self.tables else ()
+        codes = [self.codes[number] for number in sorted(numbers)]
         dataset = Consumer(urn, "DATASET", {urn: None}, is_hidden=is_hidden)
         return _with_code(dataset, codes) if codes else dataset
 
@@ -167,18 +177,52 @@ class _Loader:
         for listed in consumers.values():
             used |= {consumer.path for consumer in listed}
         loose = [code for code in self.codes if code.path not in used]
-        named = {urn: table for urn, table in self.tables.items() if urn not in self.hidden}
+        named: SuffixIndex[str] = SuffixIndex()
+        for urn, table in self.tables.items():
+            if urn not in self.hidden:
+                _add_table(named, table)
         files = []
         for code in loose:
-            outputs = {_written_table(make, named): None for make in code.makes}
+            outputs = {self._written_table(make, named): None for make in code.makes}
             urn = f"file:{code.path}"
             load_code = partial(_references_of, code)
             files.append(Consumer(urn, "FILE", outputs, load_code, path=code.path))
-        self.tables.update(named)
+        count = 0
         for code, file in zip(loose, files, strict=True):
-            for urn, table in named.items():
-                if urn not in file.outputs and _reads(code, table):
+            read = _tables_read(code, named)
+            count += len(read)
+            if count > READS_MAX:
+                raise QueryError(
+                    f"the names in the files may mean more than {READS_MAX} tables",
+                    hint="Send fewer files, or write the names of tables in full.",
+                )
+            for urn in read:
+                if urn not in file.outputs:
                     consumers[urn].append(file)
+
+    def _written_table(self, make: TableName, named: SuffixIndex[str]) -> str:
+        """Return the urn of the table that a file makes; a table not in the graph is added."""
+        name = ".".join(make)
+        found = named.first(name_parts(name))
+        if found is not None:
+            return found
+        table = Table(f"{_UNKNOWN_TABLE_PREFIX}{name}", name)
+        self.tables.setdefault(table.urn, table)
+        _add_table(named, table)
+        return table.urn
+
+
+def _add_table(named: SuffixIndex[str], table: Table) -> None:
+    for name in table.names:
+        named.add(name_parts(name), table.urn)
+
+
+def _tables_read(code: CodeFile, named: SuffixIndex[str]) -> dict[str, None]:
+    """Return the urns of the tables that a file may read."""
+    names = sorted(code.references.tables)
+    return dict.fromkeys(
+        chain.from_iterable(named.all(name_parts(".".join(name))) for name in names)
+    )
 
 
 def _table(urn: str, row: Row, changed: Iterable[str]) -> Table:
@@ -199,20 +243,9 @@ def _with_code(consumer: Consumer, codes: list[CodeFile]) -> Consumer:
     return replace(consumer, load_code=lambda: references, path=codes[0].path)
 
 
-def _is_same_path(reported: str, path: str) -> bool:
-    """Return True if two paths are equal from their ends."""
-    path = path.replace("\\", "/").strip("/")
-    if not reported:
-        return False
-    return reported == path or reported.endswith(f"/{path}") or path.endswith(f"/{reported}")
-
-
-def _makes(code: CodeFile, table: Table) -> bool:
-    return any(table.may_be(name) for name in code.makes)
-
-
-def _reads(code: CodeFile, table: Table) -> bool:
-    return any(table.may_be(name) for name in code.references.tables)
+def _path_parts(path: str) -> list[str]:
+    """Return the folders and the file of a path; two paths with equal ends may be the same."""
+    return [part for part in path.replace("\\", "/").strip("/").split("/") if part]
 
 
 def _references_of(code: CodeFile) -> References:
@@ -258,14 +291,3 @@ def _read_source(source: str, language: str, dialect: str, columns: KnownColumns
 
 # A gate assesses many changes with the same jobs downstream.
 _read_short_source = lru_cache(maxsize=_CACHED_TEXTS_MAX)(_read_source)
-
-
-def _written_table(make: TableName, tables: dict[str, Table]) -> str:
-    """Return the urn of the table that a file makes; a table not in the graph is added."""
-    name = ".".join(make)
-    for urn, table in tables.items():
-        if table.may_be(make):
-            return urn
-    urn = f"{_UNKNOWN_TABLE_PREFIX}{name}"
-    tables.setdefault(urn, Table(urn, name))
-    return urn

@@ -71,9 +71,12 @@ class Table:
 
     def may_be(self, written: TableName) -> bool:
         """Return True if code may mean this table by a name."""
-        if may_be_table(written, self.name):
-            return True
-        return bool(self.other_name) and may_be_table(written, self.other_name)
+        return any(may_be_table(written, name) for name in self.names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names that code may use."""
+        return (self.name, self.other_name) if self.other_name else (self.name,)
 
     def spelling_of(self, column: str) -> str:
         """Return a column name as the table spells it."""
