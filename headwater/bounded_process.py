@@ -95,11 +95,12 @@ class _Child:
         self._connection, theirs = Pipe()
         with theirs:
             code = f"from headwater.bounded_process import serve; serve({theirs.fileno()})"
-            # It is in a session of its own, so Ctrl-C does not interrupt it: it ends with us.
+            # It is in a session of its own, so Ctrl-C does not interrupt it: it ends with us. It
+            # imports from where we do, and not from the current folder.
             self._process = subprocess.Popen(
-                [sys.executable, "-c", code],
+                [sys.executable, "-P", "-c", code],
                 pass_fds=[theirs.fileno()],
-                env={name: os.environ[name] for name in os.environ if not _is_setting(name)},
+                env=_environment(),
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
             )
@@ -109,7 +110,7 @@ class _Child:
         try:
             self._connection.send_bytes(_PING)
             return self._connection.recv_bytes() == _PING
-        except (EOFError, ConnectionError):
+        except (EOFError, OSError):
             return False
 
     def send(self, function: Any, items: Sequence[Any], shared: tuple[Any, ...]) -> None:
@@ -134,8 +135,11 @@ class _Child:
         self._connection.close()
 
     def _reason_of_end(self) -> OutOfBoundsError:
-        if self._process.wait() == -signal.SIGXCPU:
+        status = self._process.wait()
+        if status == -signal.SIGXCPU:
             return OutOfBoundsError(f"takes more than {CPU_SECONDS_MAX} s of processor time")
+        if status >= 0:
+            return OutOfBoundsError(f"ended its process with status {status}")
         # Libraries end the process when they get no memory, or the stack is full.
         return _too_much_memory()
 
@@ -144,9 +148,10 @@ def _too_much_memory() -> OutOfBoundsError:
     return OutOfBoundsError(f"takes more than {MEMORY_MIB_MAX} MiB of memory")
 
 
-def _is_setting(name: str) -> bool:
-    """Return True for a variable that a child has no use for: it may hold a password."""
-    return name.startswith("HEADWATER_")
+def _environment() -> dict[str, str]:
+    """Return our environment without settings, which may be passwords, and our path of modules."""
+    kept = {name: text for name, text in os.environ.items() if not name.startswith("HEADWATER_")}
+    return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
 def _end_idle() -> None:

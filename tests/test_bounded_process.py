@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -39,6 +40,10 @@ def act(action: str) -> str:
         return str(len("x" * (2 * 2**30)))
     elif action == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
+    elif action == "sleep":
+        time.sleep(600)
+    elif action == "exit":
+        os._exit(3)
     return action
 
 
@@ -111,6 +116,29 @@ def test_an_iteration_that_is_given_up_ends_its_child() -> None:
     found.close()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_a_child_that_waits_without_end_is_ended_and_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bounded_process, "WALL_SECONDS_MAX", 0.5)
+    (found,) = map_bounded(act, ["sleep"])
+    assert str(found) == "takes more than 0 s"
+    monkeypatch.undo()
+    assert call_bounded(halved, 2) == 1
+
+
+def test_nothing_is_imported_from_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "headwater.py").write_text("raise SystemExit('a file of the folder')")
+    monkeypatch.chdir(tmp_path)
+    assert call_bounded(halved, 2) == 1
+
+
+def test_a_child_that_ends_itself_has_another_reason() -> None:
+    with pytest.raises(OutOfBoundsError, match="ended its process with status 3"):
+        call_bounded(act, "exit")
 
 
 def test_callers_share_two_children() -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import chain
 
-from headwater.bounded_process import OutOfBoundsError, call_bounded
 from headwater.chunks import chunks
-from headwater.code_analysis.files import SOURCE_LANGUAGES, CodeFile, references_in_source
+from headwater.code_analysis.files import SOURCE_LANGUAGES, CodeFile
 from headwater.code_analysis.model import (
     References,
     TableName,
@@ -24,6 +23,7 @@ from headwater.code_analysis.suffix_index import SuffixIndex
 from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
 from headwater.impact.model import ColumnEdgeReader, Consumer, DependencyModel, Table
+from headwater.impact.read_source import read_source
 from headwater.ingest.fold.canonical_facets import is_cut
 from headwater.lineage.questions.downstream import ColumnEdge, DownstreamGraph, column_edges
 from headwater.lineage.view import GraphView
@@ -33,9 +33,6 @@ _UNKNOWN_TABLE_PREFIX = "table:"
 _COLUMNS_PER_QUERY = 500
 # The tables that the files of one assessment may read, summed over the files.
 READS_MAX = 1_000_000
-# The cache of read code, some tens of megabytes at most: its texts, and the longest of them.
-_CACHED_TEXTS_MAX = 1_000
-_CACHED_TEXT_LENGTH_MAX = 10_000
 
 
 def load_model(
@@ -277,17 +274,4 @@ def _references_in_source(
         return [unknown_references("only the beginning of its code is stored")]
     if language not in SOURCE_LANGUAGES:
         return []
-    is_short = len(source) <= _CACHED_TEXT_LENGTH_MAX
-    read = _read_short_source if is_short else _read_source
-    return [read(source, language, dialect, columns_in(near))]
-
-
-def _read_source(source: str, language: str, dialect: str, columns: KnownColumns) -> References:
-    try:
-        return call_bounded(references_in_source, source, language, dialect, columns)
-    except OutOfBoundsError as error:
-        return unknown_references(f"it {error}")
-
-
-# A gate assesses many changes with the same jobs downstream.
-_read_short_source = lru_cache(maxsize=_CACHED_TEXTS_MAX)(_read_source)
+    return [read_source(source, language, dialect, columns_in(near))]

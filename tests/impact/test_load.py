@@ -6,6 +6,8 @@ import pytest
 
 from headwater import bounded_process
 from headwater.code_analysis.files import CodeFile, read_file
+from headwater.code_analysis.model import References
+from headwater.errors import QueryError
 from headwater.impact.load import columns_in, load_model, load_writers
 from headwater.impact.model import DependencyModel, Table
 from headwater.lineage.questions.downstream import DownstreamGraph
@@ -99,3 +101,14 @@ def test_code_that_takes_too_long_is_unknown_for_its_job_alone(
     assert slow.unknown == ("it takes more than 0 s of processor time",)
     assert quick is not None
     assert [one.column for one in quick.read] == ["x"]
+
+
+def test_files_that_may_read_a_million_tables_are_refused() -> None:
+    tables = [(f"s{number}", "t") for number in range(1_100)]
+    codes = [
+        CodeFile(f"{number}.sql", frozenset({table}), References(tables=frozenset({("t",)})))
+        for number, table in enumerate(tables)
+    ]
+    with pytest.raises(QueryError, match="may mean more than 1000000 tables") as refusal:
+        load(codes)
+    assert "write the names of tables in full" in refusal.value.hint
