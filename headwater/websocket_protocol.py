@@ -3,8 +3,9 @@
 uvicorn's own works on all frames of a packet at once, and a packet holds ten thousands of them.
 Other connections would wait meanwhile.
 
-- The frames are worked on in pieces of 512 bytes. Others get their turn between two pieces. The
-  server reads nothing more from a client before it has worked on all that came.
+- The frames are worked on in pieces of 512 bytes. Others get their turn between two pieces, of
+  whichever clients they are. The server reads nothing more from a client before it has worked on
+  all that came.
 - A client may send 250 frames at once, and 25 a second. Data, control frames and fragments count
   alike. Beyond that, the connection is closed with 1008.
 - The server works on no frames of a client that does not read its answers.
@@ -14,7 +15,10 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
+from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from uvicorn._types import ASGIReceiveEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -30,6 +34,30 @@ FRAMES_AT_ONCE_MAX = 250
 _REASON_SECONDS = 1.0
 
 
+class _Turns:
+    """The pieces of all WebSockets of a loop, which work on one piece each time it goes around."""
+
+    def __init__(self) -> None:
+        self._pieces: deque[Callable[[], object]] = deque()
+
+    def add(self, work_on_piece: Callable[[], object]) -> None:
+        """Work on a piece behind those that wait already."""
+        self._pieces.append(work_on_piece)
+        if len(self._pieces) == 1:
+            asyncio.get_running_loop().call_soon(self._work)
+
+    def _work(self) -> None:
+        try:
+            self._pieces[0]()
+        finally:
+            self._pieces.popleft()
+            if self._pieces:
+                asyncio.get_running_loop().call_soon(self._work)
+
+
+_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, _Turns] = WeakKeyDictionary()
+
+
 class WebSocketProtocol(WebSocketsSansIOProtocol):
     """uvicorn's protocol for one WebSocket, with the bounds of this module."""
 
@@ -37,7 +65,9 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         super().__init__(*args, **options)
         # Bytes behind the handshake that wait for their turn.
         self._received = bytearray()
-        self._turn: asyncio.Handle | None = None
+        self._waits = False
+        if self.loop not in _turns:
+            _turns[self.loop] = _Turns()
         self._frames = Bucket(FRAMES_PER_SECOND_MAX, time.monotonic)
 
     def data_received(self, data: bytes) -> None:
@@ -70,11 +100,12 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         if not self._received or self.transport.is_closing():
             return
         self.transport.pause_reading()
-        if self._turn is None and not self.read_paused and self.writable.is_set():
-            self._turn = self.loop.call_soon(self._work_on_piece)
+        if not self._waits and not self.read_paused and self.writable.is_set():
+            self._waits = True
+            _turns[self.loop].add(self._work_on_piece)
 
     def _work_on_piece(self) -> None:
-        self._turn = None
+        self._waits = False
         if self.transport.is_closing():
             return
         piece = bytes(self._received[:PIECE_BYTES])

@@ -98,6 +98,19 @@ class Socket(BoundedWebSocket):
             self._others = self.loop.call_soon(self._give_others_a_turn)
 
 
+class NotedTurns(list[tuple[int, int]]):
+    """Turns of one socket, which note the turns that the others of another socket have had."""
+
+    def __init__(self, pieces: list[int], other: Socket) -> None:
+        super().__init__()
+        self._pieces = pieces
+        self._other = other
+
+    def append(self, turn: tuple[int, int]) -> None:
+        self._pieces.append(self._other.turns_of_others)
+        super().append(turn)
+
+
 def frame(opcode: int, payload: bytes = b"", *, is_final: bool = True) -> bytes:
     is_small = len(payload) < 126
     size = bytes([0x80 | len(payload)]) if is_small else struct.pack(">BH", 0xFE, len(payload))
@@ -153,6 +166,23 @@ def test_others_have_their_turn_between_few_frames(kind: str) -> None:
         before = [others for _, others in socket.turns]
         assert len(before) == len(set(before))
         assert not socket.sent.is_reading_paused
+
+    on_a_loop(test)
+
+
+def test_others_have_their_turn_between_the_frames_of_many_sockets() -> None:
+    async def test(socket: Socket) -> None:
+        pieces: list[int] = []
+        sockets = [Socket() for _ in range(5)]
+        for one in sockets:
+            await one.begin()
+            # They all note the turns of the same others.
+            one.turns = NotedTurns(pieces, socket)
+        for one in sockets:
+            one.data_received(frame(PING) * 240)
+        await turns(400)
+        assert len(pieces) >= 5 * 240 * SMALLEST_FRAME_BYTES / PIECE_BYTES
+        assert len(pieces) == len(set(pieces))
 
     on_a_loop(test)
 
