@@ -1,4 +1,4 @@
-"""Values by names in parts, of which one is the end of another: `orders` and `shop.raw.orders`."""
+"""Values by names of which one is the end of another, part by part: `orders`, `shop.raw.orders`."""
 
 from __future__ import annotations
 
