@@ -1,4 +1,4 @@
-"""Values by names of which one is the end of another, part by part: `orders`, `shop.raw.orders`."""
+"""Values by names in parts: `orders` matches `shop.raw.orders`, and the other way round."""
 
 from __future__ import annotations
 
