@@ -23,6 +23,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, TypeVar, TypeVarTuple
 
 # The children of this process. Further callers wait for one of them.
@@ -188,7 +189,7 @@ def serve(descriptor: int) -> None:
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MIB_MAX * 2**20,) * 2)
     with suppress(EOFError, ConnectionError), Connection(descriptor) as connection:
-        while connection.poll(IDLE_SECONDS_MAX) and _peak_mib() < KEPT_MIB_MAX:
+        while connection.poll(IDLE_SECONDS_MAX) and _resident_mib() < KEPT_MIB_MAX:
             message = connection.recv_bytes()
             if message == _PING:
                 connection.send_bytes(_PING)
@@ -219,6 +220,13 @@ def _answer(connection: Connection, call: Callable[[], Any], seconds: int) -> st
     return kind
 
 
-def _peak_mib() -> float:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
+def _resident_mib() -> float:
+    """Return the memory of this process; 0 where the system has no such figure.
+
+    The peak that getrusage returns would be that of the parent: it outlasts fork and exec.
+    """
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        return 0.0
+    return pages * resource.getpagesize() / 2**20

@@ -136,6 +136,28 @@ def test_nothing_is_imported_from_the_current_folder(
     assert call_bounded(halved, 2) == 1
 
 
+def test_a_large_parent_has_children_that_go_on() -> None:
+    """The peak memory of a parent is that of its children too, as the kernel counts."""
+    large = bytearray(2 * bounded_process.KEPT_MIB_MAX * 2**20)
+    large[::4096] = b"x" * len(large[::4096])
+    pids = {call_bounded(pid_and_setting, 0)[0] for _ in range(3)}
+    del large
+    assert len(pids) == 1
+
+
+def test_a_child_that_has_grown_is_replaced() -> None:
+    first = call_bounded(grow_and_return_pid, bounded_process.KEPT_MIB_MAX + 50)
+    assert call_bounded(grow_and_return_pid, 1) != first
+
+
+_kept: list[bytes] = []
+
+
+def grow_and_return_pid(mib: int) -> int:
+    _kept.append(b"x" * (mib * 2**20))
+    return os.getpid()
+
+
 def test_a_child_that_ends_itself_has_another_reason() -> None:
     with pytest.raises(OutOfBoundsError, match="ended its process with status 3"):
         call_bounded(act, "exit")
