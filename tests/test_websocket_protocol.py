@@ -23,7 +23,7 @@ CONTINUATION, TEXT, CLOSE, PING, PONG = 0, 1, 8, 9, 10
 
 
 class Transport(asyncio.Transport):
-    """A transport that keeps what is written, and counts as closed once it is told so."""
+    """A transport that keeps what is written, and counts as closed once it is asked to close."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
 
 from headwater.errors import UnavailableError
+from headwater.write_transaction import write_transaction
 
 _BUSY_MS = 2_000
 _SCHEMA = """
@@ -63,15 +64,8 @@ class AccessStore:
         """Open an exclusive transaction. Raises UnavailableError if the file cannot be written."""
         with self._lock, self._as_unavailable():
             connection = self._opened()
-            connection.execute("BEGIN IMMEDIATE")
-            try:
+            with write_transaction(connection):
                 yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                # On a full disk SQLite has rolled back already.
-                with suppress(apsw.Error):
-                    connection.execute("ROLLBACK")
-                raise
 
     @contextmanager
     def _as_unavailable(self) -> Iterator[None]:

@@ -18,6 +18,7 @@ from headwater.forgetting.files import OnProblem
 from headwater.ingest.receive.forgotten import Forgotten
 from headwater.ingest.spool.reader import StoredEvent
 from headwater.schema.events import parse
+from headwater.write_transaction import write_transaction
 
 _PART = re.compile(r"-(\d{16})-(\d{16})\.parquet$")
 _BUSY_MS = 10_000
@@ -40,8 +41,7 @@ def rewrite_spool(
         with closing(apsw.Connection(str(path))) as connection:
             connection.set_busy_timeout(_BUSY_MS)
             connection.pragma("secure_delete", True)
-            connection.execute("BEGIN IMMEDIATE")
-            try:
+            with write_transaction(connection):
                 events = list(_changed_events(connection, forgotten, on_progress))
                 reasons = list(_changed_reasons(connection, forgotten))
                 found.update({"events": len(events), "dead letters": len(reasons)})
@@ -50,12 +50,6 @@ def rewrite_spool(
                         "UPDATE event SET body = ?, checksum = ? WHERE seq = ?", events
                     )
                     connection.executemany("UPDATE dead SET reason = ? WHERE seq = ?", reasons)
-                connection.execute("COMMIT")
-            except BaseException:
-                # On a full disk SQLite has rolled back already.
-                with suppress(apsw.Error):
-                    connection.execute("ROLLBACK")
-                raise
             if not dry_run:
                 on_progress("compacting", 0, 0)
                 connection.execute("VACUUM")

@@ -48,6 +48,7 @@ from headwater.ingest.spool.damage import (
 )
 from headwater.ingest.spool.folder_lock import FolderLock, share_folder
 from headwater.ingest.spool.salvage_lock import refuse_salvaged
+from headwater.write_transaction import write_transaction
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS event(
@@ -332,20 +333,9 @@ class Spool:
 
     @contextmanager
     def _transaction(self) -> Iterator[apsw.Connection]:
-        """Write in one transaction, which no other writer can precede once it has begun.
-
-        A transaction that reads first would fail at once if another process wrote after the read.
-        """
-        with self._writing() as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                # On a full disk SQLite has rolled back already.
-                with suppress(apsw.Error):
-                    connection.execute("ROLLBACK")
-                raise
+        """Write in one transaction. Raises SpoolFullError."""
+        with self._writing() as connection, write_transaction(connection):
+            yield connection
 
     def _refuse_other_file(self) -> None:
         """Raise SpoolFullError if the file was removed or replaced since it was opened.
