@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from contextlib import closing, nullcontext
 from pathlib import Path
-from unittest.mock import MagicMock
 
 import pytest
 from typer.testing import CliRunner
 
-from headwater.cli import app, pipeline, pipeline_backfill
+from headwater.cli import app, pipeline
+from headwater.cypher.driver.database import Database
 from headwater.errors import UnavailableError
+from headwater.ingest.producer_stats import ProducerStats
 from headwater.ingest.spool.spool import Spool
+from headwater.ingest.write.transaction import Checkpoint
 from headwater.pipelines import archive, session
 from headwater.pipelines.archive import ArchiveReport
+from headwater.pipelines.chunk_writer import advance_checkpoint
 
 
 def test_the_commands_of_the_group() -> None:
@@ -31,14 +34,19 @@ def test_an_archive_needs_a_spool(tmp_path: Path) -> None:
     assert not (tmp_path / "lake").exists()
 
 
+@pytest.mark.neo4j
+@pytest.mark.usefixtures("clean_graph", "settings_of_tests")
 def test_nothing_is_cut_by_the_checkpoint_of_another_history(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    database: Database,
 ) -> None:
     with closing(Spool(tmp_path / "spool.db")) as spool:
         spool.append([b"{}"] * 5, received=3_000)
-    database = MagicMock()
-    database.read.return_value = [{"position": 4, "folded": 4, "dead": 0, "received": 2_003}]
-    monkeypatch.setattr(pipeline_backfill, "connect", lambda _: database)
+    stats = ProducerStats()
+    advance_checkpoint(
+        database, spool.id, Checkpoint(), 4, received=2_003, dead=0, producer_stats=stats
+    )
     monkeypatch.setattr(session, "spark_session", lambda _: nullcontext())
     monkeypatch.setattr(archive, "archive", lambda *_, **__: ArchiveReport(spool.id, archived=5))
     words = ["pipeline", "archive", str(tmp_path / "lake"), "--cut", "--home", str(tmp_path)]
