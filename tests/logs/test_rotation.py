@@ -25,7 +25,13 @@ rotation.POLL_SECONDS = 0.01
 path = Path(sys.argv[1])
 rotation.rotate_output(path, bytes_max=1_000, files_max=3)
 number = 0
-while not path.with_name(path.name + ".2").exists():
+
+def rotated_twice():
+    # In the order in which a rotation creates them: only then is the second one complete.
+    names = (path.name + ".2", path.name + ".1", path.name)
+    return all(path.with_name(name).exists() for name in names)
+
+while not rotated_twice():
     os.write(1, b"%d\\n" % number)
     number += 1
     time.sleep(0.0001)

@@ -35,19 +35,21 @@ from tests.run_builders import write_events
 
 
 class HeaderPrincipal:
-    """A middleware that takes the principal from the header."""
+    """A middleware that takes the principal's name and visibility from the headers."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            patterns = Request(scope).headers.get("x-visibility")
+            headers = Request(scope).headers
+            patterns = headers.get("x-visibility")
+            name = headers.get("x-principal", "tests")
             scopes = frozenset({KeyScope.READ, KeyScope.INGEST, KeyScope.STEWARD})
             principal = (
                 ANONYMOUS
                 if patterns is None
-                else Principal("tests", scopes, Visibility(tuple(patterns.split(","))))
+                else Principal(name, scopes, Visibility(tuple(patterns.split(","))))
             )
             scope.setdefault("state", {})["principal"] = principal
         await self._app(scope, receive, send)

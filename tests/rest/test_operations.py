@@ -120,7 +120,7 @@ def test_questions_about_code_take_no_thread_of_other_operations(view: GraphView
 
     def read_code(_: OperationRequest) -> str:
         begun.append(1)
-        release.wait(120)
+        assert release.wait(120)
         return "code"
 
     operations = (
@@ -136,7 +136,11 @@ def test_questions_about_code_take_no_thread_of_other_operations(view: GraphView
     async def ask() -> None:
         transport = ASGITransport(HeaderPrincipal(Starlette(routes=routes)))
         async with AsyncClient(transport=transport, base_url="http://a", timeout=120) as client:
-            codes = [asyncio.create_task(client.get("/code")) for _ in range(THREADS_MAX + 4)]
+            # One caller has one thread.
+            callers = [
+                {"x-visibility": "*", "x-principal": str(i)} for i in range(THREADS_MAX + 4)
+            ]
+            codes = [asyncio.create_task(client.get("/code", headers=each)) for each in callers]
             while len(begun) < CODE_THREADS_MAX:
                 await asyncio.sleep(0.01)
             assert (await client.get("/other")).json() == "other"
