@@ -15,7 +15,6 @@ import pickle
 import resource
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -25,6 +24,8 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TypeVar, TypeVarTuple
+
+from headwater import own_python
 
 # The children of this process. Further callers wait for one of them.
 PROCESSES_MAX = 2
@@ -96,10 +97,9 @@ class _Child:
         self._connection, theirs = Pipe()
         with theirs:
             code = f"from headwater.bounded_process import serve; serve({theirs.fileno()})"
-            # It is in a session of its own, so Ctrl-C does not interrupt it: it ends with us. It
-            # imports from where we do, and not from the current folder.
+            # It is in a session of its own, so Ctrl-C does not interrupt it: it ends with us.
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", code],
+                own_python.command("-c", code),
                 pass_fds=[theirs.fileno()],
                 env=_environment(),
                 stdin=subprocess.DEVNULL,
@@ -150,9 +150,9 @@ def _too_much_memory() -> OutOfBoundsError:
 
 
 def _environment() -> dict[str, str]:
-    """Return our environment without settings, which may be passwords, and our path of modules."""
-    kept = {name: text for name, text in os.environ.items() if not name.startswith("HEADWATER_")}
-    return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    """Return our environment without settings, which may be passwords."""
+    ours = own_python.environment()
+    return {name: text for name, text in ours.items() if not name.startswith("HEADWATER_")}
 
 
 def _end_idle() -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 from rich.console import Console
 
+from headwater import own_python
 from headwater.cli import failures, query
 from headwater.cli.backend.local import LocalBackend
 from headwater.cli.result import Format, write
@@ -88,16 +88,10 @@ def empty_home(home: Path) -> None:
 
 
 def _pipeline(url: str, home: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "headwater.demo.pipeline",
-        "--url",
-        url,
-        "--home",
-        str(home / "flights"),
-    ]
-    ended = subprocess.run(command, check=False)
+    command = own_python.command(
+        *("-m", "headwater.demo.pipeline", "--url", url, "--home", str(home / "flights"))
+    )
+    ended = subprocess.run(command, env=own_python.environment(), check=False)
     if ended.returncode != 0:
         raise ServerError(
             "the pipeline of the demo failed",

@@ -27,6 +27,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.markup import escape
 
+from headwater import own_python
 from headwater.certificate import context_of_own_server
 from headwater.cli.neo4j_supervisor import Neo4jSupervisor
 from headwater.cli.up_lock import GUARD, up_lock
@@ -223,7 +224,7 @@ class Stack:
             address = self._neo4j.prepare()
         self._resources.callback(self._neo4j.__exit__, None, None, None)
         self._environment = {
-            **os.environ,
+            **own_python.environment(),
             "HEADWATER_NEO4J_URI": address.uri,
             "HEADWATER_NEO4J_USER": address.user,
             "HEADWATER_NEO4J_PASSWORD": address.password,
@@ -269,7 +270,7 @@ class Stack:
         arguments = [name, str(os.getpid()), str(log), *map(str, sockets)]
         with log.open("ab") as output, delayed_signals():
             self._processes[name] = subprocess.Popen(
-                [sys.executable, "-m", "headwater.cli.supervised", *arguments],
+                own_python.command("-m", "headwater.cli.supervised", *arguments),
                 env=self._environment,
                 pass_fds=sockets,
                 stdin=subprocess.DEVNULL,
@@ -289,7 +290,8 @@ class Stack:
         home, own = str(self._settings.home_path), str(os.getpid())
         with delayed_signals():
             guard = subprocess.Popen(
-                [sys.executable, "-m", "headwater.cli.supervised", GUARD, home, own],
+                own_python.command("-m", "headwater.cli.supervised", GUARD, home, own),
+                env=own_python.environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

@@ -50,10 +50,16 @@ class Up:
             for k, v in os.environ.items()
             if not k.startswith("HEADWATER_") or k == "HEADWATER_CACHE"
         }
+        command = Path(sys.executable).with_name("headwater")
+        # No process of it imports what lies in the folder that it was started in.
+        folder = home.parent / "current"
+        folder.mkdir(exist_ok=True)
+        (folder / "headwater.py").write_text("raise SystemExit('a file of the folder')")
         ports = [] if options else ["--port", "0", "--bolt-port", "0"]
         with self.log.open("ab") as output:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "headwater", "up", "--home", str(home), *ports, *options],
+                [command, "up", "--home", str(home), *ports, *options],
+                cwd=folder,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -137,9 +137,7 @@ def test_questions_about_code_take_no_thread_of_other_operations(view: GraphView
         transport = ASGITransport(HeaderPrincipal(Starlette(routes=routes)))
         async with AsyncClient(transport=transport, base_url="http://a", timeout=120) as client:
             # One caller has one thread.
-            callers = [
-                {"x-visibility": "*", "x-principal": str(i)} for i in range(THREADS_MAX + 4)
-            ]
+            callers = [{"x-visibility": "*", "x-principal": str(i)} for i in range(THREADS_MAX + 4)]
             codes = [asyncio.create_task(client.get("/code", headers=each)) for each in callers]
             while len(begun) < CODE_THREADS_MAX:
                 await asyncio.sleep(0.01)
