@@ -72,3 +72,9 @@ class BoundedThreads:
             turns.calls -= 1
             if not turns.calls:
                 del self._turns[caller]
+
+
+# Reading code takes a processor for seconds: it takes no thread of other questions, and goes on
+# counting when its caller hangs up.
+CODE_THREADS_MAX = 2
+code_threads = BoundedThreads("questions about code", CODE_THREADS_MAX)

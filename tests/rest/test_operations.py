@@ -15,9 +15,9 @@ from msgspec import Meta, Struct
 from starlette.applications import Starlette
 from starlette.routing import Match
 
+from headwater.access.bounded_threads import CODE_THREADS_MAX
 from headwater.lineage.view import GraphView
 from headwater.rest.operations import (
-    CODE_THREADS_MAX,
     THREADS_MAX,
     Api,
     ArgumentError,
