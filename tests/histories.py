@@ -37,12 +37,13 @@ def _schema(fields: list[str] | None) -> dict[str, Any]:
     return {"schema": {**FACET, "fields": [{"name": name, "type": "string"} for name in fields]}}
 
 
-def _column_lineage(pairs: list[tuple[str, str, str]]) -> dict[str, Any]:
+def _column_lineage(edges: list[tuple[str, str, str, bool]]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
-    for target, dataset, source in pairs:
-        fields.setdefault(target, {"inputFields": []})["inputFields"].append(
-            {"namespace": "db", "name": dataset, "field": source}
-        )
+    for target, dataset, source, masking in edges:
+        field: dict[str, Any] = {"namespace": "db", "name": dataset, "field": source}
+        if masking:
+            field["transformations"] = [{"type": "DIRECT", "masking": True}]
+        fields.setdefault(target, {"inputFields": []})["inputFields"].append(field)
     return {"columnLineage": {**FACET, "fields": fields}}
 
 
@@ -66,7 +67,12 @@ schemas = st.one_of(
 lineages = st.one_of(
     st.just({}),
     st.builds(
-        _column_lineage, st.lists(st.tuples(column, dataset_name, column), min_size=1, max_size=2)
+        _column_lineage,
+        st.lists(
+            st.tuples(column, dataset_name, column, st.sampled_from([False, False, True])),
+            min_size=1,
+            max_size=2,
+        ),
     ),
 )
 

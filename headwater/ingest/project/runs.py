@@ -209,8 +209,6 @@ def _add_versions(view: RunView, run: _Run, urn: str, usage: Usage) -> None:
     write = _write(usage, run.inputs_hash)
     properties = _artifact(run.facts, urn, usage, run.state, run.started) | write
     view.artifacts[artifact] = properties
-    if usage.masked:
-        properties["maskedColumns"] = _masked_columns(usage)
     sources = _source_datasets(usage)
     if sources:
         view.derived[artifact] = sources
@@ -394,6 +392,7 @@ def _artifact(
         "version": display_name(usage.version.value) if usage.version else None,
         "lifecycle": usage.lifecycle.value if usage.lifecycle else None,
         "derivedFrom": None,
+        "maskedColumns": _masked_columns(usage) or None,
         # A lineage facet names all sources of the version, possibly none.
         "explicit": True if usage.explicit is not None else None,
     }

@@ -296,6 +296,7 @@ def test_masked_edges_of_hashed_columns_have_canonical_names(database: Database)
     lineage = {"columnLineage": {"fields": {"y": {"inputFields": [source]}}}}
     write_in_all_orders(
         database,
+        run_event("r", "START", 0, inputs=["b"], outputs=["a"]),
         run_event("r", "COMPLETE", 1, inputs=["b"], outputs=[dataset("a", lineage)]),
         dataset_event("b2", 2, symlinks("b")),
         dataset_event("a2", 3, symlinks("a")),
