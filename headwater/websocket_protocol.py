@@ -95,6 +95,15 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         else:
             super().handle_events()
 
+    def send_receive_event_to_app(self) -> None:
+        # uvicorn logs a stack trace for a text that is not UTF-8.
+        is_text = self.curr_msg_data_type == "text" and not self.close_sent
+        if is_text and not _is_utf8(b"".join(self.frames)):
+            self.conn.fail(CloseCode.INVALID_DATA, "a text is not UTF-8")
+            self.handle_parser_exception()
+        else:
+            super().send_receive_event_to_app()
+
     def _schedule_turn(self) -> None:
         """Work on the next piece behind others, unless the application or the client must read."""
         if not self._received or self.transport.is_closing():
@@ -131,3 +140,11 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self.close_sent, self.read_paused = True, False
         self.transport.pause_reading()
         self.close_timer = self.loop.call_later(_REASON_SECONDS, self.transport.close)
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

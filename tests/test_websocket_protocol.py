@@ -246,6 +246,33 @@ def test_large_messages_arrive_whole() -> None:
     on_a_loop(test)
 
 
+@pytest.mark.parametrize("pieces", [(b"\xff\xfe",), (b"\xc3", b"\xa9\xff"), (b"a", b"\xc3")])
+def test_a_text_that_is_not_utf8_is_closed_without_a_stack_trace(
+    pieces: tuple[bytes, ...], caplog: pytest.LogCaptureFixture
+) -> None:
+    async def test(socket: Socket) -> None:
+        for number, piece in enumerate(pieces, start=1):
+            opcode = TEXT if number == 1 else CONTINUATION
+            socket.data_received(frame(opcode, piece, is_final=number == len(pieces)))
+        await turns(20)
+        ((opcode, payload),) = frames_written(socket.sent.written)
+        assert (opcode, struct.unpack(">H", payload[:2])) == (CLOSE, (1007,))
+        assert socket.ended_with["code"] == 1007
+        assert socket.sent.is_closed
+
+    on_a_loop(test)
+    assert not caplog.records
+
+
+def test_a_character_may_lie_in_two_fragments() -> None:
+    async def test(socket: Socket) -> None:
+        socket.data_received(frame(TEXT, b"\xc3", is_final=False) + frame(CONTINUATION, b"\xa9"))
+        await turns(20)
+        assert frames_written(socket.sent.written) == [(TEXT, b"1")]
+
+    on_a_loop(test)
+
+
 def test_frames_wait_for_a_client_that_does_not_read() -> None:
     async def test(socket: Socket) -> None:
         socket.pause_writing()

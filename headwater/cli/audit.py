@@ -127,7 +127,8 @@ def verify(
     """Verify the access log, or an export of it: find a change, a gap, a swap or a cut end.
 
     Without a head, neither a cut end nor a chain that was computed again can be found. Exit code 0:
-    all entries are as they were written. 1: they are not; the first problem is printed.
+    all entries are as they were written. 1: they are not, or a file has none; the first problem is
+    printed.
 
     For example: headwater audit verify audit.jsonl --head head.json --public-key audit.pub"""
     from headwater.access.audit_export import LINE_BYTES_MAX, read_export
@@ -144,6 +145,8 @@ def verify(
         with existing(file).open("rb") as lines:
             links = read_export(iter(lambda: lines.readline(LINE_BYTES_MAX), b""))
             verified = verify_chain(links, first=first, heads=known)
+        if not verified.entries and not verified.problem:
+            raise HeadwaterError(f"{file} has no entries", hint="Export the access log again.")
     elif first > 1:
         raise QueryError("--first is for an export", hint="Name its file.")
     else:

@@ -20,7 +20,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import msgspec
 import pyarrow as pa
@@ -36,6 +36,7 @@ _NONE = "__HIVE_DEFAULT_PARTITION__"
 _FOLDER_CHARACTERS_MAX = 150
 _CUT_ESCAPE = re.compile("%.?$")
 _DIGITS = 16
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")  # RFC 3986, 3.1
 _GLOB = re.compile(r"[*?{\[]")
 _NAME = re.compile(rf"/([^/]+)-\d{{{_DIGITS}}}-(\d{{{_DIGITS}}})\.parquet$")
 SCHEMA = pa.schema(
@@ -73,7 +74,10 @@ class ArchivedRange(msgspec.Struct, frozen=True):
 
 
 class Lake:
-    """A lake at a path or URL: s3://, gs://, abfs:// or hdfs:// (by pyarrow); s3a:// is s3://."""
+    """A lake at a path or URL: s3://, gs://, abfs:// or hdfs:// (by pyarrow); s3a:// is s3://.
+
+    Raises QueryError for a URL with a password, or of a store that pyarrow cannot open.
+    """
 
     def __init__(self, root: str) -> None:
         folder = local_folder(root)
@@ -83,7 +87,7 @@ class Lake:
             self._fs, self._path = fs.LocalFileSystem(), self.root
         else:
             self.root = root.rstrip("/")
-            self._fs, self._path = fs.FileSystem.from_uri(self.root.replace("s3a://", "s3://", 1))
+            self._fs, self._path = _open_store(self.root)
 
     def put(self, name: str, data: bytes) -> None:
         """Write a file atomically; on a local disk, sync it."""
@@ -189,7 +193,8 @@ class Lake:
 
 def local_folder(root: str) -> Path | None:
     """Return the folder of a lake on this machine; None for another store."""
-    if urlsplit(root).scheme not in ("", "file"):
+    scheme = _SCHEME.match(root)
+    if scheme and scheme[0] != "file:":
         return None
     return Path(os.path.abspath(os.path.expanduser(root.removeprefix("file://"))))
 
@@ -198,8 +203,28 @@ def open_lake(root: str) -> Lake | None:
     """Open the lake at a path; return None for a glob, or a store that pyarrow cannot open."""
     try:
         return None if _GLOB.search(root) else Lake(root)
-    except (pa.ArrowException, OSError):
+    except QueryError:
         return None
+
+
+def _open_store(root: str) -> tuple[fs.FileSystem, str]:
+    # The address is printed and stored, and its backups have it too.
+    user, at, _ = root.partition("://")[2].rpartition("@")
+    if at and ":" in user:
+        raise QueryError(
+            "the address of the lake must not hold a password",
+            hint="Give the credentials to the client of the store, for example by AWS_PROFILE.",
+        )
+    try:
+        found: tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(
+            root.replace("s3a://", "s3://", 1)
+        )
+    except (pa.ArrowException, OSError) as error:
+        raise QueryError(
+            f"the lake {root} cannot be opened: {error}",
+            hint="Name a folder, or an address that begins with s3://, gs://, abfs:// or hdfs://.",
+        ) from error
+    return found
 
 
 def data_name(spool: str, date: str, namespace: str | None, first: int, last: int) -> str:

@@ -95,5 +95,9 @@ def test_what_cannot_be_verified_is_named(home: Path, tmp_path: Path) -> None:
         run(tmp_path, "verify")
     with pytest.raises(QueryError, match="--first is for an export"):
         run(home, "verify", "--first", "2")
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    with pytest.raises(HeadwaterError, match=r"empty\.jsonl has no entries"):
+        run(home, "verify", str(empty))
     with pytest.raises(OSError, match="No such file"):
         run(home, "export", str(tmp_path / "missing" / "audit.jsonl"))

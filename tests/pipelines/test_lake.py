@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from headwater.errors import QueryError
 from headwater.pipelines.lake import ArchivedRange, DataFile, Lake, data_name, open_lake, spool_of
 
 
@@ -43,6 +44,23 @@ def test_uncommitted_files_are_removed_and_committed_ones_stay(lake: Lake) -> No
     assert lake.remove_uncommitted("s") == 1
     left = {str(path.relative_to(lake.root)) for path in Path(lake.root).rglob("*.parquet")}
     assert left == {committed, other}
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["s3://KEY:secret-1@bucket/lake", "s3a://KEY:sec/ret-1@bucket/x", "nosuch://u:secret-1@x"],
+)
+def test_an_address_with_a_password_is_refused_without_it(address: str) -> None:
+    with pytest.raises(QueryError, match="must not hold a password") as caught:
+        Lake(address)
+    assert "ret-1" not in caught.value.message + caught.value.hint
+
+
+@pytest.mark.parametrize("address", ["nosuch://x", "s3://[bad", "hdfs://host:99999/x"])
+def test_a_store_that_cannot_be_opened_is_an_error_with_a_hint(address: str) -> None:
+    with pytest.raises(QueryError, match="cannot be opened") as caught:
+        Lake(address)
+    assert "s3://" in caught.value.hint
 
 
 def test_a_glob_is_not_a_lake(tmp_path: Path) -> None:
