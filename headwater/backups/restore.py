@@ -108,7 +108,9 @@ def _replaced_files(manifest: Manifest, settings: Settings) -> list[Path]:
         for pattern in (f"{spool.name}*", "access.db*", "*.key", settings.forgotten_path.name)
         for path in sorted(spool.parent.glob(pattern))
     ]
-    folders = [settings.home_path / name for name in _FOLDERS]
+    # The spool of a backup without a lake may need the one that is there.
+    has_lake = any(file.path.startswith("lake/") for file in manifest.files)
+    folders = [settings.home_path / name for name in _FOLDERS if name != "lake" or has_lake]
     # A broken link is in the way too.
     in_the_way = [path for path in [*places, *folders] if os.path.lexists(path)]
     return list(dict.fromkeys([*found, *in_the_way]))

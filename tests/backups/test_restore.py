@@ -241,6 +241,30 @@ def test_a_spool_on_another_disk_than_its_home_is_restored_and_replaced(
     assert SpoolReader(two_disks.spool_path).count() == 60
 
 
+def test_the_lake_of_a_home_stays_if_the_backup_has_none(
+    settings: Settings,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    lake = Lake(str(settings.home_path / "lake"))
+    with closing(Spool(settings.spool_path)) as spool:
+        archived(spool, lake, 1, 40)
+        spool.cut(30, lake=lake.root, events_max=100)
+        spool_id = spool.id
+    target = tmp_path / "one"
+    back_up(settings, target, without_lake=True)
+    done = restore(settings, target, replace=True)
+    [replaced] = done.replaced
+    assert done.manifest.missing == [f"events 1 to 30, which are in the lake {lake.root} only"]
+    assert not (replaced / "lake").exists()
+    assert lake.archived(spool_id) == 40
+    with closing(Spool(settings.spool_path)) as spool:
+        assert spool.cut_events() == (30, lake.root)
+    # A lake that was restored first is no other state of the home.
+    new = Settings(home=str(tmp_path / "new"))
+    (new.home_path / "lake").mkdir(parents=True)
+    assert restore(new, target).replaced == ()
+
+
 def test_a_mount_point_is_named_before_anything_is_moved(
     settings: Settings,  # noqa: F811
     tmp_path: Path,
