@@ -169,7 +169,8 @@ def _copy_lake(
     hint = "Back up the lake by other means, and add --without-lake."
     if find_spec("pyarrow") is None:
         raise BackupError(f"{what}, cannot be read", hint="pip install 'headwater[pipelines]'")
-    from headwater.pipelines.lake import Lake, local_folder
+    from headwater.pipelines.lake import Lake
+    from headwater.pipelines.lake_folders import local_folder
 
     root = local_folder(position.lake)
     if root is None:
@@ -178,7 +179,8 @@ def _copy_lake(
     # The spool has what was archived since. The lake may hold other events in its place, if the
     # spool was restored.
     ranges = [one for one in lake.ranges(position.id) if one.first <= position.cut]
-    if lake.archived(position.id) < position.cut:
+    missing = lake.missing_files(position.id, 1, position.cut)
+    if lake.archived(position.id) < position.cut or missing:
         raise BackupError(f"{what}, are not all there", hint="Restore the lake, or " + hint)
     copy = Lake(str(folder / "lake"))
     total, done = sum(len(one.files) for one in ranges), 0

@@ -31,7 +31,12 @@ from headwater.ingest.spool.reader import SpoolReader, StoredEvent
 from headwater.ingest.spool.spool import Spool
 from headwater.pipelines import run_as_submitted
 from headwater.pipelines.lake import SCHEMA, ArchivedRange, DataFile, Lake, data_name
-from headwater.pipelines.lake_continuity import OnProgress, check_lake, copy_cut_events
+from headwater.pipelines.lake_continuity import (
+    OnProgress,
+    check_files,
+    check_lake,
+    copy_cut_events,
+)
 from headwater.schema.events import Event, parse
 
 if TYPE_CHECKING:
@@ -85,7 +90,7 @@ def archive_with(
     """Archive with `write`, which writes the files of the events from one seq to another."""
     began = time.monotonic()
     done = ArchiveReport(spool.id)
-    with _exclusive(spool.path):
+    with exclusive(spool.path):
         check_lake(spool, lake)
         lake.remove_uncommitted(spool.id)
         copy_cut_events(spool, lake, on_progress)
@@ -123,11 +128,12 @@ def cut(
     `folded` is the spool's position in the graph's checkpoint. The work is done in small steps with
     pauses, so that the API can accept events meanwhile. Returns the number of removed events.
     Raises SpoolFullError if the disk fails, or another process archives the spool, and QueryError
-    if the lake holds other events of the spool.
+    if the lake holds other events of the spool, or lacks files of those that would be cut.
     """
-    with _exclusive(spool.path):
+    with exclusive(spool.path):
         check_lake(spool, lake)
         upto = min(lake.archived(spool.id) - 1, folded)
+        check_files(spool, lake, upto)
         total = 0
         while True:
             began = time.monotonic()
@@ -243,8 +249,10 @@ def _row(spool: str, stored: StoredEvent, event: Event | None) -> dict[str, Any]
 
 
 @contextmanager
-def _exclusive(spool: Path) -> Iterator[None]:
+def exclusive(spool: Path) -> Iterator[None]:
     """Hold the lock of the spool's archiving. Raises SpoolFullError if another process has it."""
+    # A spool that is a link has the same lock by each of its names.
+    spool = spool.resolve()
     with spool.with_name(f"{spool.name}.archive").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

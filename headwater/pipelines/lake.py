@@ -4,10 +4,10 @@
     _archived/SPOOL/FIRST-LAST.json                                            manifest, written
     last
 
-FIRST and LAST are seqs of the spool SPOOL. A file counts only if a manifest in `_archived` covers
-its events. The next archive run removes the files of an interrupted one, so no event is there
-twice. On a local disk every file is synced before it counts: after a cut of the spool it is the
-only copy.
+FIRST and LAST are seqs of the spool SPOOL. A file counts only if a manifest in `_archived` names
+it. The next archive run removes the files of an interrupted one, so no event is there twice. On a
+local disk every file is synced before it counts: after a cut of the spool it is the only copy. Only
+its owner can read it there.
 
 Since the day is that of receipt, a past day never changes. The namespace is that of the job, or of
 the dataset in a dataset event; a body that is not an event has none. The columns are `SCHEMA`.
@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -29,16 +29,16 @@ from pyarrow import fs
 
 from headwater.errors import QueryError
 from headwater.file_sync import sync
+from headwater.pipelines.lake_folders import MANIFEST, local_folder
 
-MANIFEST = "_archived"
 # Hive's name for the folder of rows without a value.
 _NONE = "__HIVE_DEFAULT_PARTITION__"
 _FOLDER_CHARACTERS_MAX = 150
 _CUT_ESCAPE = re.compile("%.?$")
 _DIGITS = 16
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")  # RFC 3986, 3.1
 _GLOB = re.compile(r"[*?{\[]")
 _NAME = re.compile(rf"/([^/]+)-\d{{{_DIGITS}}}-(\d{{{_DIGITS}}})\.parquet$")
+_PART = ".part"
 SCHEMA = pa.schema(
     [
         ("spool", pa.string()),
@@ -89,6 +89,13 @@ class Lake:
             self.root = root.rstrip("/")
             self._fs, self._path = _open_store(self.root)
 
+    def is_at(self, root: str) -> bool:
+        """Return True if a path or URL names this lake, also by links."""
+        other = local_folder(root)
+        if not self._local or other is None:
+            return self.root == root
+        return os.path.realpath(self.root) == os.path.realpath(other)
+
     def put(self, name: str, data: bytes) -> None:
         """Write a file atomically; on a local disk, sync it."""
         if self._local:
@@ -100,15 +107,15 @@ class Lake:
     def archived(self, spool: str) -> int:
         """Return the last seq of a spool up to which all events are here; 0 if none are."""
         position = 0
-        for name in sorted(self._names(f"{MANIFEST}/{spool}")):
-            first, last = map(int, name.rpartition("/")[2].removesuffix(".json").split("-"))
+        for name in self._manifests(spool):
+            first, last = _seqs(name)
             if first <= position + 1:
                 position = max(position, last)
         return position
 
     def ranges(self, spool: str) -> list[ArchivedRange]:
         """Return the ranges of a spool that manifests commit, in order."""
-        return [self._read_manifest(name) for name in sorted(self._names(f"{MANIFEST}/{spool}"))]
+        return [self._read_manifest(name) for name in self._manifests(spool)]
 
     def newest_receipts(self, spool: str) -> dict[int, int]:
         """Return the receipts of the newest archived events, in microseconds since 1970, by seq.
@@ -116,7 +123,7 @@ class Lake:
         They are those that one Spark task wrote. Raises QueryError if a file cannot be read.
         """
         position = self.archived(spool)
-        for name in sorted(self._names(f"{MANIFEST}/{spool}"), reverse=True):
+        for name in reversed(self._manifests(spool)):
             one = self._read_manifest(name)
             if one.last <= position and one.files:
                 return self._receipts(one.files)
@@ -133,27 +140,59 @@ class Lake:
 
     def spools(self) -> list[str]:
         """Return the ids of the spools with events in the lake."""
-        return sorted({name.split("/")[1] for name in self._names(MANIFEST)})
+        names = self._sizes(MANIFEST)
+        return sorted({name.split("/")[1] for name in names if name.endswith(".json")})
 
     def add(self, spool: str, added: ArchivedRange) -> None:
         """Write the manifest of a range, which commits its files."""
         name = f"{MANIFEST}/{spool}/{added.first:0{_DIGITS}}-{added.last:0{_DIGITS}}.json"
         self.put(name, msgspec.json.encode(added))
 
-    def remove_uncommitted(self, spool: str) -> int:
-        """Remove the files of a spool that no manifest covers; return their number.
+    def missing_files(self, spool: str, first: int, last: int) -> list[str]:
+        """Return the files of archived events that are not here with the size in their manifest."""
+        sizes = self._sizes("")
+        return [
+            file.name
+            for one in self.ranges(spool)
+            if one.first <= last and one.last >= first
+            for file in one.files
+            if sizes.get(file.name) != file.bytes
+        ]
 
-        The caller must hold the lock of the spool's archiving.
+    def leftovers(self, spool: str) -> list[str]:
+        """Return the files of a spool that a killed writer has left: no manifest names them.
+
+        If the lake lacks a file that a manifest names, then only files beyond the first gap are
+        returned: another one may have its events. A manifest that is not complete is a leftover.
         """
         position = self.archived(spool)
-        uncommitted = []
-        for name in self._names(""):
-            match = _NAME.search(name)
-            if match and match[1] == spool and int(match[2]) > position:
-                uncommitted.append(name)
-        for name in uncommitted:
-            self._fs.delete_file(f"{self._path}/{name}")
-        return len(uncommitted)
+        is_whole = not self.missing_files(spool, 1, position)
+        named = {file.name for one in self.ranges(spool) for file in one.files}
+        pattern = re.compile(
+            rf"date=[^/]+/namespace=[^/]+/\.?{re.escape(spool)}-\d+-(\d+)\.parquet(\{_PART})?"
+            rf"|{MANIFEST}/{re.escape(spool)}/\.\d+-\d+\.json\{_PART}"
+        )
+        unnamed = [pattern.fullmatch(name) for name in sorted({*self._sizes("")} - named)]
+        return [
+            match[0]
+            for match in unnamed
+            if match and (is_whole or not match[1] or int(match[1]) > position)
+        ]
+
+    def remove_uncommitted(self, spool: str) -> int:
+        """Remove what is beyond the first gap, and the files that no manifest names.
+
+        Return the number of files. The caller must hold the lock of the spool's archiving, and the
+        spool must have the events beyond the gap.
+        """
+        position = self.archived(spool)
+        for name in self._manifests(spool):
+            if _seqs(name)[1] > position:
+                self.remove(name)
+        leftovers = self.leftovers(spool)
+        for name in leftovers:
+            self.remove(name)
+        return len(leftovers)
 
     def _read_manifest(self, name: str) -> ArchivedRange:
         return msgspec.json.decode(self.read(name), type=ArchivedRange)
@@ -183,20 +222,19 @@ class Lake:
         received = table.column("received").cast("int64")
         return dict(zip(table.column("seq").to_pylist(), received.to_pylist(), strict=True))
 
-    def _names(self, folder: str) -> Iterable[str]:
+    def _manifests(self, spool: str) -> list[str]:
+        names = self._sizes(f"{MANIFEST}/{spool}")
+        return sorted(name for name in names if name.endswith(".json"))
+
+    def _sizes(self, folder: str) -> dict[str, int]:
+        """Return the sizes of the files below a folder, by name below the root."""
         below = f"{self._path}/{folder}" if folder else self._path
         selected = fs.FileSelector(below, recursive=True, allow_not_found=True)
-        for info in self._fs.get_file_info(selected):
-            if info.type == fs.FileType.File and info.extension in ("json", "parquet"):
-                yield info.path[len(self._path) :].lstrip("/")
-
-
-def local_folder(root: str) -> Path | None:
-    """Return the folder of a lake on this machine; None for another store."""
-    scheme = _SCHEME.match(root)
-    if scheme and scheme[0] != "file:":
-        return None
-    return Path(os.path.abspath(os.path.expanduser(root.removeprefix("file://"))))
+        return {
+            info.path[len(self._path) :].lstrip("/"): info.size
+            for info in self._fs.get_file_info(selected)
+            if info.type == fs.FileType.File
+        }
 
 
 def open_lake(root: str) -> Lake | None:
@@ -239,6 +277,12 @@ def spool_of(name: str) -> str | None:
     return match[1] if match else None
 
 
+def _seqs(manifest: str) -> tuple[int, int]:
+    """Return the first and the last seq in the name of a manifest."""
+    first, last = manifest.rpartition("/")[2].removesuffix(".json").split("-")
+    return int(first), int(last)
+
+
 def _last_seq(file: DataFile) -> int:
     match = _NAME.search(file.name)
     return int(match[2]) if match else 0
@@ -257,9 +301,12 @@ def _folder(namespace: str | None) -> str:
 
 def _put_synced(path: Path, data: bytes) -> None:
     new = [folder for folder in path.parents if not folder.exists()]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    with part.open("wb") as stream:
+    for folder in reversed(new):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    part = path.with_name(f".{path.name}{_PART}")
+    part.unlink(missing_ok=True)
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as stream:
         stream.write(data)
         stream.flush()
         os.fsync(stream.fileno())

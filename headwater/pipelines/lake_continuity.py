@@ -15,17 +15,22 @@ from headwater.ingest.spool.spool import Spool
 from headwater.pipelines.lake import Lake
 
 OnProgress = Callable[[str, int, int], object]
+_SHOWN_MAX = 3
 
 
 def check_lake(spool: Spool, lake: Lake) -> None:
     """Check that a lake may take the next events of a spool.
 
-    A lake without events of the spool may. Raises QueryError if the lake is further than the spool
-    or has another event in its place, or if it lacks events that were cut from the spool. Raises
-    SpoolFullError if the spool cannot be read.
+    A lake without events of the spool may, if the lake of cut events has these. Raises QueryError
+    if the lake is further than the spool or has another event in its place, or if it lacks events
+    that were cut from the spool. Raises SpoolFullError if the spool cannot be read.
     """
     position, last = lake.archived(spool.id), spool.last()
+    cut, cut_lake = spool.cut_events()
     if not position:
+        found = Lake(cut_lake).archived(spool.id) if cut else 0
+        if found < cut:
+            raise _missing(Lake(cut_lake), found + 1, cut, cut_lake)
         return
     if position > last:
         raise _other_history(
@@ -33,7 +38,6 @@ def check_lake(spool: Spool, lake: Lake) -> None:
             f"the lake {lake.root} holds {position} events of the spool, and the spool only "
             f"{last}: the spool is older than the lake",
         )
-    cut, cut_lake = spool.cut_events()
     if position < cut:
         raise _missing(lake, position + 1, cut, cut_lake)
     receipts = lake.newest_receipts(spool.id)
@@ -45,7 +49,7 @@ def check_lake(spool: Spool, lake: Lake) -> None:
                 "spool is a copy from before it, and has accepted other events since",
             )
     # The cut of an older version left nothing to compare in the spool.
-    if cut and max(receipts, default=0) <= cut and lake.root != cut_lake:
+    if cut and max(receipts, default=0) <= cut and not lake.is_at(cut_lake):
         raise QueryError(
             f"the spool has none of the newest events of the lake {lake.root} any more: they were "
             f"cut into {cut_lake}",
@@ -53,18 +57,30 @@ def check_lake(spool: Spool, lake: Lake) -> None:
         )
 
 
+def check_files(spool: Spool, lake: Lake, last: int) -> None:
+    """Check that a lake has the files of the events that are about to be cut, up to a seq.
+
+    Raises QueryError for a file that is missing, or has another size than in its manifest.
+    """
+    cut, _ = spool.cut_events()
+    missing = lake.missing_files(spool.id, cut + 1, last)
+    if missing:
+        raise QueryError(
+            f"the lake {lake.root} lacks files of events that are about to be cut, or their size "
+            f"is not that of the manifest ({len(missing)}): {', '.join(missing[:_SHOWN_MAX])}",
+            hint="Restore these files, or archive into an empty folder. Nothing was cut.",
+        )
+
+
 def copy_cut_events(spool: Spool, lake: Lake, on_progress: OnProgress) -> None:
     """Copy the events that were cut from a spool into a lake that has no events of the spool.
 
-    Raises QueryError if the lake that should hold them lacks some.
+    `check_lake` must have passed.
     """
     cut, cut_lake = spool.cut_events()
     if not cut or lake.archived(spool.id):
         return
     source = Lake(cut_lake)
-    found = source.archived(spool.id)
-    if found < cut:
-        raise _missing(source, found + 1, cut, cut_lake)
     # Later ranges may be of events that a restored spool never had.
     ranges = [one for one in source.ranges(spool.id) if one.first <= cut]
     for number, one in enumerate(ranges, start=1):
@@ -88,5 +104,5 @@ def _missing(lake: Lake, first: int, last: int, cut_lake: str) -> QueryError:
     hint = f"Name the lake {cut_lake}, or an empty folder."
     return QueryError(
         f"the lake {lake.root} lacks events {first} to {last}, which were cut from the spool",
-        hint="Restore the lake." if lake.root == cut_lake else hint,
+        hint="Restore the lake." if lake.is_at(cut_lake) else hint,
     )

@@ -300,6 +300,17 @@ def test_a_backup_has_no_event_that_its_spool_has_lost(settings: Settings, tmp_p
         assert [one.last for one in Lake(str(tmp_path / "one" / "lake")).ranges(spool.id)] == [20]
 
 
+def test_a_lake_with_a_missing_file_is_no_backup(settings: Settings, tmp_path: Path) -> None:
+    lake = Lake(str(tmp_path / "lake"))
+    with closing(Spool(settings.spool_path)) as spool:
+        archived(spool, lake, 1, 20)
+        spool.cut(10, lake=lake.root, events_max=100)
+    next(Path(lake.root).rglob("*.parquet")).unlink()
+    with pytest.raises(BackupError, match="are not all there"):
+        back_up(settings, tmp_path / "one")
+    assert not (tmp_path / "one").exists()
+
+
 def test_a_backup_that_could_not_rebuild_is_refused(settings: Settings, tmp_path: Path) -> None:
     with closing(Spool(settings.spool_path)) as spool:
         spool.cut(30, lake="s3://bucket/lake", events_max=100)

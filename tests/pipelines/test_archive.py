@@ -195,7 +195,7 @@ def test_a_long_gap_is_archived_at_once(spool: Spool, lake: Lake) -> None:
 
 def test_two_do_not_archive_one_spool(spool: Spool, lake: Lake) -> None:
     with (
-        pipeline._exclusive(spool.path),
+        pipeline.exclusive(spool.path),
         pytest.raises(SpoolFullError, match="archived already by another"),
     ):
         pipeline.cut(spool, lake, 0)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from headwater.errors import QueryError
 from headwater.pipelines.lake import ArchivedRange, DataFile, Lake, data_name, open_lake, spool_of
+from headwater.pipelines.lake_folders import find_lakes, lake_folders
 
 
 @pytest.fixture
@@ -61,6 +63,84 @@ def test_a_store_that_cannot_be_opened_is_an_error_with_a_hint(address: str) -> 
     with pytest.raises(QueryError, match="cannot be opened") as caught:
         Lake(address)
     assert "s3://" in caught.value.hint
+
+
+def test_what_a_killed_writer_has_left_is_removed_also_within_the_committed_events(
+    lake: Lake,
+) -> None:
+    old, new = (data_name("s", "2026-01-31", name, 1, 10) for name in ("old", "new"))
+    parts = [
+        f"{new[: new.rindex('/')]}/.{new.rpartition('/')[2]}.part",
+        "_archived/s/.1-10.json.part",
+    ]
+    others = [data_name("t", "2026-01-31", "n", 1, 10), f"nested/{old}", f"date=1/{old}"]
+    for name in (old, new, *parts, *others):
+        lake.put(name, b"events")
+    lake.add("s", ArchivedRange(1, 10, [DataFile(new, 10, 6)]))
+    assert sorted(lake.leftovers("s")) == sorted([old, *parts])
+    assert lake.remove_uncommitted("s") == 3
+    left = {str(path.relative_to(lake.root)) for path in Path(lake.root).rglob("*.parquet")}
+    assert left == {new, *others}
+
+
+@pytest.mark.parametrize("size", [None, 5])
+def test_the_only_other_copy_of_a_missing_file_stays(lake: Lake, size: int | None) -> None:
+    old, new, later = (
+        data_name("s", "2026-01-31", name, *seqs)
+        for name, seqs in (("old", (1, 10)), ("new", (1, 10)), ("n", (11, 20)))
+    )
+    for name in (old, later):
+        lake.put(name, b"events")
+    if size is not None:
+        lake.put(new, b"." * size)
+    lake.add("s", ArchivedRange(1, 10, [DataFile(new, 10, 6)]))
+    assert lake.missing_files("s", 1, 10) == lake.missing_files("s", 10, 99) == [new]
+    assert lake.missing_files("s", 11, 99) == []
+    assert lake.leftovers("s") == [later]
+
+
+def test_a_range_beyond_a_gap_is_removed_with_its_manifest(lake: Lake) -> None:
+    names = {first: data_name("s", "2026-01-31", "n", first, first + 9) for first in (1, 21)}
+    for first, name in names.items():
+        lake.put(name, b"events")
+        lake.add("s", ArchivedRange(first, first + 9, [DataFile(name, 10, 6)]))
+    assert lake.leftovers("s") == [], "only the spool shows whether it has these events"
+    assert lake.remove_uncommitted("s") == 1
+    assert [one.first for one in lake.ranges("s")] == [1]
+    assert lake.missing_files("s", 1, 99) == []
+
+
+def test_only_the_owner_can_read_a_lake(lake: Lake) -> None:
+    umask = os.umask(0)
+    try:
+        lake.put(data_name("s", "2026-01-31", "n", 1, 10), b"events")
+        lake.add("s", ArchivedRange(1, 10, []))
+    finally:
+        os.umask(umask)
+    paths = [Path(lake.root), *Path(lake.root).rglob("*")]
+    modes = {(path.is_dir(), path.stat().st_mode & 0o777) for path in paths}
+    assert modes == {(True, 0o700), (False, 0o600)}
+
+
+def test_lakes_below_a_folder_are_found(tmp_path: Path) -> None:
+    for name in ("a", "home/b", "home/b/c", "elsewhere"):
+        Lake(str(tmp_path / name)).add("s", ArchivedRange(1, 10, []))
+    Lake(str(tmp_path / "home/d")).put(data_name("s", "2026-01-31", "n", 1, 10), b"killed")
+    (tmp_path / "home" / "link").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "home" / "date=2026-01-31" / "namespace=n").mkdir(parents=True)
+    home = tmp_path / "home"
+    assert sorted(find_lakes(home)) == [home / name for name in ("b", "b/c", "d", "link")]
+    assert {path.name for path in lake_folders(home / "d")} == {"date=2026-01-31"}
+    Lake(str(home)).add("s", ArchivedRange(1, 10, []))
+    assert next(find_lakes(home)) == home
+
+
+def test_a_lake_is_known_by_each_of_its_names(lake: Lake, tmp_path: Path) -> None:
+    Path(lake.root).mkdir()
+    (tmp_path / "link").symlink_to(lake.root)
+    assert lake.is_at(f"file://{tmp_path}/x/../link")
+    assert not lake.is_at(str(tmp_path))
+    assert not lake.is_at("s3://bucket/lake")
 
 
 def test_a_glob_is_not_a_lake(tmp_path: Path) -> None:

@@ -219,6 +219,39 @@ def test_a_lake_without_the_events_that_were_cut_is_refused(
         assert caught.value.hint == "Restore the lake."
 
 
+def test_a_lake_that_lost_a_manifest_of_cut_events_keeps_their_files(
+    spool: Spool, lake: Lake, tmp_path: Path
+) -> None:
+    archive(spool, lake)
+    assert pipeline.cut(spool, lake, 5) == 4
+    (tmp_path / "link").symlink_to(lake.root)
+    [manifest] = Path(lake.root, "_archived").rglob("*.json")
+    manifest.unlink()
+    before = content(lake)
+    for target in (lake, Lake(str(tmp_path / "link"))):
+        with pytest.raises(QueryError, match="lacks events 1 to 4, which were cut") as caught:
+            archive(spool, target)
+        assert caught.value.hint == "Restore the lake."
+    assert content(lake) == before
+
+
+@pytest.mark.parametrize("data", [None, b"PAR1"])
+def test_no_event_is_cut_whose_file_is_not_whole(
+    spool: Spool, lake: Lake, data: bytes | None
+) -> None:
+    archive(spool, lake)
+    [path] = Path(lake.root).rglob("*.parquet")
+    spool.append(bodies("more", 5), received=LOST)
+    archive(spool, lake)
+    path.unlink() if data is None else path.write_bytes(data)
+    with pytest.raises(
+        QueryError, match=rf"lacks files of events .*\(1\): .*{path.name}"
+    ) as caught:
+        pipeline.cut(spool, lake, 10)
+    assert "Nothing was cut." in caught.value.hint
+    assert (len(in_spool(spool)), spool.cut_events()) == (10, (0, ""))
+
+
 def test_the_cut_of_an_older_version_left_nothing_to_compare(
     spool: Spool, lake: Lake, other: Lake
 ) -> None:

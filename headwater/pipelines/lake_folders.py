@@ -1,0 +1,44 @@
+"""Lakes on a local disk, recognised without pyarrow: by their manifests, or by names of files."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+MANIFEST = "_archived"
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")  # RFC 3986, 3.1
+_DATA_FILE = re.compile(r"\.?.+-\d{16}-\d{16}\.parquet(\.part)?")
+
+
+def local_folder(root: str) -> Path | None:
+    """Return the folder of a lake on this machine; None for another store."""
+    scheme = _SCHEME.match(root)
+    if scheme and scheme[0].lower() != "file:":
+        return None
+    return Path(os.path.abspath(os.path.expanduser(root.removeprefix("file://"))))
+
+
+def find_lakes(home: Path) -> Iterator[Path]:
+    """Yield the lakes at a folder and below it, also those that a link there names."""
+    if _is_lake(home):
+        yield home
+    for folder, names, _ in os.walk(home):
+        here = Path(folder)
+        yield from (here / name for name in sorted(names) if _is_lake(here / name))
+        own = set(lake_folders(here)) if _is_lake(here) else set()
+        names[:] = [name for name in names if here / name not in own]
+
+
+def lake_folders(root: Path) -> list[Path]:
+    """Return the folders in a lake that hold its manifests and its events."""
+    return [path for path in (root / MANIFEST, *sorted(root.glob("date=*"))) if path.is_dir()]
+
+
+def _is_lake(folder: Path) -> bool:
+    """Return True for a folder with manifests, or with files of an archive that has none yet."""
+    if (folder / MANIFEST).is_dir():
+        return True
+    files = folder.glob("date=*/namespace=*/*")
+    return any(_DATA_FILE.fullmatch(file.name) for file in files)
