@@ -40,7 +40,7 @@ def forget(
     ] = None,
     without_lake: Annotated[
         bool,
-        typer.Option("--without-lake", help="Leave out a lake that is in another store."),
+        typer.Option("--without-lake", help="Leave out lakes that --lake does not name."),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     home: Home = None,

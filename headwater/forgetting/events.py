@@ -14,13 +14,15 @@ import apsw
 import msgspec
 
 from headwater.errors import EventError, QueryError, SpoolFullError
-from headwater.forgetting.files import OnProblem
+from headwater.forgetting.contents import UnsearchedError
+from headwater.forgetting.files import OnProblem, rewrite_file
 from headwater.ingest.receive.forgotten import Forgotten
+from headwater.ingest.spool.copy import SpoolPosition
 from headwater.ingest.spool.reader import StoredEvent
 from headwater.schema.events import parse
 from headwater.write_transaction import write_transaction
 
-_PART = re.compile(r"-(\d{16})-(\d{16})\.parquet$")
+_PART = re.compile(r"-(\d{16})-(\d{16})\.parquet(?:\.part)?$")
 _BUSY_MS = 10_000
 
 # Called with the name of a step, and how much of how much is done.
@@ -119,8 +121,8 @@ class _RewrittenEvents:
 
 
 def rewrite_lake(
-    root: str,
-    spool: str,
+    root: Path,
+    position: SpoolPosition,
     forgotten: Forgotten,
     on_progress: OnProgress,
     on_problem: OnProblem,
@@ -130,19 +132,14 @@ def rewrite_lake(
     """Rewrite the files of a lake that have a value in an event; return the numbers of both.
 
     Files that cannot be read stay, and `on_problem` is called with each of their paths.
-    A killed rewriting can be repeated: the manifest names the new files before the old ones go.
-    Raises QueryError for a lake that is not a folder of this machine.
+    A killed rewriting can be repeated: the manifest names the new files before the old ones go, and
+    the next run begins with the removal of leftovers. The caller must hold the lock of archiving.
     """
-    from headwater.pipelines.lake import Lake, local_folder
+    from headwater.pipelines.lake import Lake
 
-    if local_folder(root) is None:
-        raise QueryError(
-            f"the lake {root} is in another store, and cannot be rewritten there",
-            hint="Rewrite it by other means, and add --without-lake.",
-        )
-    lake = Lake(root)
+    lake, spool = Lake(str(root)), position.id
+    found = _remove_leftovers(lake, position, forgotten, on_problem, dry_run=dry_run)
     ranges = lake.ranges(spool)
-    found: Counter[str] = Counter()
     for number, one in enumerate(ranges, start=1):
         on_progress("lake", number, len(ranges))
         parts: dict[tuple[int, int], list[Any]] = {}
@@ -169,6 +166,44 @@ def rewrite_lake(
     return +found
 
 
+def _remove_leftovers(
+    lake: Any,
+    position: SpoolPosition,
+    forgotten: Forgotten,
+    on_problem: OnProblem,
+    *,
+    dry_run: bool,
+) -> Counter[str]:
+    """Remove the files that a killed writer has left; return the number of those with the value.
+
+    A file stays if neither the archived ranges nor the spool have its events.
+    """
+    found: Counter[str] = Counter()
+    archived = lake.archived(position.id)
+    for name in lake.leftovers(position.id):
+        path = Path(lake.root) / name
+        match = _PART.search(name)
+        first, last = (int(match[1]), int(match[2])) if match else (0, 0)
+        is_in_spool = max(first, archived + 1) > position.cut and last <= position.position
+        if last > archived and not is_in_spool:
+            on_problem(path, "no manifest names it, and the spool does not have its events")
+            continue
+        found["unfinished files of the lake"] += _has_value(path, name, forgotten)
+        if not dry_run:
+            lake.remove(name)
+            _remove_empty(path, Path(lake.root))
+    return +found
+
+
+def _has_value(path: Path, name: str, forgotten: Forgotten) -> bool:
+    if forgotten.rewrite_text(name) is not name:
+        return True
+    try:
+        return bool(rewrite_file(path, forgotten, dry_run=True))
+    except UnsearchedError:
+        return False
+
+
 def _remove_empty(path: Path, root: Path) -> None:
     """Remove the folders of a removed file that are empty: their names have its namespace."""
     with suppress(OSError):
@@ -179,11 +214,14 @@ def _remove_empty(path: Path, root: Path) -> None:
 
 
 def _read_part(lake: Any, files: list[Any], on_problem: OnProblem) -> list[StoredEvent] | None:
-    """Return the events of a part; None if a file of it cannot be read."""
+    """Return the events of a part in order; None if they cannot all be read.
+
+    A killed rewriting may have left an event in two files: its old one and its new one.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    rows: list[StoredEvent] = []
+    rows: dict[int, StoredEvent] = {}
     is_read = True
     for file in files:
         path = Path(lake.root) / file.name
@@ -196,8 +234,11 @@ def _read_part(lake: Any, files: list[Any], on_problem: OnProblem) -> list[Store
             is_read = False
             continue
         for row, at in zip(table.to_pylist(), received, strict=True):
-            rows.append(StoredEvent(row["seq"], at, row["checksum"], row["body"]))
-    return rows if is_read else None
+            rows[row["seq"]] = StoredEvent(row["seq"], at, row["checksum"], row["body"])
+    if is_read and len(rows) != sum(file.events for file in files):
+        on_problem(Path(lake.root) / files[0].name, "it has other events than its manifest says")
+        return None
+    return sorted(rows.values(), key=lambda row: row.seq) if is_read else None
 
 
 def _rewrite_part(
@@ -221,10 +262,12 @@ def _rewrite_part(
         changed += new is not None
         checksum = row.checksum if new is None else zlib.crc32(new)
         rows.append(StoredEvent(row.seq, row.received, checksum, new or row.body))
-    if not changed:
+    sizes = [(Path(lake.root) / file.name).stat().st_size for file in files]
+    # A killed rewriting may have replaced a file before its manifest.
+    if not changed and sizes == [file.bytes for file in files]:
         return files
-    found.update({"events of the lake": changed, "files of the lake": len(files)})
+    if changed:
+        found.update({"events of the lake": changed, "files of the lake": len(files)})
     if dry_run:
         return files
-    ordered = sorted(rows, key=lambda row: row.seq)
-    return write_part(_RewrittenEvents(ordered), lake, spool, *bounds)
+    return write_part(_RewrittenEvents(rows), lake, spool, *bounds)

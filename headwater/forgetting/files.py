@@ -10,7 +10,7 @@ import mmap
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import apsw
@@ -21,6 +21,42 @@ from headwater.ingest.receive.forgotten import Forgotten
 _NEO4J_DATA = re.compile(r"data(\.damaged-.*)?")
 _SECRET_SUFFIXES = {".key", ".lock"}
 _WORD = re.compile(r"[^\W_]+")
+
+Identity = tuple[int, int]
+
+
+class Stores:
+    """Files and folders that other modules rewrite, known by device and inode.
+
+    Settings may name them by a link, or by another path to their folder than the home's. What does
+    not exist is left out.
+    """
+
+    def __init__(self, paths: Iterable[Path] = ()) -> None:
+        names = {name for path in paths for name in (path.absolute(), path.resolve())}
+        self._own = _identities(names)
+        self._above = _identities(above for name in names for above in name.parents)
+
+    def __contains__(self, path: Path) -> bool:
+        return _identity(path.lstat) in self._own
+
+    def are_below(self, folder: Path) -> bool:
+        """Return True if a store is below a folder."""
+        return _identity(folder.stat) in self._above
+
+
+def _identities(paths: Iterable[Path]) -> set[Identity | None]:
+    """Return the identities of links, and of the files and folders that they name."""
+    return {_identity(call) for path in paths for call in (path.lstat, path.stat)} - {None}
+
+
+def _identity(call: Callable[[], os.stat_result]) -> Identity | None:
+    try:
+        status = call()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
 
 # Called with a path and the reason for which it could not be searched or rewritten.
 OnProblem = Callable[[Path, str], object]
@@ -59,7 +95,7 @@ def _has_match(path: Path, pattern: re.Pattern[bytes]) -> bool:
 
 
 def entries(
-    home: Path, excluded: set[Path], on_problem: OnProblem = lambda *_: None
+    home: Path, excluded: Stores, on_problem: OnProblem = lambda *_: None
 ) -> Iterator[Path]:
     """Yield files, folders and links of a home, the excluded ones too, but nothing below these."""
     data = set(neo4j_data(home))
@@ -74,7 +110,7 @@ def entries(
 
 
 def other_files(
-    home: Path, excluded: set[Path], on_problem: OnProblem = lambda *_: None
+    home: Path, excluded: Stores, on_problem: OnProblem = lambda *_: None
 ) -> Iterator[Path]:
     """Yield the regular files of a home that no other module rewrites."""
     for path in entries(home, excluded, on_problem):
@@ -84,10 +120,9 @@ def other_files(
 
 
 def rename_entries(
-    home: Path, excluded: set[Path], forgotten: Forgotten, on_problem: OnProblem, *, dry_run: bool
+    home: Path, excluded: Stores, forgotten: Forgotten, on_problem: OnProblem, *, dry_run: bool
 ) -> int:
     """Rename files and folders that have the value in their names; return their number."""
-    stores = {above for path in excluded for above in (path, *path.parents)}
     number = 0
     # A folder comes before its content, so the reverse order renames the content first.
     for path in reversed(list(entries(home, excluded))):
@@ -95,7 +130,7 @@ def rename_entries(
             on_problem(path, "the target of this link has the value")
         if not _has_value(path.name, forgotten):
             continue
-        if path in stores:
+        if path in excluded or excluded.are_below(path):
             on_problem(path, "its name has the value, and settings or the spool name it")
             continue
         number += 1

@@ -26,9 +26,11 @@ from headwater.access.store import AccessStore
 from headwater.client.address import UP_LOCK
 from headwater.cypher.driver.database import Database
 from headwater.cypher.maintenance.erase import erase
+from headwater.errors import QueryError
 from headwater.forgetting.contents import UnsearchedError
-from headwater.forgetting.events import OnProgress, rewrite_lake, rewrite_spool
+from headwater.forgetting.events import OnProgress, rewrite_spool
 from headwater.forgetting.files import (
+    Stores,
     graph_files,
     neo4j_data,
     other_files,
@@ -36,15 +38,17 @@ from headwater.forgetting.files import (
     rewrite_access,
     rewrite_file,
 )
+from headwater.forgetting.lakes import Lakes, lakes_of, rewrite_lakes
 from headwater.ingest.receive.forgotten import (
     Forgotten,
     ForgottenValue,
     hash_value,
     read_forgotten,
 )
-from headwater.ingest.spool.copy import read_position, refuse_used
+from headwater.ingest.spool.copy import SpoolPosition, read_position, refuse_used
 from headwater.ingest.spool.folder_lock import alone_in_folder
 from headwater.local.home import write_private
+from headwater.pipelines.lake_folders import archive_lock
 from headwater.settings import FILE_SETTINGS, Settings
 
 HOLDER = "forget"
@@ -108,6 +112,7 @@ def forget(
     """
     with alone_in_folder(settings.spool_path):
         refuse_used(settings.spool_path)
+        _lakes(settings, request)
         return _forget(settings, request, counts, database, on_progress)
 
 
@@ -147,18 +152,18 @@ def _forget(
 def _rewrite(
     settings: Settings, request: Request, on_progress: OnProgress, *, dry_run: bool
 ) -> Search:
+    lakes, position = _lakes(settings, request)
     key = _key(settings)
     forgotten = Forgotten(key, [hash_value(key, request.value)])
     search = Search()
-    position = read_position(settings.spool_path)
-    lakes = set(request.lakes)
-    if position.cut and not request.without_lake:
-        lakes.add(position.lake)
+    spool = settings.spool_path
     # The lake comes before the spool, by which a repeated run sees that there is work.
-    for lake in sorted(lakes):
-        search.counts += rewrite_lake(
-            lake, position.id, forgotten, on_progress, search.add_problem, dry_run=dry_run
-        )
+    search.counts += rewrite_lakes(
+        spool, lakes, position, forgotten, on_progress, search.add_problem, dry_run=dry_run
+    )
+    for path in () if request.without_lake else lakes.files_of_other_spools(position.id):
+        reason = "it is of another spool, and has the value: forget it there, with --lake"
+        _search_only(path, forgotten, search, "files of other spools", reason)
     access = settings.access_path
     if access.is_file():
         with closing(AccessStore(access)) as store:
@@ -170,32 +175,58 @@ def _rewrite(
             )
         search.counts += Counter({"entries of the access log": entries})
         search.counts += rewrite_access(access, forgotten, dry_run=dry_run)
-    _rewrite_files(settings, lakes, forgotten, search, on_progress, dry_run=dry_run)
+    stores = _stores(settings, lakes)
+    _rewrite_files(settings.home_path, stores, forgotten, search, on_progress, dry_run=dry_run)
     _search_outer_files(settings, forgotten, search)
-    spool = rewrite_spool(settings.spool_path, forgotten, on_progress, dry_run=dry_run)
-    search.counts += spool
+    search.counts += rewrite_spool(spool, forgotten, on_progress, dry_run=dry_run)
     return search
 
 
+def _lakes(settings: Settings, request: Request) -> tuple[Lakes, SpoolPosition]:
+    """Return the lakes and the position of the spool.
+
+    Raises QueryError if a lake is not there, or if the removal of the graph would remove a store.
+    """
+    position = read_position(settings.spool_path)
+    home = settings.home_path
+    lakes = lakes_of(home, position, request.lakes, without_lake=request.without_lake)
+    stores = _stores(settings, lakes)
+    for folder in neo4j_data(home):
+        if stores.are_below(folder):
+            raise QueryError(
+                f"the folder {folder} of Neo4j's data holds the spool or a lake too",
+                hint="Move them out of it.",
+            )
+    return lakes, position
+
+
+def _stores(settings: Settings, lakes: Lakes) -> Stores:
+    """Return the files and folders that are not rewritten as other files of the home."""
+    suffixes = ("", "-wal", "-shm")
+    databases = [
+        path.with_name(path.name + suffix)
+        for named in (settings.spool_path, settings.access_path)
+        for path in (named, named.resolve())
+        for suffix in suffixes
+    ]
+    # A renamed or replaced lock would let a second process take it.
+    locks = [settings.home_path / UP_LOCK, archive_lock(settings.spool_path)]
+    return Stores([*databases, *locks, settings.forgotten_path, *lakes.folders()])
+
+
 def _rewrite_files(
-    settings: Settings,
-    lakes: set[str],
+    home: Path,
+    stores: Stores,
     forgotten: Forgotten,
     search: Search,
     on_progress: OnProgress,
     *,
     dry_run: bool,
 ) -> None:
-    spool = settings.spool_path
-    own = {spool.with_name(spool.name + suffix) for suffix in ("", "-wal", "-shm")}
-    home = settings.home_path
-    # A renamed or replaced lock would let a second process take it.
-    own.add(home / UP_LOCK)
-    excluded = own | {settings.access_path, settings.forgotten_path} | {Path(one) for one in lakes}
     # The names come first, so that a problem has the new name of its file.
-    renamed = rename_entries(home, excluded, forgotten, search.add_problem, dry_run=dry_run)
+    renamed = rename_entries(home, stores, forgotten, search.add_problem, dry_run=dry_run)
     search.counts += Counter({"files renamed": renamed})
-    for number, path in enumerate(other_files(home, excluded, search.add_problem), start=1):
+    for number, path in enumerate(other_files(home, stores, search.add_problem), start=1):
         on_progress("files", number, 0)
         _rewrite_one(path, forgotten, search, dry_run=dry_run)
 
@@ -220,11 +251,18 @@ def _search_outer_files(settings: Settings, forgotten: Forgotten, search: Search
         if path.is_relative_to(home):
             continue
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            outer = Search()
-            if file.is_file() and _rewrite_one(file, forgotten, outer, dry_run=True):
-                outer.add_problem(file, "it is outside of the home, and has the value")
-                search.counts["files outside of the home"] += 1
-            search.problems.update(outer.problems)
+            reason = "it is outside of the home, and has the value"
+            if file.is_file():
+                _search_only(file, forgotten, search, "files outside of the home", reason)
+
+
+def _search_only(path: Path, forgotten: Forgotten, search: Search, name: str, reason: str) -> None:
+    """Search a file that stays as it is; if it has the value, count it and add the reason."""
+    found = Search()
+    if _rewrite_one(path, forgotten, found, dry_run=True):
+        found.add_problem(path, reason)
+        search.counts[name] += 1
+    search.problems.update(found.problems)
 
 
 def _key(settings: Settings) -> bytes:

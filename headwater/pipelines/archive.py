@@ -37,6 +37,7 @@ from headwater.pipelines.lake_continuity import (
     check_lake,
     copy_cut_events,
 )
+from headwater.pipelines.lake_folders import archive_lock
 from headwater.schema.events import Event, parse
 
 if TYPE_CHECKING:
@@ -251,9 +252,7 @@ def _row(spool: str, stored: StoredEvent, event: Event | None) -> dict[str, Any]
 @contextmanager
 def exclusive(spool: Path) -> Iterator[None]:
     """Hold the lock of the spool's archiving. Raises SpoolFullError if another process has it."""
-    # A spool that is a link has the same lock by each of its names.
-    spool = spool.resolve()
-    with spool.with_name(f"{spool.name}.archive").open("w") as file:
+    with archive_lock(spool).open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:

@@ -1,4 +1,4 @@
-"""Lakes on a local disk, recognised without pyarrow: by their manifests, or by names of files."""
+"""Paths of lakes on a local disk, which are recognised by their manifests, without pyarrow."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ def local_folder(root: str) -> Path | None:
     if scheme and scheme[0].lower() != "file:":
         return None
     return Path(os.path.abspath(os.path.expanduser(root.removeprefix("file://"))))
+
+
+def archive_lock(spool: Path) -> Path:
+    """Return the path of the lock of a spool's archiving; the same one for each link to it."""
+    spool = spool.resolve()
+    return spool.with_name(f"{spool.name}.archive")
 
 
 def find_lakes(home: Path) -> Iterator[Path]:

@@ -11,7 +11,13 @@ import apsw
 import pytest
 
 from headwater.forgetting.contents import UnsearchedError
-from headwater.forgetting.files import graph_files, other_files, rename_entries, rewrite_file
+from headwater.forgetting.files import (
+    Stores,
+    graph_files,
+    other_files,
+    rename_entries,
+    rewrite_file,
+)
 from headwater.ingest.receive.forgotten import Forgotten, hash_value, mask_of
 
 SEARCH = Forgotten(b"key", [hash_value(b"key", "ann smith")])
@@ -84,7 +90,7 @@ def test_secrets_and_the_data_of_neo4j_are_left_out(tmp_path: Path) -> None:
     ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
-    excluded = {tmp_path / "spool.db", tmp_path / "lake"}
+    excluded = Stores([tmp_path / "spool.db", tmp_path / "lake"])
     found = [str(path.relative_to(tmp_path)) for path in other_files(tmp_path, excluded)]
     assert found == ["logs/data/x.log"]
 
@@ -95,7 +101,7 @@ def test_names_are_rewritten_and_stay_apart(tmp_path: Path) -> None:
         (tmp_path / name).write_text(name)
     problems: dict[Path, str] = {}
     for dry_run in (True, False):
-        number = rename_entries(tmp_path, set(), SEARCH, problems.__setitem__, dry_run=dry_run)
+        number = rename_entries(tmp_path, Stores(), SEARCH, problems.__setitem__, dry_run=dry_run)
         assert number == 4
     found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")}
     assert found == {
@@ -106,7 +112,7 @@ def test_names_are_rewritten_and_stay_apart(tmp_path: Path) -> None:
         "joann smith",
     }
     assert problems == {}
-    assert rename_entries(tmp_path, set(), SEARCH, problems.__setitem__, dry_run=False) == 0
+    assert rename_entries(tmp_path, Stores(), SEARCH, problems.__setitem__, dry_run=False) == 0
 
 
 def test_the_name_of_a_store_and_of_the_target_of_a_link_are_problems(tmp_path: Path) -> None:
@@ -114,7 +120,7 @@ def test_the_name_of_a_store_and_of_the_target_of_a_link_are_problems(tmp_path: 
     lake.mkdir(parents=True)
     (tmp_path / "link").symlink_to("/mnt/ann-smith/x")
     problems: dict[Path, str] = {}
-    rename_entries(tmp_path, {lake}, SEARCH, problems.__setitem__, dry_run=False)
+    rename_entries(tmp_path, Stores([lake]), SEARCH, problems.__setitem__, dry_run=False)
     assert problems == {
         lake.parent: "its name has the value, and settings or the spool name it",
         tmp_path / "link": "the target of this link has the value",

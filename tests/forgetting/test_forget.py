@@ -298,6 +298,31 @@ def test_a_lake_in_another_store_is_refused(settings: Settings) -> None:
     assert forget(settings, VALUE, "--yes", "--without-lake")[0] == 0
 
 
+@pytest.mark.parametrize("name", ["link", "home/../home", "home"])
+@pytest.mark.parametrize("is_link", [False, True])
+def test_stores_are_known_by_each_of_their_names(
+    settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    is_link: bool,
+) -> None:
+    (tmp_path / "link").symlink_to(settings.home_path)
+    if is_link:
+        (tmp_path / "elsewhere.db").hardlink_to(settings.spool_path)
+        settings.spool_path.unlink()
+        settings.spool_path.symlink_to(tmp_path / "elsewhere.db")
+    monkeypatch.setenv("HEADWATER_SPOOL", str(settings.spool_path))
+    other = Settings(home=str(tmp_path / name))
+    code, facts = forget(other, VALUE, "--dry-run")
+    assert (code, facts["counts"]["files removed"]) == (0, 1), "only the copy of a damaged spool"
+    assert forget(other, VALUE, "--yes")[0] == 0
+    assert holding(settings.home_path) == []
+    assert len(bodies_of(settings)) == 7
+    with closing(AccessStore(settings.access_path)) as store:
+        assert len(Keys(store).list()) == 1
+
+
 def test_a_used_home_is_refused(settings: Settings) -> None:
     with closing(Spool(settings.spool_path)) as spool:
         spool.last()
