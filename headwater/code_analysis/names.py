@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from headwater.code_analysis.model import TableName
+from headwater.code_analysis.suffix_index import SuffixIndex
 
 
 def fold_case(name: str) -> str:
@@ -33,10 +35,6 @@ def may_be_table(written: TableName, name: str) -> bool:
     return shorter > 0 and ours[-shorter:] == theirs[-shorter:]
 
 
-def _may_be_one_of(written: TableName, names: tuple[str, ...]) -> bool:
-    return any(may_be_table(written, name) for name in names)
-
-
 @dataclass(frozen=True)
 class KnownColumns:
     """A ColumnLookup of tables that are known; a name that may mean several has no columns.
@@ -48,5 +46,15 @@ class KnownColumns:
 
     def __call__(self, written: TableName) -> list[str] | None:
         """Return the columns of a table as code writes its name, or None."""
-        matching = [columns for names, columns in self.tables if _may_be_one_of(written, names)]
-        return list(matching[0]) if len(matching) == 1 and matching[0] else None
+        number = self._numbers.only(name_parts(".".join(written)))
+        columns = None if number is None else self.tables[number][1]
+        return list(columns) if columns else None
+
+    @cached_property
+    def _numbers(self) -> SuffixIndex[int]:
+        """Return the numbers of the tables by their names."""
+        numbers: SuffixIndex[int] = SuffixIndex()
+        for number, (names, _) in enumerate(self.tables):
+            for name in names:
+                numbers.add(name_parts(name), number)
+        return numbers

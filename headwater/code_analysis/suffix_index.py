@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Generic, TypeVar
 
 # Longer names are compared by their last parts.
@@ -36,19 +37,33 @@ class SuffixIndex(Generic[T]):
 
     def first(self, parts: Sequence[str]) -> T | None:
         """Return the value that was added first of those with a matching name, or None."""
-        firsts = [next(iter(found.items())) for found in self._matching(parts)]
+        firsts = [next(iter(found.items())) for found in self.matching(parts)]
         return min(firsts, key=lambda numbered: numbered[0])[1] if firsts else None
 
     def all(self, parts: Sequence[str]) -> list[T]:
         """Return the values with a matching name, in the order in which they were added."""
         numbered: dict[int, T] = {}
-        for found in self._matching(parts):
+        for found in self.matching(parts):
             numbered |= found
         return [numbered[number] for number in sorted(numbered)]
 
-    def _matching(self, parts: Sequence[str]) -> list[dict[int, T]]:
+    def only(self, parts: Sequence[str]) -> T | None:
+        """Return the one value with a matching name, or None if there is none or are several."""
+        only: T | None = None
+        for value in chain.from_iterable(found.values() for found in self.matching(parts)):
+            if only is not None and value != only:
+                return None
+            only = value
+        return only
+
+    def matching(self, parts: Sequence[str]) -> list[Mapping[int, T]]:
+        """Return the values with a matching name by their numbers, as a few mappings.
+
+        They are those of the index and not copies: two names have the same values if they have the
+        same mappings."""
         ends = _ends(parts)
-        matching = [self._by_name[end] for end in ends if end in self._by_name]
+        matching: list[Mapping[int, T]] = []
+        matching += [self._by_name[end] for end in ends if end in self._by_name]
         if ends and ends[0] in self._by_end:
             matching.append(self._by_end[ends[0]])
         return matching

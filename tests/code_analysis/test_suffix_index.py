@@ -19,6 +19,7 @@ def test_it_finds_what_a_comparison_with_each_name_finds(names: list[str], writt
     expected = [at for at, name in enumerate(names) if may_be_table((written,), name)]
     assert index.all(name_parts(written)) == expected
     assert index.first(name_parts(written)) == (expected[0] if expected else None)
+    assert index.only(name_parts(written)) == (expected[0] if len(expected) == 1 else None)
 
 
 def test_a_value_under_two_names_is_found_by_each() -> None:
@@ -27,6 +28,13 @@ def test_a_value_under_two_names_is_found_by_each() -> None:
     index.add(["lake", "o.parquet"], "table")
     assert index.all(["orders"]) == index.all(["o.parquet"]) == ["table"]
     assert index.all(["other"]) == []
+
+
+def test_the_only_value_may_have_several_names() -> None:
+    index: SuffixIndex[str] = SuffixIndex()
+    index.add(["shop", "orders"], "table")
+    index.add(["orders"], "table")
+    assert index.only(["orders"]) == "table"
 
 
 def test_names_of_many_parts_are_compared_by_their_last() -> None:
