@@ -52,35 +52,61 @@ class OutOfBoundsError(Exception):
     """A call that took too much time or memory; the message says which, as a verb phrase."""
 
 
+class OutOfTimeError(OutOfBoundsError):
+    """A call that had not ended when the time of its caller was over; it may be a quick one."""
+
+    def __init__(self) -> None:
+        super().__init__("did not end in the time that was left")
+
+
 def map_bounded(
-    function: Callable[[Item, *Shared], Result], items: Sequence[Item], *shared: *Shared
+    function: Callable[[Item, *Shared], Result],
+    items: Sequence[Item],
+    *shared: *Shared,
+    seconds: float = math.inf,
+    cpu_seconds: int | None = None,
 ) -> Generator[Result | OutOfBoundsError]:
     """Yield the result of a function of a module for each item, or why it has none.
 
     All arguments and results can be pickled. An item that exceeds a bound stops no other. A closed
     iteration ends the child too. Raises what the function raises.
+
+    seconds: the time for all items and for waiting for a child, from the first item on. The items
+    after it have an OutOfTimeError.
+    cpu_seconds: the processor time for each item, CPU_SECONDS_MAX by default.
     """
+    deadline = time.monotonic() + seconds
+    limit = CPU_SECONDS_MAX if cpu_seconds is None else cpu_seconds
     done = 0
     error: Exception | None = None
     while done < len(items) and error is None:
-        with _lent_child() as child:
-            child.send(function, items[done:], shared)
-            while done < len(items):
-                kind, value = child.receive()
-                if kind == _ERROR:
-                    error = value
-                    break
-                done += 1
-                yield value
-                if kind == _BEYOND:
-                    break
+        try:
+            with _lent_child(deadline) as child:
+                child.send(function, items[done:], shared, limit)
+                while done < len(items):
+                    kind, value = child.receive(deadline, limit)
+                    if kind == _ERROR:
+                        error = value
+                        break
+                    done += 1
+                    yield value
+                    if kind == _BEYOND:
+                        break
+        except OutOfTimeError as out_of_time:
+            yield from [out_of_time] * (len(items) - done)
+            return
     if error is not None:
         raise error
 
 
-def call_bounded(function: Callable[[*Shared], Result], *arguments: *Shared) -> Result:
+def call_bounded(
+    function: Callable[[*Shared], Result],
+    *arguments: *Shared,
+    seconds: float = math.inf,
+    cpu_seconds: int | None = None,
+) -> Result:
     """Return the result of a function of a module. Raises OutOfBoundsError, and what it raises."""
-    (result,) = map_bounded(_call, [function], *arguments)
+    (result,) = map_bounded(_call, [function], *arguments, seconds=seconds, cpu_seconds=cpu_seconds)
     if isinstance(result, OutOfBoundsError):
         raise result
     return result
@@ -114,20 +140,27 @@ class _Child:
         except (EOFError, OSError):
             return False
 
-    def send(self, function: Any, items: Sequence[Any], shared: tuple[Any, ...]) -> None:
+    def send(
+        self, function: Any, items: Sequence[Any], shared: tuple[Any, ...], cpu_seconds: int
+    ) -> None:
         """Send a call. A child that ends before it has read all is noticed by `receive`."""
         with suppress(ConnectionError):
-            self._connection.send_bytes(pickle.dumps((function, items, shared, CPU_SECONDS_MAX)))
+            self._connection.send_bytes(pickle.dumps((function, items, shared, cpu_seconds)))
 
-    def receive(self) -> tuple[str, Any]:
-        """Return what became of the next item, and its result or error."""
+    def receive(self, deadline: float, cpu_seconds: int) -> tuple[str, Any]:
+        """Return what became of the next item, and its result or error.
+
+        Raises OutOfTimeError at the deadline."""
+        seconds_left = _seconds_until(deadline)
         try:
-            if not self._connection.poll(WALL_SECONDS_MAX):
+            if not self._connection.poll(min(seconds_left, WALL_SECONDS_MAX)):
+                if seconds_left < WALL_SECONDS_MAX:
+                    raise OutOfTimeError
                 self.kill()
                 return _BEYOND, OutOfBoundsError(f"takes more than {WALL_SECONDS_MAX:.0f} s")
             kind, value = pickle.loads(self._connection.recv_bytes())
         except (EOFError, ConnectionError):
-            return _BEYOND, self._reason_of_end()
+            return _BEYOND, self._reason_of_end(cpu_seconds)
         return kind, value
 
     def kill(self) -> None:
@@ -135,14 +168,22 @@ class _Child:
         self._process.wait()
         self._connection.close()
 
-    def _reason_of_end(self) -> OutOfBoundsError:
+    def _reason_of_end(self, cpu_seconds: int) -> OutOfBoundsError:
         status = self._process.wait()
         if status == -signal.SIGXCPU:
-            return OutOfBoundsError(f"takes more than {CPU_SECONDS_MAX} s of processor time")
+            return OutOfBoundsError(f"takes more than {cpu_seconds} s of processor time")
         if status >= 0:
             return OutOfBoundsError(f"ended its process with status {status}")
         # Libraries end the process when they get no memory, or the stack is full.
         return _too_much_memory()
+
+
+def _seconds_until(deadline: float) -> float:
+    """Return the time that is left. Raises OutOfTimeError without any."""
+    seconds_left = deadline - time.monotonic()
+    if seconds_left <= 0:
+        raise OutOfTimeError
+    return seconds_left
 
 
 def _too_much_memory() -> OutOfBoundsError:
@@ -166,9 +207,13 @@ _idle: list[_Child] = []
 
 
 @contextmanager
-def _lent_child() -> Iterator[_Child]:
-    """Provide a child, and keep it for the next caller if its call ended well."""
-    with _turns:
+def _lent_child(deadline: float) -> Iterator[_Child]:
+    """Provide a child, and keep it for the next caller if its call ended well.
+
+    Raises OutOfTimeError if there is none until the deadline."""
+    if not _turns.acquire(timeout=min(_seconds_until(deadline), threading.TIMEOUT_MAX)):
+        raise OutOfTimeError
+    try:
         child = _idle.pop() if _idle else _Child()
         if not child.answers():
             child.kill()
@@ -179,6 +224,8 @@ def _lent_child() -> Iterator[_Child]:
             child.kill()
             raise
         _idle.append(child)
+    finally:
+        _turns.release()
 
 
 def serve(descriptor: int) -> None:

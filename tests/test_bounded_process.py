@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +15,12 @@ from pathlib import Path
 import pytest
 
 from headwater import bounded_process
-from headwater.bounded_process import OutOfBoundsError, call_bounded, map_bounded
+from headwater.bounded_process import (
+    OutOfBoundsError,
+    OutOfTimeError,
+    call_bounded,
+    map_bounded,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -126,6 +133,33 @@ def test_a_child_that_waits_without_end_is_ended_and_replaced(
     assert str(found) == "takes more than 0 s"
     monkeypatch.undo()
     assert call_bounded(halved, 2) == 1
+
+
+def test_the_time_of_the_caller_ends_a_call_and_those_after_it() -> None:
+    first, slow, last = map_bounded(act, ["first", "sleep", "last"], seconds=5.0)
+    assert first == "first"
+    assert isinstance(slow, OutOfTimeError)
+    assert isinstance(last, OutOfTimeError)
+    assert call_bounded(halved, 2) == 1
+
+
+def test_no_child_starts_without_time() -> None:
+    with pytest.raises(OutOfTimeError):
+        call_bounded(halved, 2, seconds=0.0)
+    assert not bounded_process._idle
+
+
+def test_waiting_for_a_child_counts_as_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded_process, "_turns", threading.BoundedSemaphore(1))
+    with bounded_process._lent_child(math.inf):
+        assert isinstance(next(map_bounded(halved, [2], seconds=0.1)), OutOfTimeError)
+    assert call_bounded(halved, 2) == 1
+
+
+def test_a_caller_may_give_less_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded_process, "CPU_SECONDS_MAX", 10)
+    with pytest.raises(OutOfBoundsError, match="takes more than 1 s of processor time"):
+        call_bounded(act, "lock", cpu_seconds=1)
 
 
 def test_nothing_is_imported_from_the_current_folder(

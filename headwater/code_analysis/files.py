@@ -5,15 +5,13 @@ A file of another kind, or that cannot be read, is unknown.
 
 from __future__ import annotations
 
-import time
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from headwater.bounded_process import map_bounded
+from headwater.bounded_process import OutOfBoundsError, OutOfTimeError, map_bounded
 from headwater.code_analysis.dbt import manifest
 from headwater.code_analysis.dbt.jinja import has_jinja
 from headwater.code_analysis.dbt.references import references_in_model
@@ -24,14 +22,15 @@ from headwater.code_analysis.model import (
     no_columns,
     unknown_references,
 )
-from headwater.code_analysis.names import may_be_table, name_parts
+from headwater.code_analysis.names import name_parts
 from headwater.code_analysis.repository_files import NOTEBOOK_LANGUAGE
 from headwater.code_analysis.sql.references import references_in_sql
+from headwater.code_analysis.suffix_index import SuffixIndex
 
 TIMEOUT_SECONDS = 20.0
 # The languages that are read of the code that a producer sent.
 SOURCE_LANGUAGES = frozenset({"sql", "python", "py", "pyspark", NOTEBOOK_LANGUAGE})
-_NO_TIME = "there was no time to read it"
+NO_TIME = "there was no time to read it"
 
 
 @dataclass(frozen=True)
@@ -56,20 +55,22 @@ def read_files(
 
     Raises QueryError for a malformed manifest or catalog. Code that there is no time or memory to
     read is unknown."""
-    deadline = time.monotonic() + timeout_seconds
     pieces = list(_pieces(files))
-    read = map_bounded(_read_piece, pieces, dialect, _with_catalogs(files, columns))
+    shared = (dialect, _with_catalogs(files, columns))
     codes: list[CodeFile] = []
-    with closing(read):
-        for piece in pieces:
-            found = next(read) if time.monotonic() < deadline else None
+    with closing(map_bounded(_read_piece, pieces, *shared, seconds=timeout_seconds)) as read:
+        for piece, found in zip(pieces, read, strict=True):
             if isinstance(found, CodeFile):
                 codes.append(found)
                 continue
             makes = frozenset({piece.model.table} if piece.model else ())
-            reason = f"it {found}" if found else _NO_TIME
-            codes.append(CodeFile(piece.path, makes, unknown_references(reason)))
+            codes.append(CodeFile(piece.path, makes, unknown_references(reason_unread(found))))
     return codes
+
+
+def reason_unread(error: OutOfBoundsError) -> str:
+    """Return the reason for which code is unknown whose reading exceeded a bound."""
+    return NO_TIME if isinstance(error, OutOfTimeError) else f"it {error}"
 
 
 @dataclass(frozen=True)
@@ -172,18 +173,12 @@ class _WithCatalog:
         known_columns = self.known(table)
         if known_columns is not None:
             return known_columns
-        alike = self._names_by_last_part.get(_last_part(table), ())
-        matching = [name for name in alike if may_be_table(table, ".".join(name))]
-        return self.catalog[matching[0]] if len(matching) == 1 else None
+        name = self._names.only(name_parts(".".join(table)))
+        return None if name is None else self.catalog[name]
 
     @cached_property
-    def _names_by_last_part(self) -> Mapping[str, list[TableName]]:
-        names: dict[str, list[TableName]] = defaultdict(list)
+    def _names(self) -> SuffixIndex[TableName]:
+        names: SuffixIndex[TableName] = SuffixIndex()
         for name in self.catalog:
-            names[_last_part(name)].append(name)
+            names.add(name_parts(".".join(name)), name)
         return names
-
-
-def _last_part(table: TableName) -> str:
-    """Return the part in which two tables that may be the same agree."""
-    return next(reversed(name_parts(".".join(table))), "")

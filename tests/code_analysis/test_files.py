@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from headwater import bounded_process
-from headwater.code_analysis.files import CodeFile, read_files
+from headwater.code_analysis.files import NO_TIME, CodeFile, read_files
 from headwater.code_analysis.model import References
 from headwater.errors import QueryError
 from tests.code_analysis.slow_code import SLOW_SQL
@@ -132,6 +132,11 @@ def test_other_files_are_unknown() -> None:
 def test_no_time_is_unknown() -> None:
     (code,) = read_files({"m.sql": "select a from t"}, timeout_seconds=-1)
     assert code.references.unknown == ("there was no time to read it",)
+
+
+def test_a_file_that_is_being_read_at_the_deadline_is_unknown() -> None:
+    slow, late = read_files({"s.sql": SLOW_SQL, "m.sql": "select a from t"}, timeout_seconds=1)
+    assert slow.references.unknown == late.references.unknown == (NO_TIME,)
 
 
 def test_a_file_that_takes_too_long_is_unknown_and_the_others_are_read(
