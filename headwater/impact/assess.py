@@ -14,6 +14,9 @@ The effect of each change downstream:
 
 The assessment uses the current lineage graph, unless it is asked to include stale readers. Hidden
 nodes are traversed but never named; the report then sets `hidden_affected`.
+
+Everything ends at one deadline. Code that there is no time to read is unknown, like code that
+cannot be read. A propagation that has not ended by then is truncated.
 """
 
 from __future__ import annotations
@@ -39,7 +42,7 @@ from headwater.impact.changes import (
     TableDrop,
     TableRename,
 )
-from headwater.impact.load import ColumnEdges, columns_in, load_model, load_writers
+from headwater.impact.load import ColumnEdges, columns_in, load_model
 from headwater.impact.model import Consumer, DependencyModel, Effect, PropagatedChange, Table
 from headwater.impact.propagate import ImpactResult, propagate
 from headwater.impact.report import Evidence, Report
@@ -116,11 +119,10 @@ def assess(
         files or {},
         dialect=dialect,
         columns=columns_in(_visible_tables(down, unseen)),
-        timeout_seconds=timeout_seconds / 2,
+        timeout_seconds=min(timeout_seconds / 2, deadline - time.monotonic()),
     )
     edges = ColumnEdges(view)
-    model = load_model(edges, down, _changed_columns(planned), codes, unseen)
-    writers = load_writers(model, down, codes, unseen)
+    model = load_model(edges, down, _changed_columns(planned), codes, unseen, deadline)
     assets = AffectedAssets(view, down.rows, model)
     for planned_change in planned:
         starts = _start_changes(view, planned_change, down, model)
@@ -128,7 +130,7 @@ def assess(
         if planned_change.column is not None:
             _add_writers(
                 starts[0],
-                writers.get(planned_change.urn, []),
+                model.writers.get(planned_change.urn, []),
                 result,
                 model.table(planned_change.urn),
             )

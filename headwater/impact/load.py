@@ -1,20 +1,24 @@
-"""Loading the dependency model of an assessment from the lineage graph and from files."""
+"""Loading the dependency model of an assessment from the lineage graph and from files.
+
+Code is read or merged when it is first needed. A model that is loaded after the deadline lacks
+consumers; the propagation then reports that it had no time.
+"""
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from typing import TypeVar
 
 from headwater.chunks import chunks
 from headwater.code_analysis.files import SOURCE_LANGUAGES, CodeFile
 from headwater.code_analysis.model import (
     References,
     TableName,
-    merge_references,
-    unknown_references,
 )
 from headwater.code_analysis.names import KnownColumns, fold_case, name_parts
 from headwater.code_analysis.repository_files import is_code_path
@@ -22,8 +26,9 @@ from headwater.code_analysis.sql.parse import dialect_of
 from headwater.code_analysis.suffix_index import SuffixIndex
 from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
+from headwater.impact.consumer_files import ConsumerFiles, FileGroup
 from headwater.impact.model import ColumnEdgeReader, Consumer, DependencyModel, Table
-from headwater.impact.read_source import read_source
+from headwater.impact.read_source import SourceReader
 from headwater.ingest.fold.canonical_facets import is_cut
 from headwater.lineage.questions.downstream import ColumnEdge, DownstreamGraph, column_edges
 from headwater.lineage.view import GraphView
@@ -33,6 +38,10 @@ _UNKNOWN_TABLE_PREFIX = "table:"
 _COLUMNS_PER_QUERY = 500
 # The tables that the files of one assessment may read, summed over the files.
 READS_MAX = 1_000_000
+# The time that remains for the propagation if reading code takes all that it may.
+PROPAGATION_SECONDS = 2.0
+
+T = TypeVar("T")
 
 
 def load_model(
@@ -41,24 +50,15 @@ def load_model(
     changed: Mapping[str, Iterable[str]],
     codes: list[CodeFile],
     hidden: set[str],
+    deadline: float,
 ) -> DependencyModel:
     """Return the dependency model.
 
     changed: columns that a dataset has, even if the graph does not know them.
     hidden: nodes that may be neither named nor matched by name. Files come from the caller, and a
-    match would confirm a guess of a hidden name."""
-    return _Loader(down, changed, codes, hidden).load(edges)
-
-
-def load_writers(
-    model: DependencyModel, down: DownstreamGraph, codes: list[CodeFile], hidden: set[str]
-) -> dict[str, list[Consumer]]:
-    """Return the jobs that make each changed dataset."""
-    loader = _Loader(down, {}, codes, hidden, model.tables)
-    writers: dict[str, list[Consumer]] = {}
-    for table, jobs in down.writers.items():
-        writers[table] = [loader.job(urn) for urn in jobs]
-    return writers
+    match would confirm a guess of a hidden name.
+    deadline: the reading of time.monotonic() at which the assessment ends."""
+    return _Loader(down, changed, codes, hidden, deadline).load(edges)
 
 
 def columns_in(tables: Iterable[Table]) -> KnownColumns:
@@ -93,19 +93,12 @@ class _Loader:
     changed: Mapping[str, Iterable[str]]
     codes: list[CodeFile]
     hidden: set[str]
-    known_tables: Mapping[str, Table] | None = None
+    deadline: float
 
     def __post_init__(self) -> None:
-        # The numbers of the files, by the tables that they make and by their paths.
-        self._makers: SuffixIndex[int] = SuffixIndex()
-        self._paths: SuffixIndex[int] = SuffixIndex()
-        for number, code in enumerate(self.codes):
-            self._paths.add(_path_parts(code.path), number)
-            for make in code.makes:
-                self._makers.add(name_parts(".".join(make)), number)
-        if self.known_tables is not None:
-            self.tables = dict(self.known_tables)
-            return
+        code_deadline = self.deadline - PROPAGATION_SECONDS
+        self._files = ConsumerFiles(self.codes, code_deadline)
+        self._reader = SourceReader(code_deadline)
         self.tables = {
             urn: _table(urn, row, self.changed.get(urn, ()))
             for urn, row in self.down.rows.items()
@@ -114,9 +107,10 @@ class _Loader:
 
     def load(self, edges: ColumnEdgeReader) -> DependencyModel:
         """Return the model of all downstream jobs, datasets and files."""
-        jobs = {urn: self.job(urn) for urn in self.down.rows if urn.startswith("job:")}
+        urns = [urn for urn in self.down.rows if urn.startswith("job:")]
+        jobs = {urn: self._job(urn) for urn in self._in_time(urns)}
         consumers: dict[str, list[Consumer]] = defaultdict(list)
-        for table, targets in self.down.reads.items():
+        for table, targets in self._in_time(self.down.reads.items()):
             written_by_jobs: set[str] = set()
             for target in targets:
                 if target in jobs:
@@ -127,14 +121,24 @@ class _Loader:
                 elif target not in written_by_jobs:
                     consumers[table].append(self._dataset(target))
         self._add_files(consumers, jobs)
-        return DependencyModel(self.tables, consumers, edges)
+        writers = {
+            table: [jobs.get(urn) or self._job(urn) for urn in urns]
+            for table, urns in self._in_time(self.down.writers.items())
+        }
+        return DependencyModel(self.tables, consumers, edges, writers)
 
-    def job(self, urn: str) -> Consumer:
+    def _in_time(self, items: Iterable[T]) -> Iterator[T]:
+        """Yield items until the deadline."""
+        for item in items:
+            if time.monotonic() > self.deadline:
+                return
+            yield item
+
+    def _job(self, urn: str) -> Consumer:
         """Return a job with its code: that of a file, else the code that a producer sent."""
         row = self.down.rows.get(urn, {})
-        outputs = self.down.outputs.get(urn, {})
+        made = outputs = self.down.outputs.get(urn, {})
         is_hidden = urn in self.hidden
-        own_codes = [] if is_hidden else self._codes_of_job(row, outputs)
         near = [*self.down.inputs.get(urn, ()), *outputs]
         near_tables = [self.tables[urn] for urn in near if urn in self.tables]
         if urn in self.down.reads:
@@ -142,31 +146,44 @@ class _Loader:
             outputs = {**outputs, urn: None}
         is_covered = urn in self.down.covered
         job = Consumer(urn, "JOB", outputs, covered=is_covered, is_hidden=is_hidden)
-        if own_codes:
-            return _with_code(job, own_codes)
+        path = "" if is_hidden else str(row.get("codePath") or "")
+        files = self._files_of(path, () if is_hidden else made)
+        if files is not None:
+            return files.as_code_of(job)
         dialect = self.down.dialects.get(urn, "")
-        return replace(job, load_code=partial(_producer_code, row, dialect, urn, near_tables))
+        return replace(job, load_code=partial(self._producer_code, row, dialect, job, near_tables))
 
-    def _codes_of_job(self, row: Row, outputs: Iterable[str]) -> list[CodeFile]:
-        """Return the files at the path that a job reports, or that make one of its outputs."""
-        written = [self.tables[urn] for urn in outputs if urn in self.tables]
-        numbers = set(self._paths.all(_path_parts(str(row.get("codePath") or ""))))
-        numbers.update(*(self._makers_of(table) for table in written))
-        return [self.codes[number] for number in sorted(numbers)]
-
-    def _makers_of(self, table: Table) -> set[int]:
-        """Return the numbers of the files that make a table; none for a hidden one."""
-        if table.urn in self.hidden:
-            return set()
-        return set(chain.from_iterable(self._makers.all(name_parts(name)) for name in table.names))
+    def _producer_code(
+        self, row: Row, dialect: str, job: Consumer, near: list[Table]
+    ) -> References | None:
+        """Return the references of the code that a producer sent, or None without any."""
+        parts = parse_urn(job.urn).parts
+        near_parts = [parse_urn(table.urn).parts for table in near]
+        namespaces = [parts[0] for parts in near_parts if parts]
+        own_namespace = parts[0] if parts else ""
+        dialect = dialect_of(dialect, row.get("integration"), own_namespace, *namespaces)
+        sql, source = row.get("sql"), row.get("sourceCode")
+        language = fold_case(str(row.get("language") or ""))
+        sources = [(sql, "sql")] if sql else []
+        is_read = language in SOURCE_LANGUAGES or is_cut(source or "")
+        if source and is_read and not (language == "sql" and sql):
+            sources.append((source, language))
+        if not sources:
+            return None
+        return self._reader.read(sources, dialect, columns_in(near), is_hidden=job.is_hidden)
 
     def _dataset(self, urn: str) -> Consumer:
         """Return a dataset that an unknown job makes of others."""
         is_hidden = urn in self.hidden
-        numbers = self._makers_of(self.tables[urn]) if urn in self.tables else ()
-        codes = [self.codes[number] for number in sorted(numbers)]
         dataset = Consumer(urn, "DATASET", {urn: None}, is_hidden=is_hidden)
-        return _with_code(dataset, codes) if codes else dataset
+        files = self._files_of("", [urn])
+        return dataset if files is None else files.as_code_of(dataset)
+
+    def _files_of(self, path: str, made: Iterable[str]) -> FileGroup | None:
+        """Return the files at a path, or that make one of these tables if it is visible."""
+        visible = [urn for urn in made if urn in self.tables and urn not in self.hidden]
+        names = chain.from_iterable(self.tables[urn].names for urn in visible)
+        return self._files.find(path, names)
 
     def _add_files(self, consumers: dict[str, list[Consumer]], jobs: dict[str, Consumer]) -> None:
         """Add the files that are not the code of a job, as consumers of the tables they name."""
@@ -179,13 +196,13 @@ class _Loader:
             if urn not in self.hidden:
                 _add_table(named, table)
         files = []
-        for code in loose:
+        for code in self._in_time(loose):
             outputs = {self._written_table(make, named): None for make in code.makes}
             urn = f"file:{code.path}"
             load_code = partial(_references_of, code)
-            files.append(Consumer(urn, "FILE", outputs, load_code, path=code.path))
+            files.append((code, Consumer(urn, "FILE", outputs, load_code, path=code.path)))
         count = 0
-        for code, file in zip(loose, files, strict=True):
+        for code, file in self._in_time(files):
             read = _tables_read(code, named)
             count += len(read)
             if count > READS_MAX:
@@ -216,10 +233,11 @@ def _add_table(named: SuffixIndex[str], table: Table) -> None:
 
 def _tables_read(code: CodeFile, named: SuffixIndex[str]) -> dict[str, None]:
     """Return the urns of the tables that a file may read."""
-    names = sorted(code.references.tables)
-    return dict.fromkeys(
-        chain.from_iterable(named.all(name_parts(".".join(name))) for name in names)
-    )
+    matching: dict[int, Mapping[int, str]] = {}
+    for name in sorted(code.references.tables):
+        # Many names may mean the same tables.
+        matching |= {id(urns): urns for urns in named.matching(name_parts(".".join(name)))}
+    return dict.fromkeys(chain.from_iterable(urns.values() for urns in matching.values()))
 
 
 def _table(urn: str, row: Row, changed: Iterable[str]) -> Table:
@@ -234,44 +252,5 @@ def _table(urn: str, row: Row, changed: Iterable[str]) -> Table:
     return Table(urn, str(row.get("name") or urn), columns, other_name)
 
 
-def _with_code(consumer: Consumer, codes: list[CodeFile]) -> Consumer:
-    """Return a consumer with the code of files."""
-    references = merge_references(code.references for code in codes)
-    return replace(consumer, load_code=lambda: references, path=codes[0].path)
-
-
-def _path_parts(path: str) -> list[str]:
-    """Return the folders and the file of a path; two paths with equal ends may be the same."""
-    return [part for part in path.replace("\\", "/").strip("/").split("/") if part]
-
-
 def _references_of(code: CodeFile) -> References:
     return code.references
-
-
-def _producer_code(row: Row, dialect: str, urn: str, near: list[Table]) -> References | None:
-    """Return the references of the code that a producer sent, or None without any."""
-    parts = parse_urn(urn).parts
-    near_parts = [parse_urn(table.urn).parts for table in near]
-    namespaces = [parts[0] for parts in near_parts if parts]
-    own_namespace = parts[0] if parts else ""
-    dialect = dialect_of(dialect, row.get("integration"), own_namespace, *namespaces)
-    pieces = []
-    if row.get("sql"):
-        pieces += _references_in_source(row["sql"], "sql", dialect, near)
-    source = row.get("sourceCode")
-    language = fold_case(str(row.get("language") or ""))
-    if source and not (language == "sql" and row.get("sql")):
-        pieces += _references_in_source(source, language, dialect, near)
-    return merge_references(pieces) if pieces else None
-
-
-def _references_in_source(
-    source: str, language: str, dialect: str, near: list[Table]
-) -> list[References]:
-    """Return the references of source code; none in a language that is not read."""
-    if is_cut(source):
-        return [unknown_references("only the beginning of its code is stored")]
-    if language not in SOURCE_LANGUAGES:
-        return []
-    return [read_source(source, language, dialect, columns_in(near))]

@@ -211,11 +211,14 @@ class PropagatedChange:
 
 @dataclass(frozen=True)
 class DependencyModel:
-    """Tables by urn, the consumers of each table, and the column edges between them."""
+    """Tables by urn, the consumers of each table, and the column edges between them.
+
+    writers: the jobs that make each changed dataset."""
 
     tables: Mapping[str, Table]
     consumers: Mapping[str, list[Consumer]]
     column_edges: ColumnEdgeReader
+    writers: Mapping[str, list[Consumer]] = field(default_factory=dict)
 
     def table(self, urn: str) -> Table:
         """Return a table; one that is not in the model has the end of its urn as name."""

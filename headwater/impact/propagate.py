@@ -19,7 +19,6 @@ from headwater.impact.model import (
     worse,
 )
 from headwater.impact.severity import Classification, classify
-from headwater.lineage.questions.downstream import ColumnEdge
 
 CHANGES_MAX = 50_000
 
@@ -95,27 +94,16 @@ def _propagate_layer(
     edges = model.column_edges({urn for change, urn in changed if change.column != ALL})
     passed: list[PropagatedChange] = []
     for change, urn in zip(frontier, urns, strict=True):
-        if time.monotonic() > deadline:
-            result.truncated = "time"
-            break
-        passed += _visit_consumers(model, change, edges.get(urn, []), result)
+        for consumer in model.consumers.get(change.table, ()):
+            # A consumer may be one whose code is read first.
+            if time.monotonic() > deadline:
+                result.truncated = "time"
+                return _add_worse(model, passed, result)
+            classification = classify(model, consumer, change, edges.get(urn, []))
+            distance = change.distance + (0 if consumer.is_hidden else 1)
+            result.add(consumer, change, classification, distance)
+            passed += classification.passed
     return _add_worse(model, passed, result)
-
-
-def _visit_consumers(
-    model: DependencyModel,
-    change: PropagatedChange,
-    edges: list[ColumnEdge],
-    result: ImpactResult,
-) -> list[PropagatedChange]:
-    """Classify each consumer of a changed table. Return the changes of their outputs."""
-    passed = []
-    for consumer in model.consumers.get(change.table, ()):
-        classification = classify(model, consumer, change, edges)
-        distance = change.distance + (0 if consumer.is_hidden else 1)
-        result.add(consumer, change, classification, distance)
-        passed += classification.passed
-    return passed
 
 
 def _add_worse(

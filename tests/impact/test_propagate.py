@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater.impact.model import Consumer, DependencyModel
+from headwater.code_analysis.model import References, unknown_references
+from headwater.impact import propagate as module
+from headwater.impact.model import Consumer, DependencyModel, PropagatedChange
 from tests.impact.model_builders import build_model, change, consumer, severities, table
 from tests.run_builders import ds, job
 
@@ -168,14 +172,28 @@ def test_a_hidden_job_adds_no_distance() -> None:
 
 
 def test_a_timeout_is_reported() -> None:
-    from headwater.impact.model import PropagatedChange
-    from headwater.impact.propagate import propagate
-
     model = build_model([A], {"a": [consumer("one", sql="select x from a")]})
     assert (
-        propagate(model, [PropagatedChange(ds("a"), "x", "gone")], time.monotonic() - 1).truncated
+        module.propagate(
+            model, [PropagatedChange(ds("a"), "x", "gone")], time.monotonic() - 1
+        ).truncated
         == "time"
     )
+
+
+def test_the_deadline_ends_a_layer_between_two_consumers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading the code of each consumer takes seconds."""
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock.now))
+
+    def read_slowly() -> References:
+        clock.now += 6.0
+        return unknown_references("slow")
+
+    readers = [Consumer(job(f"j{number}"), load_code=read_slowly) for number in range(120)]
+    model = build_model([A], {"a": readers})
+    found = module.propagate(model, [PropagatedChange(ds("a"), "x", "gone")], 20.0)
+    assert (found.truncated, len(found.affected), clock.now) == ("time", 4, 24.0)
 
 
 NAMES = ("p0", "p1", "p2", "p3", "p4", "p5")
