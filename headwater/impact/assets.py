@@ -57,8 +57,7 @@ class AffectedAssets:
             asset = self._asset(urn, affected.severity, affected.distance, consumer.kind)
             asset.path, asset.outputs = consumer.path, tuple(consumer.outputs)
             asset.references.update(affected.references)
-            for classification in affected.classifications:
-                asset.evidence.update(dict.fromkeys(classification.evidence))
+            asset.evidence.update(affected.evidence)
 
     def add_answer(
         self, urn: str, severity: Severity, evidence: Evidence, change: PropagatedChange

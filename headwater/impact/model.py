@@ -13,7 +13,8 @@ from functools import cached_property
 from typing import Literal
 
 from headwater.code_analysis.model import ALL, References, TableName
-from headwater.code_analysis.names import fold_case, may_be_table
+from headwater.code_analysis.names import fold_case, may_be_table, name_parts
+from headwater.code_analysis.suffix_index import SuffixIndex
 from headwater.lineage.questions.downstream import ColumnEdge
 from headwater.schema.urns import column_urn, parse_urn
 
@@ -45,6 +46,8 @@ _RANK: dict[Effect, int] = {
 _BREAKING: tuple[Effect, ...] = ("gone", "renamed", "narrowed")
 Severity = Literal["breaking", "unknown", "warning"]
 _SEVERITIES: tuple[Severity, ...] = ("warning", "unknown", "breaking")
+# The most changes of one assessment. One of more is cut short.
+CHANGES_MAX = 50_000
 # Returns the column edges that leave each of many columns, by urn.
 ColumnEdgeReader = Callable[[Iterable[str]], Mapping[str, list[ColumnEdge]]]
 
@@ -224,18 +227,25 @@ class DependencyModel:
         """Return a table; one that is not in the model has the end of its urn as name."""
         return self.tables.get(urn) or Table(urn, urn.rpartition(":")[2])
 
-    def other_inputs(self, consumer: Consumer, table: str) -> list[Table]:
-        """Return the tables that a consumer reads beside this one."""
-        inputs = self._inputs.get(consumer.urn, ())
-        return [self.table(other) for other in inputs if other != table]
+    def is_other_input(self, written: TableName, consumer: Consumer, table: str) -> bool:
+        """Return True if a name in the code of a consumer may mean a table that it reads beside
+        this one."""
+        inputs = self._inputs.get(consumer.urn)
+        if inputs is None:
+            return False
+        matching = inputs.matching(name_parts(".".join(written)))
+        return any(urn != table for found in matching for urn in found.values())
 
     @cached_property
-    def _inputs(self) -> dict[str, list[str]]:
-        inputs: dict[str, list[str]] = defaultdict(list)
-        for table, consumers in self.consumers.items():
+    def _inputs(self) -> dict[str, SuffixIndex[str]]:
+        """Return the tables that each consumer reads, by their names."""
+        inputs: dict[str, SuffixIndex[str]] = defaultdict(SuffixIndex)
+        for urn, consumers in self.consumers.items():
+            names = [name_parts(name) for name in self.table(urn).names]
             for consumer in consumers:
-                inputs[consumer.urn].append(table)
-        return inputs
+                for name in names:
+                    inputs[consumer.urn].add(name, urn)
+        return dict(inputs)
 
     def column_changes(self, change: PropagatedChange) -> list[PropagatedChange]:
         """Return a sure change of a whole table as changes of its known columns."""

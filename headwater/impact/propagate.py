@@ -12,26 +12,31 @@ from dataclasses import dataclass, field
 
 from headwater.code_analysis.model import ALL
 from headwater.impact.model import (
+    CHANGES_MAX,
     Consumer,
     DependencyModel,
     PropagatedChange,
     Severity,
     worse,
 )
+from headwater.impact.report import EVIDENCE_MAX, Evidence
 from headwater.impact.severity import Classification, classify
-
-CHANGES_MAX = 50_000
 
 
 @dataclass
 class AffectedConsumer:
-    """A consumer that the change affects, with its worst severity and all evidence."""
+    """A consumer that the change affects, with its worst severity and the first evidence."""
 
     consumer: Consumer
     severity: Severity
     distance: int
     references: dict[tuple[str, str], None] = field(default_factory=dict)
-    classifications: list[Classification] = field(default_factory=list)
+    evidence: dict[Evidence, None] = field(default_factory=dict)
+
+    def add_evidence(self, evidence: Evidence) -> None:
+        """Add evidence, of each kind as much as an asset shows at most."""
+        if sum(known.kind == evidence.kind for known in self.evidence) < EVIDENCE_MAX:
+            self.evidence[evidence] = None
 
 
 @dataclass
@@ -62,7 +67,8 @@ class ImpactResult:
         affected.distance = min(affected.distance, distance)
         if change.column != ALL and (classification.is_reference or not change.of_table):
             affected.references[(change.table, change.column)] = None
-        affected.classifications.append(classification)
+        for evidence in classification.evidence:
+            affected.add_evidence(evidence)
 
 
 def propagate(
@@ -103,6 +109,9 @@ def _propagate_layer(
             distance = change.distance + (0 if consumer.is_hidden else 1)
             result.add(consumer, change, classification, distance)
             passed += classification.passed
+            if len(passed) > CHANGES_MAX:
+                result.truncated = "nodes"
+                return _add_worse(model, passed, result)
     return _add_worse(model, passed, result)
 
 

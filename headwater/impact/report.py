@@ -7,8 +7,9 @@ hidden asset is affected, or if the report is cut short. It is *low* otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -59,6 +60,11 @@ class Evidence:
         """Return the evidence of a consumer that reads the dataset."""
         unknown = consumer.code.unknown[:3] if consumer.code else ("its code is not known",)
         return cls("READS_ONLY", path=tuple(path), unknown=unknown)
+
+
+def first_distinct(evidence: Iterable[Evidence]) -> list[Evidence]:
+    """Return the first of this evidence, as much as an asset shows at most."""
+    return list(islice(dict.fromkeys(evidence), EVIDENCE_MAX))
 
 
 @dataclass(frozen=True)

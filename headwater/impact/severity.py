@@ -16,13 +16,28 @@ An edge of a filter, join or grouping counts like any other; it affects all outp
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
-from headwater.code_analysis.model import ALL, ColumnFlow, Reference, References, TableName
+from headwater.code_analysis.model import (
+    ALL,
+    ColumnFlow,
+    Insert,
+    Reference,
+    References,
+    TableName,
+)
 from headwater.code_analysis.names import fold_case, name_parts
-from headwater.impact.model import Consumer, DependencyModel, PropagatedChange, Severity, Table
-from headwater.impact.report import Evidence
+from headwater.impact.model import (
+    CHANGES_MAX,
+    Consumer,
+    DependencyModel,
+    PropagatedChange,
+    Severity,
+    Table,
+)
+from headwater.impact.report import Evidence, first_distinct
 from headwater.lineage.questions.downstream import ColumnEdge
 
 
@@ -104,7 +119,8 @@ class _Classifier:
     def _of_reference(self, edges: list[ColumnEdge]) -> Classification:
         """Classify a consumer that refers to the column."""
         change, usage = self._change, self._usage
-        evidence = [Evidence.column_path((*change.path, edge.target)) for edge in edges]
+        paths = (Evidence.column_path((*change.path, edge.target)) for edge in edges)
+        evidence = first_distinct(paths)
         evidence += self._lines(usage.sure)
         passed = []
         for edge in edges:
@@ -184,9 +200,13 @@ class _Classifier:
         return Classification("warning", evidence or [self._reads_only()], passed)
 
     def _flow_changes(self) -> list[PropagatedChange]:
-        """Return the changes of the outputs into which the code lets the column flow."""
+        """Return the changes of the outputs into which the code lets the column flow.
+
+        Beyond the most changes of an assessment the others are left out, and it is cut short."""
+        return list(islice(self._changes_of_flows(), CHANGES_MAX + 1))
+
+    def _changes_of_flows(self) -> Iterator[PropagatedChange]:
         change = self._change
-        passed = []
         for flow in self._usage.flows:
             for output in self._outputs():
                 table = self._model.table(output)
@@ -194,17 +214,14 @@ class _Classifier:
                     continue
                 column = change.column if flow.column == ALL else flow.column
                 name = table.spelling_of(column)
-                passed.append(
-                    change.through(
-                        self._consumer,
-                        output,
-                        name,
-                        table.column_urn(name),
-                        same=flow.column in (ALL, fold_case(change.column)),
-                        sure=flow.sure,
-                    )
+                yield change.through(
+                    self._consumer,
+                    output,
+                    name,
+                    table.column_urn(name),
+                    same=flow.column in (ALL, fold_case(change.column)),
+                    sure=flow.sure,
                 )
-        return passed
 
     def _column_usage(self) -> _ColumnUsage:
         """Return the use of the changed column in the code of the consumer."""
@@ -212,9 +229,8 @@ class _Classifier:
         if code is None:
             return _ColumnUsage()
         table = self._model.table(self._change.table)
-        others = self._model.other_inputs(self._consumer, self._change.table)
         # The names under which the code reads the table, and whether each can mean no other one.
-        names = {name: _is_only(name, table, others) for name in code.tables if table.may_be(name)}
+        names = {name: self._is_only(name, table) for name in code.tables if table.may_be(name)}
         column = fold_case(self._change.column)
         is_read = bool(names) and not code.unknown
         usage = _ColumnUsage(is_read, is_complete=is_read and column not in code.words)
@@ -231,12 +247,17 @@ class _Classifier:
                 usage.flows.append(flow)
         return usage
 
+    def _is_only(self, written: TableName, table: Table) -> bool:
+        """Return True if a table name in code can mean no other table that the consumer reads."""
+        if name_parts(".".join(written)) in map(name_parts, table.names):
+            return True
+        return not self._model.is_other_input(written, self._consumer, table.urn)
+
     def _outputs(self) -> list[str]:
         return self._consumer.outputs_from(self._change.table)
 
     def _lines(self, references: Iterable[Reference]) -> list[Evidence]:
-        path = self._change.path
-        return [Evidence.line_of(self._consumer, reference, path) for reference in references]
+        return _lines_of(self._consumer, references, self._change)
 
     def _reads_only(self) -> Evidence:
         return Evidence.reads_only((self._change.table, self._consumer.urn), self._consumer)
@@ -250,37 +271,32 @@ def classify_writer(writer: Consumer, change: PropagatedChange, table: Table) ->
     if change.is_addition:
         is_required = change.effect == "added_required"
         if without_columns:
-            lines = [Evidence.line_of(writer, insert, change.path) for insert in without_columns]
+            lines = _lines_of(writer, without_columns, change)
             return Classification("breaking" if is_required else "warning", lines)
         if is_required and (inserts or code.unknown):
-            lines = [Evidence.line_of(writer, insert, change.path) for insert in inserts]
+            lines = _lines_of(writer, inserts, change)
             reads_only = Evidence.reads_only((writer.urn, table.urn), writer)
             return Classification("warning", lines or [reads_only])
         return Classification()
     column = fold_case(change.column)
     written = [reference for reference in code.written if reference.column == column]
-    evidence = [
-        Evidence.line_of(writer, reference, change.path)
-        for reference in written
-        if table.may_be(reference.table)
-    ]
+    own = (reference for reference in written if table.may_be(reference.table))
+    evidence = _lines_of(writer, own, change)
     if not evidence and change.effect == "gone":
-        evidence = [Evidence.line_of(writer, insert, change.path) for insert in without_columns]
+        evidence = _lines_of(writer, without_columns, change)
     return Classification(change.severity, evidence) if evidence else Classification()
+
+
+def _lines_of(
+    consumer: Consumer, lines: Iterable[Reference | Insert], change: PropagatedChange
+) -> list[Evidence]:
+    return first_distinct(Evidence.line_of(consumer, line, change.path) for line in lines)
 
 
 def _carries(flow: ColumnFlow, column: str) -> bool:
     if flow.source_column == ALL:
         return column not in flow.without
     return flow.source_column == column
-
-
-def _is_only(written: TableName, table: Table, others: list[Table]) -> bool:
-    """Return True if a table name in code can mean no other table that the consumer reads."""
-    names = (name_parts(table.name), name_parts(table.other_name))
-    if name_parts(".".join(written)) in names:
-        return True
-    return not any(other.may_be(written) for other in others)
 
 
 def _is_edge_of(edge: ColumnEdge, consumer: Consumer) -> bool:

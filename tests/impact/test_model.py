@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from headwater.code_analysis.model import ALL
 from headwater.impact.model import Consumer, DependencyModel, PropagatedChange, Table
 
@@ -62,6 +64,14 @@ def test_a_sure_change_of_a_table_is_one_of_each_column() -> None:
     assert model.table("dataset:db:unknown").name == "unknown"
 
 
-def test_the_other_inputs_of_a_consumer() -> None:
-    model = DependencyModel({}, {"dataset:db:a": [JOB], "dataset:db:b": [JOB]}, lambda _: {})
-    assert [table.name for table in model.other_inputs(JOB, "dataset:db:a")] == ["b"]
+@pytest.mark.parametrize(
+    ("written", "is_other"),
+    [("b", True), ("x.B", True), ("place", True), ("a", False), ("c", False)],
+)
+def test_a_name_may_mean_another_input_of_a_consumer(written: str, is_other: bool) -> None:
+    tables = [Table("dataset:db:a", "a"), Table("dataset:db:b", "b", other_name="s3://x/place")]
+    readers = {table.urn: [JOB] for table in tables}
+    model = DependencyModel({table.urn: table for table in tables}, readers, lambda _: {})
+    name = tuple(written.split("."))
+    assert model.is_other_input(name, JOB, "dataset:db:a") == is_other
+    assert not model.is_other_input(name, Consumer("job:etl:none"), "dataset:db:a")

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from headwater.code_analysis.model import References, unknown_references
 from headwater.impact import propagate as module
-from headwater.impact.model import Consumer, DependencyModel, PropagatedChange
+from headwater.impact.model import CHANGES_MAX, Consumer, DependencyModel, PropagatedChange
+from headwater.impact.report import EVIDENCE_MAX
 from tests.impact.model_builders import build_model, change, consumer, severities, table
 from tests.run_builders import ds, job
 
@@ -194,6 +195,24 @@ def test_the_deadline_ends_a_layer_between_two_consumers(monkeypatch: pytest.Mon
     model = build_model([A], {"a": readers})
     found = module.propagate(model, [PropagatedChange(ds("a"), "x", "gone")], 20.0)
     assert (found.truncated, len(found.affected), clock.now) == ("time", 4, 24.0)
+
+
+def test_code_with_many_flows_into_many_outputs_cuts_an_assessment_short() -> None:
+    columns = ", ".join(f"x as c{number}" for number in range(300))
+    outputs = [f"o{number}" for number in range(300)]
+    writer = consumer("j", *outputs, sql=f"select {columns} from a")
+    found = change(build_model([A, *map(table, outputs)], {"a": [writer]}), "a", "x")
+    assert found.truncated == "nodes"
+    assert len(found.changes) == CHANGES_MAX + 2, "the change, and one more than the bound"
+    assert found.affected[job("j")].severity == "breaking"
+
+
+def test_the_evidence_of_an_asset_is_bounded() -> None:
+    lines = ",\n".join(f"x as c{number}" for number in range(100))
+    reader = consumer("j", sql=f"select {lines} from a")
+    found = change(build_model([A], {"a": [reader]}), "a", "x")
+    evidence = [(one.kind, one.line) for one in found.affected[job("j")].evidence]
+    assert evidence == [("SQL_LINE", line) for line in range(1, EVIDENCE_MAX + 1)]
 
 
 NAMES = ("p0", "p1", "p2", "p3", "p4", "p5")

@@ -78,7 +78,7 @@ def test_a_column_edge_shows_a_reference_without_code() -> None:
     )
     hit = change(model, "t", "x").affected[job("j")]
     assert hit.severity == "breaking"
-    (evidence,) = hit.classifications[0].evidence
+    (evidence,) = hit.evidence
     assert (evidence.kind, evidence.path) == ("COLUMN_PATH", ("column:db:t:x", "column:db:o:y"))
 
 
@@ -107,7 +107,7 @@ def test_a_star_is_no_reference_though_column_lineage_goes_through_it() -> None:
 
 def test_the_evidence_of_code_is_its_line() -> None:
     model = build_model([T, O], {"t": [consumer("j", "o", sql="select id,\n  x as y\nfrom t")]})
-    (evidence,) = change(model, "t", "x").affected[job("j")].classifications[0].evidence
+    (evidence,) = change(model, "t", "x").affected[job("j")].evidence
     assert (evidence.kind, evidence.line, evidence.text) == ("SQL_LINE", 2, "x as y")
 
 
