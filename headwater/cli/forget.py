@@ -149,7 +149,7 @@ def _print(search: Search, facts: dict[str, Any], as_json: bool) -> None:
     for path, reason in sorted(search.problems.items()):
         print(f"not rewritten: {path}: {reason}", file=sys.stderr)
     if not search.counts and not search.problems:
-        print("the value stands nowhere")
+        print("no place that was searched has the value")
 
 
 COMMANDS = {"forget": forget}

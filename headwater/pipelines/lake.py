@@ -76,10 +76,13 @@ class ArchivedRange(msgspec.Struct, frozen=True):
 class Lake:
     """A lake at a path or URL: s3://, gs://, abfs:// or hdfs:// (by pyarrow); s3a:// is s3://.
 
-    Raises QueryError for a URL with a password, or of a store that pyarrow cannot open.
+    Raises QueryError for an empty path, and for a URL with a password or of a store that pyarrow
+    cannot open.
     """
 
     def __init__(self, root: str) -> None:
+        if not root.strip():
+            raise QueryError("the name of the lake is empty", hint="Name a folder or a URL.")
         folder = local_folder(root)
         self._local = folder is not None
         if folder is not None:

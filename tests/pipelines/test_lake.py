@@ -58,6 +58,12 @@ def test_an_address_with_a_password_is_refused_without_it(address: str) -> None:
     assert "ret-1" not in caught.value.message + caught.value.hint
 
 
+def test_an_empty_name_is_not_the_current_folder() -> None:
+    for name in ("", " "):
+        with pytest.raises(QueryError, match="is empty"):
+            Lake(name)
+
+
 @pytest.mark.parametrize("address", ["nosuch://x", "s3://[bad", "hdfs://host:99999/x"])
 def test_a_store_that_cannot_be_opened_is_an_error_with_a_hint(address: str) -> None:
     with pytest.raises(QueryError, match="cannot be opened") as caught:
