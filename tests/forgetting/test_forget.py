@@ -435,7 +435,10 @@ def test_files_that_cannot_be_read_are_named_and_all_others_rewritten(
     assert (home / "evidence" / f"{facts['mask']}.json").is_file()
     assert holding(home) == []
     result = CliRunner().invoke(app, ["forget", VALUE, "--home", settings.home, "--yes"])
-    assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "no place that was searched has the value")
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (
+        0,
+        "no place that was searched has the value",
+    )
 
 
 def test_a_damaged_file_of_a_lake_is_named(settings: Settings, tmp_path: Path) -> None:
