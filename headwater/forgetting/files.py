@@ -11,6 +11,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import apsw
@@ -33,9 +34,10 @@ class Stores:
     """
 
     def __init__(self, paths: Iterable[Path] = ()) -> None:
-        names = {name for path in paths for name in (path.absolute(), path.resolve())}
+        named = list(paths)
+        names = {*map(Path.absolute, named), *map(Path.resolve, named)}
         self._own = _identities(names)
-        self._above = _identities(above for name in names for above in name.parents)
+        self._above = _identities(chain.from_iterable(name.parents for name in names))
 
     def __contains__(self, path: Path) -> bool:
         return _identity(path.lstat) in self._own
@@ -47,7 +49,10 @@ class Stores:
 
 def _identities(paths: Iterable[Path]) -> set[Identity | None]:
     """Return the identities of links, and of the files and folders that they name."""
-    return {_identity(call) for path in paths for call in (path.lstat, path.stat)} - {None}
+    found = set()
+    for path in paths:
+        found |= {_identity(path.lstat), _identity(path.stat)}
+    return found - {None}
 
 
 def _identity(call: Callable[[], os.stat_result]) -> Identity | None:

@@ -202,13 +202,10 @@ def _lakes(settings: Settings, request: Request) -> tuple[Lakes, SpoolPosition]:
 
 def _stores(settings: Settings, lakes: Lakes) -> Stores:
     """Return the files and folders that are not rewritten as other files of the home."""
-    suffixes = ("", "-wal", "-shm")
-    databases = [
-        path.with_name(path.name + suffix)
-        for named in (settings.spool_path, settings.access_path)
-        for path in (named, named.resolve())
-        for suffix in suffixes
-    ]
+    databases: list[Path] = []
+    for named in (settings.spool_path, settings.access_path):
+        for path in (named, named.resolve()):
+            databases += [path.with_name(path.name + end) for end in ("", "-wal", "-shm")]
     # A renamed or replaced lock would let a second process take it.
     locks = [settings.home_path / UP_LOCK, archive_lock(settings.spool_path)]
     return Stores([*databases, *locks, settings.forgotten_path, *lakes.folders()])

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 
 from headwater.errors import QueryError
@@ -39,12 +40,12 @@ class Lakes:
     def folders(self) -> list[Path]:
         """Return the folders of manifests and events, which no other code may change."""
         roots = (*self.rewritten, *self.inner, *self.left_out)
-        return [folder for root in roots for folder in lake_folders(root)]
+        return list(chain.from_iterable(map(lake_folders, roots)))
 
     def files_of_other_spools(self, spool: str) -> Iterator[Path]:
         """Yield the files below the home that a lake holds for other spools."""
-        for root in self.inner:
-            for path in (path for folder in lake_folders(root) for path in folder.rglob("*")):
+        for folder in chain.from_iterable(map(lake_folders, self.inner)):
+            for path in folder.rglob("*"):
                 is_data = path.name.lstrip(".").startswith(f"{spool}-")
                 if path.is_file() and not is_data and path.parent.name != spool:
                     yield path

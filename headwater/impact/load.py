@@ -121,10 +121,9 @@ class _Loader:
                 elif target not in written_by_jobs:
                     consumers[table].append(self._dataset(target))
         self._add_files(consumers, jobs)
-        writers = {
-            table: [jobs.get(urn) or self._job(urn) for urn in urns]
-            for table, urns in self._in_time(self.down.writers.items())
-        }
+        writers: dict[str, list[Consumer]] = {}
+        for table, urns in self._in_time(self.down.writers.items()):
+            writers[table] = [jobs.get(urn) or self._job(urn) for urn in urns]
         return DependencyModel(self.tables, consumers, edges, writers)
 
     def _in_time(self, items: Iterable[T]) -> Iterator[T]:

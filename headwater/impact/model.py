@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Literal
 
 from headwater.code_analysis.model import ALL, References, TableName
@@ -234,7 +235,8 @@ class DependencyModel:
         if inputs is None:
             return False
         matching = inputs.matching(name_parts(".".join(written)))
-        return any(urn != table for found in matching for urn in found.values())
+        urns = chain.from_iterable(found.values() for found in matching)
+        return any(urn != table for urn in urns)
 
     @cached_property
     def _inputs(self) -> dict[str, SuffixIndex[str]]:

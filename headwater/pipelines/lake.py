@@ -19,6 +19,7 @@ import hashlib
 import os
 import re
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from urllib.parse import quote
 
@@ -154,13 +155,9 @@ class Lake:
     def missing_files(self, spool: str, first: int, last: int) -> list[str]:
         """Return the files of archived events that are not here with the size in their manifest."""
         sizes = self._sizes("")
-        return [
-            file.name
-            for one in self.ranges(spool)
-            if one.first <= last and one.last >= first
-            for file in one.files
-            if sizes.get(file.name) != file.bytes
-        ]
+        found = (one for one in self.ranges(spool) if one.first <= last and one.last >= first)
+        named = chain.from_iterable(one.files for one in found)
+        return [file.name for file in named if sizes.get(file.name) != file.bytes]
 
     def leftovers(self, spool: str) -> list[str]:
         """Return the files of a spool that a killed writer has left: no manifest names them.
@@ -170,7 +167,8 @@ class Lake:
         """
         position = self.archived(spool)
         is_whole = not self.missing_files(spool, 1, position)
-        named = {file.name for one in self.ranges(spool) for file in one.files}
+        files = chain.from_iterable(one.files for one in self.ranges(spool))
+        named = {file.name for file in files}
         pattern = re.compile(
             rf"date=[^/]+/namespace=[^/]+/\.?{re.escape(spool)}-\d+-(\d+)\.parquet(\{_PART})?"
             rf"|{MANIFEST}/{re.escape(spool)}/\.\d+-\d+\.json\{_PART}"
