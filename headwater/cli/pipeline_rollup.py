@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import threading
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +13,7 @@ import typer
 
 from headwater.cli.options import Home, Json, connect, settings_of, with_local_neo4j
 from headwater.cli.serve import set_on_signal
+from headwater.schema.durations import DAYS_MAX
 
 if TYPE_CHECKING:
     from headwater.cypher.driver.database import Database
@@ -34,12 +34,13 @@ def rollup(
     days: Annotated[
         float | None,
         typer.Option(
-            help="Keep the detail of all runs for so many days; overrides the rules.", min=0.001
+            help=f"Keep the detail of all runs for so many days, at most {DAYS_MAX}; overrides the "
+            "rules."
         ),
     ] = None,
     sample: Annotated[
         float | None,
-        typer.Option(help="Share of the runs whose detail is kept longer, 0 to 1.", min=0, max=1),
+        typer.Option(help="Share of the runs whose detail is kept longer, 0 to 1."),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only count the runs that would be summarised.")
@@ -59,13 +60,14 @@ def rollup(
     Ctrl-C or a crash run it again.
     """
     from headwater.cypher.migrate import migrate
+    from headwater.pipelines.rollup_plan import present_time
     from headwater.schema import retention
 
     settings = with_local_neo4j(settings_of(home))
     chosen = retention.override(retention.read_rules(rules), days=days, sample=sample)
-    now = time.time_ns() // 1_000
     with closing(connect(settings)) as database:
         migrate(database)
+        now = present_time(database)
         if report:
             store = settings.home_path / "data" / "databases" / settings.neo4j_database
             _report(database, chosen, now, store if store.is_dir() else None, as_json=as_json)

@@ -4,7 +4,8 @@ GET /healthz   200 while the process answers
 GET /readyz    200 if Neo4j answers, its migrations are applied, the spool is writable and folding
                makes progress; otherwise 503, with the result of each check and the reasons. Events
                are accepted even while Neo4j is away.
-               A broken file of policies is a failed check, and the server stays ready.
+               A broken file of policies and an unreadable horizon of a rollup are failed
+               checks, and the server stays ready.
 GET /metrics   for Prometheus, with a key for all namespaces
 """
 
@@ -31,6 +32,7 @@ from headwater.governance.policies.store import PolicyStore
 from headwater.health.folding import FoldingState
 from headwater.health.metrics import SCRAPE_SECONDS_MAX, EventCounts, exposition
 from headwater.health.policies import PolicyMetrics, check_policies
+from headwater.health.rollups import check_rollups
 from headwater.ingest.spool.spool import Spool
 from headwater.lineage.view import GraphView
 
@@ -87,6 +89,9 @@ def routes(
         reasons = [
             f"{name}: {check['reason']}" for name, check in checks.items() if not check["ok"]
         ]
+        checks["rollups"] = (
+            await _checked(lambda: check_rollups(database)) if checks["neo4j"]["ok"] else _UNKNOWN
+        )
         if policies is not None:
             state = await anyio.to_thread.run_sync(policies.read)
             if state.directory:
@@ -106,22 +111,25 @@ def routes(
 
 
 async def _checked(
-    check: Callable[[], object], *, abandon: bool = True, explanation: Path | None = None
+    check: Callable[[], dict[str, Any] | None],
+    *,
+    abandon: bool = True,
+    explanation: Path | None = None,
 ) -> dict[str, Any]:
-    """Return the result of a check.
+    """Return the result of a check, with the figures that it returns.
 
     A check that must not outlive the request (`abandon` False) has a time limit of its own. If it
     fails, the text in the file `explanation` comes before the reason.
     """
     try:
         with anyio.fail_after(CHECK_SECONDS_MAX if abandon else None):
-            await anyio.to_thread.run_sync(check, abandon_on_cancel=abandon)
+            found = await anyio.to_thread.run_sync(check, abandon_on_cancel=abandon)
     except TimeoutError:
         reason, hint = f"no answer within {CHECK_SECONDS_MAX:.0f} s", ""
     except HeadwaterError as error:
         reason, hint = error.message, error.hint
     else:
-        return {"ok": True}
+        return {"ok": True, **(found or {})}
     if explanation is not None and (text := _read_explanation(explanation)):
         reason = f"{text} ({reason})"
     return {"ok": False, "reason": reason, "hint": hint}

@@ -106,6 +106,7 @@ class EventCounts(Collector):
         self._checkpoint = Checkpoint()
         self._up = False
         self._revision = 0
+        self._late_runs = 0
         self._findings = FindingCounts(view)
 
     def refresh(self) -> None:
@@ -116,9 +117,11 @@ class EventCounts(Collector):
                 "read/state/checkpoint", seconds=SCRAPE_SECONDS_MAX, spool=self._spool.id
             )
             revisions = self._view.read("read/cache/revision", seconds=SCRAPE_SECONDS_MAX)
+            retention = self._view.read("read/state/retention", seconds=SCRAPE_SECONDS_MAX)
         except HeadwaterError:
             return
         self._revision = revisions[0]["revision"] if revisions else 0
+        self._late_runs = retention[0]["lateRuns"] if retention else 0
         self._checkpoint = Checkpoint(**rows[0]) if rows else Checkpoint()
         self._up = True
         with suppress(HeadwaterError):
@@ -139,6 +142,11 @@ class EventCounts(Collector):
         )
         yield _counter(
             "headwater_events_dead", "Events dead-lettered with a reason.", checkpoint.dead
+        )
+        yield _counter(
+            "headwater_late_runs",
+            "Runs that are not in the graph: their events came after their rollup horizon.",
+            self._late_runs,
         )
         yield _gauge(
             "headwater_spool_depth",

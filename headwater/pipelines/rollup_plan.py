@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -27,9 +28,10 @@ import msgspec
 from headwater.chunks import chunks
 from headwater.cypher.driver.database import Database, Row, Transaction
 from headwater.cypher.driver.write_lock import acquire_write_lock
+from headwater.cypher.maintenance.export import checkpoints
 from headwater.lineage.questions.failures import HOPS_MAX
 from headwater.lineage.questions.lineage import TRACE_HOPS_MAX
-from headwater.schema.retention import Horizon, add_horizon, is_expired
+from headwater.schema.retention import Horizon, add_horizon, decode_horizons, is_expired
 
 BATCH_SIZE = 500
 _PAGE_SIZE = 2_000
@@ -82,6 +84,20 @@ def _key(urn: str) -> int:
     return int.from_bytes(hashlib.blake2b(urn.encode(), digest_size=8).digest(), "big")
 
 
+def _clock() -> int:
+    return time.time_ns() // 1_000
+
+
+def present_time(database: Database) -> int:
+    """Return the present time, in microseconds since 1970, from which days are counted back.
+
+    It is not after the newest commit of folded events, which Neo4j dates. So a clock that is ahead
+    expires no run that the present time would keep. Raises UnavailableError.
+    """
+    commits = [row["at"] for row in checkpoints(database) if row.get("at") is not None]
+    return min([_clock(), *([_to_instant(max(commits))] if commits else [])])
+
+
 def record_horizon(database: Database, horizon: Horizon) -> None:
     """Record a horizon; from then on the writer refuses late events of runs beyond it.
 
@@ -90,7 +106,10 @@ def record_horizon(database: Database, horizon: Horizon) -> None:
     with database.write() as transaction:
         acquire_write_lock(transaction, HOLDER)
         rows = transaction.run("read/state/retention")
-        horizons = msgspec.json.decode(rows[0]["horizons"], type=list[Horizon]) if rows else []
+        # Unreadable horizons are replaced.
+        horizons = decode_horizons(rows[0]["horizons"])[0] if rows else []
+        now = _clock()
+        horizons = [other.until(now) for other in horizons]
         transaction.run(
             "write/maintenance/retention",
             horizons=msgspec.json.encode(add_horizon(horizons, horizon)).decode(),

@@ -31,12 +31,17 @@ class Rules(msgspec.Struct, frozen=True):
     """The three tables, by namespace pattern.
 
     `days` has days; `sample` the share of runs (0 to 1) whose detail is retained longer;
-    `sampled_days` the days of those (0: forever).
+    `sampled_days` the days of those (0: forever). Raises SettingsError for a number out of range.
     """
 
     days: dict[str, float]
     sample: dict[str, float]
     sampled_days: dict[str, float]
+
+    def __post_init__(self) -> None:
+        for table in _TABLES:
+            for pattern, value in getattr(self, table).items():
+                _check_number(f'{table}."{pattern}"', table, value)
 
     def of(self, namespace: str) -> tuple[float, float, float]:
         """Return days, share and days of the share for a namespace."""
@@ -67,6 +72,10 @@ class Horizon(msgspec.Struct, frozen=True):
             until = self.at - int(days * MICROSECONDS_A_DAY)
             oldest = until if oldest is None else min(oldest, until)
         return oldest
+
+    def until(self, now: int) -> Horizon:
+        """Return the horizon at its moment, or at `now` if that is earlier."""
+        return Horizon(self.rules, min(self.at, now))
 
     @property
     def latest(self) -> int:
@@ -101,7 +110,14 @@ def read_rules(path: Path | None = None) -> Rules:
 
 
 def override(rules: Rules, *, days: float | None = None, sample: float | None = None) -> Rules:
-    """Return the rules with one number of days, or one share, for every namespace."""
+    """Return the rules with one number of days, or one share, for every namespace.
+
+    Raises SettingsError for a number out of range.
+    """
+    if days is not None:
+        _check_number("--days", "days", days)
+    if sample is not None:
+        _check_number("--sample", "sample", sample)
     return Rules(
         rules.days if days is None else {"*": days},
         rules.sample if sample is None else {"*": sample},
@@ -123,12 +139,17 @@ def _lines(file: str, table: str, lines: object) -> dict[str, float]:
     if not isinstance(lines, dict):
         raise SettingsError(f"{file}: {table} is no table", hint=_HINT)
     for pattern, value in lines.items():
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        maximum = 1 if table == "sample" else DAYS_MAX
-        if not number or not 0 <= value <= maximum or (table == "days" and value == 0):
-            hint = f"Write a number from {'above 0' if table == 'days' else '0'} to {maximum}."
-            raise SettingsError(f'{file}: {table}."{pattern}" is {value!r}', hint=hint)
+        _check_number(f'{file}: {table}."{pattern}"', table, value)
     return {pattern: float(value) for pattern, value in lines.items()}
+
+
+def _check_number(name: str, table: str, value: Any) -> None:
+    """Raise SettingsError, which names the number, if it is out of the range of its table."""
+    maximum = 1 if table == "sample" else DAYS_MAX
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not 0 <= value <= maximum or (table == "days" and value == 0):
+        hint = f"Write a number from {'above 0' if table == 'days' else '0'} to {maximum}."
+        raise SettingsError(f"{name} is {value!r}", hint=hint)
 
 
 def _fitting(table: Mapping[str, float], namespace: str) -> float:
@@ -152,6 +173,24 @@ def is_expired(
     namespaces = list(namespaces)
     expiries = (horizon.of(run_id, namespaces) for horizon in horizons)
     return any(until is not None and last < until for until in expiries)
+
+
+def decode_horizons(text: str) -> tuple[list[Horizon], int]:
+    """Return the horizons of a text that the graph stores, and the number of unreadable ones.
+
+    An unreadable horizon expires no run.
+    """
+    horizons, unreadable = [], 0
+    try:
+        parts = msgspec.json.decode(text, type=list[msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        return [], 1
+    for part in parts:
+        try:
+            horizons.append(msgspec.json.decode(part, type=Horizon))
+        except (msgspec.DecodeError, SettingsError):
+            unreadable += 1
+    return horizons, unreadable
 
 
 def add_horizon(horizons: Iterable[Horizon], horizon: Horizon) -> list[Horizon]:

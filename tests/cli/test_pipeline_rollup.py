@@ -82,6 +82,14 @@ def test_the_report_changes_nothing(runs: Database) -> None:
     assert len(urns(runs, "PipelineRun")) == 4
 
 
+@pytest.mark.parametrize("days", ["inf", "nan", "0", "800000"])
+def test_days_out_of_range_store_nothing(runs: Database, days: str) -> None:
+    with pytest.raises(SettingsError, match="--days is"):
+        rolled_up("--days", days)
+    assert runs.read("read/state/retention") == []
+    assert len(urns(runs, "PipelineRun")) == 4
+
+
 @pytest.mark.usefixtures("runs")
 def test_a_bad_file_of_rules_is_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"none\.toml"):

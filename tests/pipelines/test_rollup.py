@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
@@ -25,6 +26,7 @@ from headwater.lineage.questions.traces import find_trace
 from headwater.lineage.questions.usage import usage
 from headwater.lineage.view import GraphView
 from headwater.pipelines.rollup import RollupReport, roll_up
+from headwater.pipelines.rollup_plan import present_time
 from headwater.schema.retention import Horizon, Rules
 from headwater.schema.visibility import Visibility
 from tests.canonical import canonical, edges, empty
@@ -131,6 +133,33 @@ def test_a_second_rollup_continues_from_the_first(database: Database) -> None:
     # Versions that only build-2 read are removed with it.
     assert version("raw", "load-2") not in urns(database, "Artifact")
     assert [row["runs"] for row in summaries(database, "build")] == [3]
+
+
+@pytest.mark.usefixtures("clean_graph")
+def test_a_rollup_repairs_the_stored_horizons(database: Database) -> None:
+    """An unreadable horizon is replaced, and one after the clock is moved to the present time."""
+    write_events(database, daily())
+    ahead = Horizon(Rules({"*": 7.0}, {"*": 0.0}, {"*": 0.0}), 10**17)
+    unreadable = msgspec.to_builtins(ahead) | {"rules": {"days": {"*": None}}}
+    with database.write() as transaction:
+        text = msgspec.json.encode([ahead, unreadable]).decode()
+        transaction.run("write/maintenance/retention", horizons=text)
+    assert roll_up(database, horizon(25)).summarised == 5
+    [row] = database.read("read/state/retention")
+    moved, new = msgspec.json.decode(row["horizons"], type=list[Horizon])
+    assert (moved.rules, new) == (ahead.rules, horizon(25))
+    assert moved.at <= time.time() * 1_000_000
+
+
+@pytest.mark.usefixtures("clean_graph")
+def test_the_present_time_is_not_after_the_newest_commit(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time_ns()
+    monkeypatch.setattr(time, "time_ns", lambda: now + 3_650 * DAY * 1_000)
+    assert present_time(database) == now // 1_000 + 3_650 * DAY
+    write_events(database, daily())
+    assert abs(present_time(database) - now // 1_000) < DAY
 
 
 @pytest.mark.usefixtures("clean_graph")

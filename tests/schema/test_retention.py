@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from math import inf, nan
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +15,7 @@ from headwater.schema.retention import (
     Horizon,
     Rules,
     add_horizon,
+    decode_horizons,
     is_expired,
     override,
     read_rules,
@@ -101,3 +104,35 @@ def test_detail_removed_by_one_horizon_stays_removed(
         is_expired([one], "x", ["n"], last * DAY) for one in all_of_them
     )
     assert len(horizons) == len({days for days, _ in drawn})
+
+
+@pytest.mark.parametrize("days", [inf, nan, 0, -1, 36_501, 800_000])
+def test_days_out_of_range_name_the_option(days: float) -> None:
+    with pytest.raises(SettingsError, match=r"--days is .*"):
+        override(read_rules(), days=days)
+    with pytest.raises(SettingsError, match=r'days\."\*" is '):
+        Rules({"*": days}, {"*": 0}, {"*": 0})
+
+
+@pytest.mark.parametrize("sample", [inf, nan, -0.1, 1.1])
+def test_a_sample_out_of_range_names_the_option(sample: float) -> None:
+    with pytest.raises(SettingsError, match=r"--sample is .*"):
+        override(read_rules(), sample=sample)
+
+
+@pytest.mark.parametrize("number", ["null", "1e9", "0", '"90"'])
+def test_an_unreadable_horizon_is_counted_and_the_others_stay(number: str) -> None:
+    whole = Horizon(Rules({"*": 30.0}, {"*": 0.0}, {"*": 0.0}), NOW)
+    text = msgspec.json.encode([whole, whole]).decode().replace("30.0", number, 1)
+    assert decode_horizons(text) == ([whole], 1)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[", "[1"])
+def test_a_text_without_horizons_is_one_unreadable(text: str) -> None:
+    assert decode_horizons(text) == ([], 1)
+
+
+def test_a_horizon_of_a_later_moment_applies_now() -> None:
+    rules = Rules({"*": 30.0}, {"*": 0.0}, {"*": 0.0})
+    assert Horizon(rules, NOW + DAY).until(NOW) == Horizon(rules, NOW)
+    assert Horizon(rules, NOW - DAY).until(NOW) == Horizon(rules, NOW - DAY)

@@ -113,6 +113,7 @@ def home_status(home: str | None) -> tuple[str, dict[str, Check]]:
     checks = {"api": api, "neo4j": _checked(lambda: _check_neo4j(home))}
     if settings.spool_path.is_file():
         checks["events"] = _checked(lambda: _check_events(settings, home))
+    checks["rollups"] = _checked(lambda: _check_rollups(home))
     state = policy_store(settings).read()
     if state.directory:
         checks["policies"] = check_policies(state)
@@ -148,6 +149,13 @@ def _check_neo4j(home: str | None) -> Check:
                 f"{missing} migrations are not applied", hint="Start a worker; it applies them."
             )
         return {"address": database.uri}
+
+
+def _check_rollups(home: str | None) -> Check:
+    from headwater.health.rollups import check_rollups
+
+    with closing(graph(home)) as database:
+        return check_rollups(database)
 
 
 def _check_events(settings: Settings, home: str | None) -> Check:

@@ -49,9 +49,8 @@ class LocalBackend:
         from headwater.cli.backend.home import home_status
 
         at, checks = home_status(self._home)
-        ready = all(
-            check["ok"] for name, check in checks.items() if name not in ("api", "policies")
-        )
+        optional = ("api", "policies", "rollups")
+        ready = all(check["ok"] for name, check in checks.items() if name not in optional)
         return {"at": at, "version": __version__, "ready": ready, "checks": checks}
 
     def ask(self, document: str, /, **variables: Any) -> dict[str, Any]:

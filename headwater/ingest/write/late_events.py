@@ -5,11 +5,16 @@ writer leaves out a run that is not in the graph and whose events are all older 
 Either a summary counts this run already, or the next rollup would remove it. So no event counts
 twice, and late events create no fragment of a removed run. The writer still writes the jobs,
 datasets, columns and answers of such events. A run that is in the graph takes late events of any
-age. A run that failed is written however late: no rollup removes failed runs.
+age.
+
+A run that failed is written however late: no rollup removes failed runs. 
+A stored horizon that is later than the clock applies at the present time. One that cannot be read
+expires no run. So neither leaves out a new run, and neither stops the writer.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 import msgspec
@@ -18,7 +23,7 @@ from headwater.cypher.driver.database import Transaction
 from headwater.ingest.write.cache import WriteCache
 from headwater.schema.delta import GraphDelta
 from headwater.schema.facts import RunFacts
-from headwater.schema.retention import Horizon, is_expired
+from headwater.schema.retention import Horizon, decode_horizons, is_expired
 from headwater.schema.urns import display_name
 
 
@@ -29,6 +34,8 @@ def without_rolled_up(transaction: Transaction, delta: GraphDelta, cache: WriteC
         horizons = cache.horizons = _read_horizons(transaction)
     if not horizons:
         return delta
+    now = time.time_ns() // 1_000
+    horizons = [horizon.until(now) for horizon in horizons]
     expired = {urn for urn, run in delta.runs.items() if _is_expired(horizons, run)}
     only_named = {urn for urn, run in delta.runs.items() if run.span is None}
     if not expired and not only_named:
@@ -48,7 +55,7 @@ def without_rolled_up(transaction: Transaction, delta: GraphDelta, cache: WriteC
 
 def _read_horizons(transaction: Transaction) -> list[Horizon]:
     rows = transaction.run("read/state/retention")
-    return msgspec.json.decode(rows[0]["horizons"], type=list[Horizon]) if rows else []
+    return decode_horizons(rows[0]["horizons"])[0] if rows else []
 
 
 def _is_expired(horizons: list[Horizon], run: RunFacts) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
 import msgspec
 import pytest
@@ -38,11 +39,15 @@ def remaining(database: Database, events: Sequence[Event], horizons: list[Horizo
     cache = WriteCache()
     with database.write() as transaction:
         acquire_write_lock(transaction, "tests")
-        text = msgspec.json.encode(horizons).decode()
+        text = stored(horizons)
         transaction.run("write/maintenance/retention", horizons=text)
         delta = without_rolled_up(transaction, delta_of(events), cache)
     assert cache.horizons == horizons
     return set(delta.runs)
+
+
+def stored(horizons: list[Horizon]) -> str:
+    return msgspec.json.encode(horizons).decode()
 
 
 def counted(database: Database) -> int:
@@ -74,3 +79,27 @@ def test_a_run_that_failed_stays_however_late_its_events_come(database: Database
     failed = [run_event("late", "FAIL", minute=5)]
     assert remaining(database, failed, [HORIZON]) == {run_of("late")}
     assert counted(database) == 0
+
+
+def test_an_unreadable_horizon_stops_no_event_and_no_other_horizon(database: Database) -> None:
+    """A rollup of an older version stored infinite days as null."""
+    unreadable = stored([HORIZON]).replace("30.0", "null", 1)
+    with database.write() as transaction:
+        acquire_write_lock(transaction, "tests")
+        transaction.run("write/maintenance/retention", horizons=unreadable)
+    write_events(database, LATE)
+    assert [row["urn"] for row in database.ask("MATCH (r:PipelineRun) RETURN r.urn AS urn", {})]
+    other = [run_event("other", minute=5, outputs=["t"])]
+    with database.write() as transaction:
+        acquire_write_lock(transaction, "tests")
+        both = unreadable.removesuffix("]") + "," + stored([HORIZON]).removeprefix("[")
+        transaction.run("write/maintenance/retention", horizons=both)
+        assert not without_rolled_up(transaction, delta_of(other), WriteCache()).runs
+
+
+def test_a_horizon_after_the_clock_applies_at_the_present_time(database: Database) -> None:
+    ahead = Horizon(RULES, parse_instant("2190-01-01T00:00:00Z"))
+    yesterday = (datetime.now(UTC) - timedelta(days=1)).isoformat()
+    recent = [{**LATE[0], "eventTime": yesterday}]
+    assert remaining(database, recent, [ahead]) == {run_of("late"), run_of("above")}
+    assert remaining(database, LATE, [ahead]) == set()
