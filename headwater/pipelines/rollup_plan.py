@@ -40,6 +40,8 @@ _EARLIEST = datetime(1, 1, 1, tzinfo=UTC)
 _LATEST = datetime(9999, 12, 31, tzinfo=UTC)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 HOLDER = "rollup"
+# The greatest integer of Neo4j. Sums end there.
+INTEGER_MAX = 2**63 - 1
 _SUMMED = ("rowsRead", "rowsWritten", "bytesWritten")
 
 
@@ -323,7 +325,8 @@ def _datasets(pairs: Iterable[tuple[str, str]]) -> list[str]:
 
 def _sum_present(rows: list[Row], key: str) -> int:
     counts = chain.from_iterable(row[key] for row in rows)
-    return sum(count for count in counts if count is not None)
+    total: int = sum(count for count in counts if count is not None)
+    return max(-INTEGER_MAX, min(total, INTEGER_MAX))
 
 
 def _to_instant(timestamp: datetime) -> int:

@@ -136,6 +136,24 @@ def test_a_second_rollup_continues_from_the_first(database: Database) -> None:
 
 
 @pytest.mark.usefixtures("clean_graph")
+@pytest.mark.parametrize(
+    ("rows", "minutes"), [([2**63 - 1, 2**63 - 1, 1], [100]), ([2**63 - 1, 5, 1], [3, 100])]
+)
+def test_sums_end_at_the_greatest_integer(
+    database: Database, rows: list[int], minutes: list[int]
+) -> None:
+    """In one batch, and in the batches of two rollups."""
+    for number, count in enumerate(rows):
+        write_events(
+            database, run(f"load-{number}", "load", [], ["raw"], minute=5 * number, rows=count)
+        )
+    reports = [roll_up(database, horizon(minute)) for minute in minutes]
+    assert sum(report.summarised for report in reports) == 2
+    [load] = summaries(database, "load")
+    assert (load["runs"], load["rowsWritten"]) == (2, 2**63 - 1)
+
+
+@pytest.mark.usefixtures("clean_graph")
 def test_a_rollup_repairs_the_stored_horizons(database: Database) -> None:
     """An unreadable horizon is replaced, and one after the clock is moved to the present time."""
     write_events(database, daily())

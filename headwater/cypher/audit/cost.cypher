@@ -23,7 +23,7 @@ WITH r, readHere, wroteHere,
 RETURN r.namespace AS namespace, r.pipelineName AS pipeline, owners, count(*) AS runs,
   round(sum(took), 3) AS seconds,
   round(sum(CASE WHEN r.status <> 'COMPLETE' THEN took ELSE 0.0 END), 3) AS wasted,
-    sum(readHere) AS bytesRead,
-  sum(wroteHere) AS bytesWritten
+  toInteger(sum(readHere)) AS bytesRead,
+  toInteger(sum(wroteHere)) AS bytesWritten
 ORDER BY seconds DESC, namespace, pipeline
 LIMIT $limit

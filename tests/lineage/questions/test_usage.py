@@ -344,3 +344,25 @@ def test_every_read_is_found_through_the_lineage_graph(
     assert len(last) > 5
     assert unread > 5
     empty(database)
+
+
+def test_sums_of_bytes_end_at_the_greatest_integer(database: Database, view: GraphView) -> None:
+    empty(database)
+    largest = 2**63 - 1
+    outputs = [sized("big", largest), sized("huge", largest)]
+    write_events(
+        database,
+        [run_event("make", "COMPLETE", 0, job="make", outputs=outputs)],
+        reading("sum-1", "sum", 130, 134, counted("big", largest, largest)),
+        reading("sum-2", "sum", 140, 141, counted("big", largest, largest)),
+    )
+    found = usage(view, ds("big"), days=1, now=NOW)
+    assert [(one.rows, one.bytes) for one in found.consumers] == [(largest, largest)]
+    costs = view.read("cost", since=moment(0), until=NOW, limit=9)
+    assert {(row["bytesRead"], row["bytesWritten"]) for row in costs} == {
+        (largest, 0),
+        (0, largest),
+    }
+    assert unused(view, days=1, now=NOW + timedelta(days=9)).bytes == largest
+    assert all(isinstance(row["bytesRead"], int) for row in costs)
+    empty(database)

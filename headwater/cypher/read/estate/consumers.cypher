@@ -43,9 +43,9 @@ WITH r, j, count(CASE WHEN ours THEN 1 END) > 0 AS reads,
   max(CASE WHEN ours THEN e.rowCount END) AS rows,
   max(CASE WHEN ours THEN e.bytes END) AS bytes, count(DISTINCT input) AS inputs
 WITH j, count(r) AS examined, count(CASE WHEN reads THEN 1 END) AS runs,
-  max(CASE WHEN reads THEN r.startedAt END) AS lastRead, sum(rows) AS rows,
+  max(CASE WHEN reads THEN r.startedAt END) AS lastRead, toInteger(sum(rows)) AS rows,
     count(rows) AS rowsReported,
-  sum(bytes) AS bytes, count(bytes) AS bytesReported,
+  toInteger(sum(bytes)) AS bytes, count(bytes) AS bytesReported,
     sum(CASE WHEN reads AND r.finishedAt > r.startedAt
     THEN (r.finishedAt.epochMillis - r.startedAt.epochMillis) / 1000.0 / inputs ELSE 0.0 END)
       AS seconds

@@ -68,7 +68,7 @@ WITH d.urn AS urn, COLLECT {
   RETURN v.bytes ORDER BY v.dataset DESC, v.complete DESC, v.createdAt DESC, v.urn DESC LIMIT 1
 }[0] AS bytes
 ORDER BY coalesce(bytes, -1) DESC, urn
-WITH collect({urn: urn, bytes: bytes}) AS found, sum(bytes) AS bytes
+WITH collect({urn: urn, bytes: bytes}) AS found, toInteger(sum(bytes)) AS bytes
 RETURN size(found) AS count, bytes, size([f IN found WHERE f.bytes IS NULL]) AS unknown_size_count,
   [f IN found WHERE coalesce(f.bytes, -1) < $cursorBytes
     OR (coalesce(f.bytes, -1) = $cursorBytes AND f.urn > $cursorUrn)][..$limit] AS page
