@@ -7,7 +7,10 @@ twice, and late events create no fragment of a removed run. The writer still wri
 datasets, columns and answers of such events. A run that is in the graph takes late events of any
 age.
 
-A run that failed is written however late: no rollup removes failed runs. 
+A run that failed is written however late: no rollup removes failed runs. Its failure may come after
+the rollup of its success. Then it counts twice, in the summary of that success and as a run. Nobody
+knows whether a summary counts it.
+
 A stored horizon that is later than the clock applies at the present time. One that cannot be read
 expires no run. So neither leaves out a new run, and neither stops the writer.
 """
