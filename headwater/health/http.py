@@ -5,8 +5,10 @@ GET /readyz    200 if Neo4j answers, its migrations are applied, the spool is wr
                makes progress; otherwise 503, with the result of each check and the reasons. Events
                are accepted even while Neo4j is away.
                A broken file of policies and an unreadable horizon of a rollup are failed
-               checks, and the server stays ready.
+               checks, and the server stays ready. The result may be `READY_SECONDS` old.
 GET /metrics   for Prometheus, with a key for all namespaces
+
+All who wait share one check and one text of metrics (`headwater.health.shared_check`).
 """
 
 from __future__ import annotations
@@ -33,10 +35,13 @@ from headwater.health.folding import FoldingState
 from headwater.health.metrics import SCRAPE_SECONDS_MAX, EventCounts, exposition
 from headwater.health.policies import PolicyMetrics, check_policies
 from headwater.health.rollups import check_rollups
+from headwater.health.shared_check import SharedCheck
 from headwater.ingest.spool.spool import Spool
 from headwater.lineage.view import GraphView
 
 CHECK_SECONDS_MAX = 5.0
+# Callers without a key may ask, and each check commits to the spool.
+READY_SECONDS = 1.0
 _CHECKS = ("neo4j", "migrations", "spool", "folding")
 _UNKNOWN = {"ok": False, "reason": "unknown while Neo4j does not answer"}
 
@@ -64,7 +69,8 @@ def routes(
     async def healthz(_: Request) -> Response:
         return Response("ok\n", media_type="text/plain")
 
-    async def readyz(_: Request) -> Response:
+    async def check_readiness() -> tuple[bytes, int]:
+        """Return the body and the status of /readyz."""
         # In this order, whichever check ends first.
         checks: dict[str, dict[str, Any]] = dict.fromkeys(_CHECKS, _UNKNOWN)
 
@@ -97,14 +103,25 @@ def routes(
             if state.directory:
                 checks["policies"] = check_policies(state)
         body = msgspec.json.encode({"ready": not reasons, "reasons": reasons, "checks": checks})
-        return Response(body, 503 if reasons else 200, media_type="application/json")
+        return body, 503 if reasons else 200
 
-    async def metrics(request: Request) -> Response:
-        principal_of(request).require_every_namespace("/metrics")
+    async def read_metrics() -> bytes:
+        """Return the text of /metrics."""
         async with turn:
             with anyio.move_on_after(SCRAPE_SECONDS_MAX):
                 await anyio.to_thread.run_sync(counts.refresh, abandon_on_cancel=True)
-            text = await anyio.to_thread.run_sync(exposition, counts, *collectors)
+            return await anyio.to_thread.run_sync(exposition, counts, *collectors)
+
+    readiness = SharedCheck(check_readiness, seconds=READY_SECONDS)
+    scrape = SharedCheck(read_metrics)
+
+    async def readyz(_: Request) -> Response:
+        body, status = await readiness.result()
+        return Response(body, status, media_type="application/json")
+
+    async def metrics(request: Request) -> Response:
+        principal_of(request).require_every_namespace("/metrics")
+        text = await scrape.result()
         return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     return [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)]

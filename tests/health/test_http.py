@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import closing
 from pathlib import Path
 
+import httpx
+import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
@@ -12,6 +15,7 @@ from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
 from headwater.governance.policies.store import PolicyStore
 from headwater.health import http
+from headwater.health.metrics import EventCounts
 from headwater.ingest.spool.spool import Spool
 from headwater.lineage.view import GraphView
 from tests.guards import guard_of
@@ -59,3 +63,37 @@ def test_a_broken_policy_is_a_failed_check_and_a_gauge(tmp_path: Path) -> None:
     assert checks["policies"]["ok"] is False
     assert checks["spool"] == {"ok": True}
     assert "headwater_policies_broken_files 1.0" in metrics
+
+
+@pytest.mark.parametrize("path", ["/readyz", "/metrics"])
+def test_callers_who_wait_share_a_check(
+    tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work: list[str] = []
+    commit, refresh = Spool.check_writable, EventCounts.refresh
+
+    def check_writable(spool: Spool) -> None:
+        work.append("/readyz")
+        commit(spool)
+
+    def refresh_counts(counts: EventCounts) -> None:
+        work.append("/metrics")
+        refresh(counts)
+
+    monkeypatch.setattr(Spool, "check_writable", check_writable)
+    monkeypatch.setattr(EventCounts, "refresh", refresh_counts)
+
+    async def get_often(application: Starlette) -> None:
+        transport = httpx.ASGITransport(application)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            answers = await asyncio.gather(*(client.get(path) for _ in range(40)))
+        assert len({answer.status_code for answer in answers}) == 1
+
+    with (
+        closing(Database("bolt://127.0.0.1:1", "neo4j", "none")) as database,
+        closing(Spool(tmp_path / "spool.db")) as spool,
+        closing(AccessStore(tmp_path / "access.db")) as access,
+    ):
+        routes = http.routes(GraphView(database), spool)
+        asyncio.run(get_often(Starlette(routes=guard_of(access).routes(routes))))
+    assert work in ([path], [path] * 2)
