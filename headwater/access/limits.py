@@ -254,16 +254,22 @@ class Limiter:
 
 
 class FailedSignIns:
-    """The failed sign-ins of the last minute by address. `per_minute` 0: no bound."""
+    """The failed sign-ins of the last minute by address. `per_minute` 0: no bound.
+
+    A sign-in counts from its beginning, so that concurrent ones do not exceed the bound.
+    """
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_minute = per_minute
         self._clock = clock
         self._failed: OrderedDict[str, deque[float]] = OrderedDict()
 
-    def check(self, address: str) -> None:
-        """Raise OverLimitError (429) for an address with too many failed sign-ins."""
-        times = self._failed.get(address, deque())
+    def add(self, address: str) -> None:
+        """Count a sign-in as failed until `take_back`.
+
+        Raises OverLimitError (429) for an address with too many of them.
+        """
+        times = self._failed.setdefault(address, deque())
         now = self._clock()
         while times and now - times[0] > _MINUTE_SECONDS:
             times.popleft()
@@ -273,10 +279,12 @@ class FailedSignIns:
                 status=429,
                 seconds=_MINUTE_SECONDS - (now - times[0]),
             )
-
-    def add(self, address: str) -> None:
-        """Count a failed sign-in."""
-        self._failed.setdefault(address, deque()).append(self._clock())
+        times.append(now)
         self._failed.move_to_end(address)
         while len(self._failed) > CALLERS_MAX:
             self._failed.popitem(last=False)
+
+    def take_back(self, address: str) -> None:
+        """Uncount the latest sign-in of an address: it did not fail."""
+        if times := self._failed.get(address):
+            times.pop()

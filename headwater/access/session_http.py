@@ -44,19 +44,19 @@ def routes(guard: Guard, provider: str = "") -> list[Route]:
         if request.headers.get("origin") and not is_from_own_page(request, is_write=True):
             raise ForbiddenError("pages of other sites may not sign in")
         require_json(request)
-        address = request.client.host if request.client else ""
-        guard.failed_sign_ins.check(address)
         body = await read_body(request, _BODY_BYTES_MAX)
         try:
             sent = msgspec.json.decode(body, type=_SignIn)
         except (msgspec.MsgspecError, ValueError) as error:
             raise QueryError('the body must be {"key": "hw_..."}') from error
+        address = request.client.host if request.client else ""
+        guard.failed_sign_ins.add(address)
         try:
             token, session = await anyio.to_thread.run_sync(guard.sessions.start, sent.key.strip())
         except HeadwaterError as error:
-            guard.failed_sign_ins.add(address)
             await anyio.to_thread.run_sync(_record_refusal, guard, request, error)
             raise
+        guard.failed_sign_ins.take_back(address)
         await anyio.to_thread.run_sync(
             lambda: guard.log.append(
                 session.principal.name, f"POST {PATH}", "done", key=session.key_id

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,9 @@ from starlette.testclient import TestClient
 from headwater.access.keys import Keys
 from headwater.access.limit_store import Limits, LimitStore
 from headwater.access.principal import Scope
+from headwater.access.sessions import Sessions
 from headwater.access.store import AccessStore
+from headwater.errors import UnauthorizedError
 from headwater.server import create_app
 from headwater.settings import load
 from tests.access.test_guard import EVENT
@@ -112,3 +116,28 @@ def test_failed_sign_ins_are_bounded(client: TestClient, key: dict[str, str]) ->
     assert 0 < int(refused.headers["retry-after"]) <= 60
     # Keys that programs send are not affected.
     assert client.get("/session", headers=key).json()["principal"]["name"] == "limited ann"
+
+
+@pytest.mark.parametrize("client", [{"failed_sign_ins_per_minute": 3}], indirect=True)
+def test_concurrent_failed_sign_ins_are_bounded(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hold each look-up of a key until three are in work; the others must not reach it."""
+    looked_up: list[str] = []
+    together = threading.Barrier(3, timeout=10)
+
+    def start(_: Sessions, sent: str) -> Any:
+        looked_up.append(sent)
+        together.wait()
+        raise UnauthorizedError("no such key")
+
+    monkeypatch.setattr(Sessions, "start", start)
+    page = {"origin": "http://127.0.0.1:8000", "sec-fetch-site": "same-origin"}
+    with ThreadPoolExecutor(9) as threads:
+        asked = [
+            threads.submit(client.post, "/session", json={"key": f"hw_{n}"}, headers=page)
+            for n in range(9)
+        ]
+        statuses = sorted(one.result().status_code for one in asked)
+    assert statuses == [401] * 3 + [429] * 6
+    assert len(looked_up) == 3
