@@ -75,7 +75,8 @@ def oidc_routes(guard: Guard, flow: CodeFlow | None) -> list[Route]:
     def _end(flow: CodeFlow, request: Request) -> Response:
         name = UNAUTHENTICATED.name
         try:
-            claims, back = flow.end(request.cookies.get(cookie_name, ""), request.query_params)
+            cookie = request.cookies.get(cookie_name, "")
+            claims, back = flow.end(cookie, request.query_params.multi_items())
             name = f"{claims['iss']}#{claims['sub']}"
             token, session = guard.sessions.start_signed_on(claims)
         except HeadwaterError as error:

@@ -12,7 +12,7 @@ import hmac
 import re
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,14 +85,18 @@ class CodeFlow:
             )
         return str(url), self._sealed(attempt)
 
-    def end(self, cookie: str, answer: Mapping[str, str]) -> tuple[dict[str, Any], str]:
+    def end(self, cookie: str, parameters: Sequence[tuple[str, str]]) -> tuple[dict[str, Any], str]:
         """Return the verified claims of the person, and the way back.
 
-        `answer` has the parameters with which the provider sent the browser back. Raises
+        `parameters` are those with which the provider sent the browser back. Raises
         UnauthorizedError for an answer to no attempt of this browser or an invalid token, and
         UnavailableError if the provider does not answer.
         """
         attempt = self._opened(cookie)
+        answer = dict(parameters)
+        # RFC 6749, 3.1: otherwise two readers of one answer may take two values for it.
+        if len(answer) != len(parameters):
+            raise UnauthorizedError("the answer repeats a parameter", hint=_HINT)
         if not hmac.compare_digest(attempt.state.encode(), answer.get("state", "").encode()):
             raise UnauthorizedError("the sign-in began in another window", hint=_HINT)
         issuer = self.sign_on.provider.issuer

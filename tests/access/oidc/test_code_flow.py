@@ -154,7 +154,7 @@ def test_the_session_follows_the_file_of_roles_and_the_secret(tmp_path: Path, is
 
 
 def test_an_answer_that_this_browser_did_not_ask_for_is_refused(
-    client: TestClient, tmp_path: Path
+    client: TestClient, issuer: str, tmp_path: Path
 ) -> None:
     answer = authorize(begin(client), "ann")
     cookie = client.cookies["headwater_oidc"]
@@ -168,6 +168,8 @@ def test_an_answer_that_this_browser_did_not_ask_for_is_refused(
         (cookie, {**own, "state": "x"}),
         (cookie, {"code": code}),
         (cookie, {**own, "iss": "https://evil.example"}),
+        (cookie, {**own, "iss": ["https://evil.example", issuer]}),
+        (cookie, {**own, "state": ["x", state]}),
         (cookie, {"state": state, "error": "access_denied"}),
         (cookie, {**own, "code": "guessed"}),
     ):

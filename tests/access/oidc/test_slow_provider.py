@@ -115,7 +115,7 @@ def test_the_exchange_of_a_code_has_a_deadline_and_a_size(
         address, cookie = flow.begin("/")
         state = address.partition("state=")[2].partition("&")[0]
         with pytest.raises(error, match=reason):
-            flow.end(cookie, {"state": state, "code": "c"})
+            flow.end(cookie, [("state", state), ("code", "c")])
 
 
 def test_nobody_waits_without_end_for_the_read_of_another_thread(
