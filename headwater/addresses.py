@@ -1,4 +1,4 @@
-"""The addresses in settings: their forms, and errors that never print a password."""
+"""The addresses in settings: their forms, and errors that never print a password or a query."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ def validate_origins(name: str, origins: str) -> None:
     """Raise SettingsError if one of these is no origin as browsers send it."""
     for origin in sorted(split_list(origins)):
         if not _ORIGIN.fullmatch(origin) or _has_default_port(origin):
-            # A password with a comma is in several parts, so the rule needs the whole value.
+            # A secret with a comma is in several parts, so the rule needs the whole value.
             raise address_error(
                 name,
-                origins if "@" in origins else origin,
+                origins if set("@?#") & set(origins) else origin,
                 "an origin as browsers send it",
                 hint="Write scheme, host in lower case, and the port unless it is the default: "
                 "https://dash.example.com or http://localhost:3000. There is no wildcard.",
@@ -88,7 +88,14 @@ def address_error(
     """Return the error of a malformed address, without one that may hold a password."""
     if "@" in address:
         return SettingsError(f"HEADWATER_{name} must not hold a user or a password", hint=user_hint)
-    return SettingsError(f"HEADWATER_{name} {address!r} is not {expected}", hint=hint)
+    shown = without_query(address)
+    return SettingsError(f"HEADWATER_{name} {shown!r} is not {expected}", hint=hint)
+
+
+def without_query(address: str) -> str:
+    """Return an address for an error: a query or a fragment, which may hold a secret, is `...`."""
+    found = re.search(r"[?#]", address)
+    return f"{address[: found.end()]}..." if found else address
 
 
 def _has_default_port(origin: str) -> bool:

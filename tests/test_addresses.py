@@ -35,6 +35,26 @@ def test_an_address_with_a_password_is_refused_and_not_printed(variable: str, va
 
 
 @pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("NEO4J_URI", "bolt://h:7687?password=SECRETPW"),
+        ("PUBLIC_URL", "https://h/?key=SECRETPW"),
+        ("OIDC_ISSUER", "https://h/?key=SECRETPW"),
+        ("OIDC_ISSUER", "https://h/#SECRETPW"),
+        ("TRACE_URL", "https://h/?key=SECRETPW"),
+        ("CORS_ORIGINS", "https://h/?key=SECRETPW"),
+        ("TILE_ORIGINS", "https://h/?key=a,SECRETPW"),
+    ],
+)
+def test_an_address_with_a_query_is_refused_without_it(variable: str, value: str) -> None:
+    with pytest.raises(
+        SettingsError, match=f"{PREFIX}{variable} '.*[?#]\\.\\.\\.' is not"
+    ) as caught:
+        load({"HEADWATER_OIDC_AUDIENCE": "a", **OIDC, f"{PREFIX}{variable}": value})
+    assert "SECRET" not in caught.value.message + caught.value.hint
+
+
+@pytest.mark.parametrize(
     "uri",
     [
         "bolt://[::1",

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from headwater.addresses import without_query
 from headwater.client.profiles import config_path, find_profile, key_of
 from headwater.errors import QueryError, SettingsError, UnavailableError
 from headwater.settings import Settings, load
@@ -184,11 +185,12 @@ def _check_url(url: str, named_by: str) -> str:
         )
     if parts.scheme not in ("http", "https") or not host:
         raise SettingsError(
-            f"{named_by} {url!r} is no address of an API",
+            f"{named_by} {without_query(url)!r} is no address of an API",
             hint="Write for example https://headwater.example.com or http://127.0.0.1:8000.",
         )
     if parts.query or parts.fragment or not url.isprintable() or " " in url:
         raise SettingsError(
-            f"{named_by} {url!r} must be an address without a query, a fragment or spaces"
+            f"{named_by} {without_query(url)!r} must be an address without a query, a fragment or "
+            "spaces"
         )
     return url.rstrip("/")

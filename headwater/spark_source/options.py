@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from headwater import settings
+from headwater.addresses import without_query
 from headwater.errors import SettingsError
 from headwater.spark_source.tables import LINEAGE, LINEAGE_EDGES, TABLES, resolve_kind
 
@@ -173,7 +174,8 @@ def _address(url: str, schemes: tuple[str, ...], target: str) -> str:
         raise SettingsError("option 'url' must not hold a user or a password")
     parts = urlsplit(url)
     if parts.scheme not in schemes or not parts.hostname:
-        raise SettingsError(f"option 'url': {url!r} is not an address of {target}")
+        shown = without_query(url)
+        raise SettingsError(f"option 'url': {shown!r} is not an address of {target}")
     return url
 
 

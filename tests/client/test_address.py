@@ -97,3 +97,12 @@ def test_the_api_of_a_home_is_the_one_that_up_runs_there(tmp_path: Path) -> None
         with pytest.raises(UnavailableError, match="starting or restarting its servers") as error:
             address_of_home(settings, home, {})
         assert error.value.hint.startswith("Wait")
+
+
+@pytest.mark.parametrize(
+    "url", ["http://h/?key=SECRETPW", "http://h/#SECRETPW", "ftp://h/?SECRETPW"]
+)
+def test_a_query_is_refused_and_not_printed(url: str) -> None:
+    with pytest.raises(SettingsError, match=r"--url '\w+://h/[?#]\.\.\.' ") as error:
+        choose_address(url, None, None, {})
+    assert "SECRET" not in error.value.message + error.value.hint
