@@ -47,9 +47,12 @@ from headwater.web import error_response_at
 
 # A monitor of the server must see a caller at its limits, also its own.
 _UNLIMITED = frozenset({"/metrics"})
-_HINT = (
+KEY_REQUIRED = "this Headwater requires an API key"
+KEY_HINT = (
     "Send `Authorization: Bearer hw_...`; `headwater keys create NAME --scope read` creates a key."
 )
+# The header of an answer with 401.
+CHALLENGE = {"WWW-Authenticate": 'Bearer realm="headwater"'}
 
 
 class Guard:
@@ -94,7 +97,7 @@ class Guard:
         if token and (self.required or is_key(token)):
             return self.keys.principal(token)
         if self.required:
-            raise UnauthorizedError("this Headwater requires an API key", hint=_HINT)
+            raise UnauthorizedError(KEY_REQUIRED, hint=KEY_HINT)
         return ANONYMOUS
 
     def session(self, connection: HTTPConnection, path: str) -> Session | None:
@@ -267,7 +270,7 @@ class _Guarded:
 def _answer(error: HeadwaterError, method: str, path: str) -> ASGIApp:
     answer = error_response_at(error, method, path)
     if error.status == 401:
-        answer.headers["WWW-Authenticate"] = 'Bearer realm="headwater"'
+        answer.headers.update(CHALLENGE)
     return answer
 
 

@@ -3,8 +3,7 @@
 Only documents of up to `CACHED_CHARACTERS_MAX` are cached, because a parsed document takes some
 hundred times the memory of its text. A document that `headwater.graphql.query_limits` has refused
 is not validated: validation of a document with many repeats takes seconds. Validation ends after
-`ERRORS_MAX` errors: the search for similar names takes 8 ms for each unknown field, and callers
-without a key may send documents.
+`ERRORS_MAX` errors: the search for similar names takes 8 ms for each unknown field.
 """
 
 from __future__ import annotations

@@ -54,8 +54,6 @@ from headwater.lineage.pagination import PAGE_DEFAULT
 
 DEPTH_MAX = 15
 TOKENS_MAX = 4_000
-# A caller without a key may ask for the schema; GraphiQL's question has 183 tokens.
-TOKENS_WITHOUT_KEY_MAX = 500
 ALIASES_MAX = 30
 REPEATS_MAX = 100
 COST_MAX = 100_000
@@ -276,10 +274,7 @@ class QueryLimits(SchemaExtension):
 
     def on_operation(self) -> Iterator[None]:
         """Bound the tokens that the parser reads."""
-        caller = self.execution_context.context
-        has_key = caller is None or bool(caller.principal.scopes)
-        tokens_max = TOKENS_MAX if has_key else TOKENS_WITHOUT_KEY_MAX
-        self.execution_context.parse_options["max_tokens"] = tokens_max
+        self.execution_context.parse_options["max_tokens"] = TOKENS_MAX
         yield
 
     def on_validate(self) -> Iterator[None]:

@@ -206,7 +206,7 @@ def test_fields_of_graphql_have_rules_of_their_own(client: TestClient, key: Key)
 
     register = 'mutation { registerSource(input: {name: "s", namespace: "team-a"}) { urn } }'
     read = '{ answer(answerId: "x") { urn } }'
-    assert post_query(read) == ({"answer": None}, ["FORBIDDEN"])
+    assert post_query(read, **key(Scope.INGEST)) == ({"answer": None}, ["FORBIDDEN"])
     assert post_query(register, **key(Scope.READ))[1] == ["FORBIDDEN"]
     data, codes = post_query(register, **key(Scope.INGEST, namespaces=("team-a",)))
     assert (codes, data["registerSource"]["urn"]) == ([], "source:team-a:s")
@@ -214,7 +214,30 @@ def test_fields_of_graphql_have_rules_of_their_own(client: TestClient, key: Key)
     # An alias or a fragment is the same field.
     hidden = 'query { ...F } fragment F on Query { b: answer(answerId: "x") { urn } }'
     assert post_query(hidden, **key(Scope.INGEST))[1] == ["FORBIDDEN"]
-    assert post_query("{ __schema { queryType { name } } }")[1] == []
+    assert post_query("{ __schema { queryType { name } } }", **key(Scope.INGEST))[1] == []
+
+
+@pytest.mark.parametrize(
+    "query", ["{ __schema { types { name } } }", "{ owners { totalCount }", ""]
+)
+def test_without_a_key_a_question_is_refused_before_it_is_parsed(
+    client: TestClient, own_store: AccessStore, query: str
+) -> None:
+    for answer in (
+        client.post("/graphql", json={"query": query}),
+        client.get("/graphql", params={"query": query}),
+        # Only GET has a page.
+        client.post("/graphql", content=b"{" * 70_000, headers={"accept": "text/html"}),
+    ):
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"] == 'Bearer realm="headwater"'
+        [error] = answer.json()["errors"]
+        assert error["message"] == "this Headwater requires an API key"
+        assert error["extensions"]["code"] == "FORBIDDEN"
+        assert "Authorization: Bearer" in error["extensions"]["hint"]
+    actions = [entry.action for entry in AccessLog(own_store).entries()]
+    assert actions == ["POST /graphql", "GET /graphql", "POST /graphql"]
+    assert client.get("/graphql", headers={"accept": "text/html"}).status_code == 200
 
 
 def test_refusals_and_reads_by_administrators_are_logged(

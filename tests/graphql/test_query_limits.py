@@ -7,7 +7,6 @@ import re
 import threading
 import time
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from headwater.access.principal import ANONYMOUS, UNAUTHENTICATED, Principal
 from headwater.graphql import query_limits
 from headwater.graphql.query_limits import (
     ALIASES_MAX,
@@ -358,16 +356,3 @@ def test_a_costly_query_does_not_hold_up_the_loop_that_accepts_events(
             == 200
         )
     assert waited == [True]
-
-
-@pytest.mark.parametrize(("principal", "tokens_max"), [(UNAUTHENTICATED, 500), (ANONYMOUS, 4_000)])
-def test_a_document_of_a_caller_without_a_key_is_short(
-    principal: Principal, tokens_max: int
-) -> None:
-    context = SimpleNamespace(principal=principal, subscription=None)
-    query = "{ " + "x " * tokens_max + "}"
-    result = asyncio.run(SCHEMA.execute(query, context_value=context))
-    assert result.errors is not None
-    assert f"more than {tokens_max} tokens" in result.errors[0].message
-    introspection = asyncio.run(SCHEMA.execute(get_introspection_query(), context_value=context))
-    assert introspection.errors is None

@@ -1,8 +1,12 @@
 """GraphQL over HTTP: POST with JSON, GET for queries, and the GraphiQL page for browsers.
 
 Subscriptions use WebSocket (`headwater.graphql.transport.websocket`). A request is bounded in bytes
-and in time; over its time it gets an error with code TIMEOUT. GraphiQL comes from this package: its
+and in time; over its time it gets an error with code TIMEOUT. Where keys are required, a request
+without one gets 401, and nothing of it is read or parsed. GraphiQL comes from this package: its
 Content-Security-Policy lets the page load nothing from elsewhere.
+
+All operations share one event loop, so a key or a person executes `OPERATIONS_AT_ONCE` at most. The
+further ones wait, and an operation whose client has disconnected meanwhile is dropped.
 
 A page of another site cannot send POST with `application/json` without a preflight request. It can
 make a browser send GET, by an image or a link, without an Origin header. It could not read the
@@ -16,10 +20,12 @@ import atexit
 import json
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 from urllib.parse import urlencode
+from weakref import WeakValueDictionary
 
 import anyio
 import msgspec
@@ -35,8 +41,8 @@ from strawberry.http.base import BaseRequestProtocol
 from strawberry.schema.exceptions import InvalidOperationTypeError
 from strawberry.types import ExecutionResult
 
-from headwater.access.guard import principal_of
-from headwater.access.principal import Principal
+from headwater.access.guard import CHALLENGE, KEY_HINT, KEY_REQUIRED, principal_of
+from headwater.access.principal import ANONYMOUS, UNAUTHENTICATED, Principal
 from headwater.errors import ForbiddenError
 from headwater.graphql.context import Context, Installation, ReadPlatform, Submit, SubscriptionState
 from headwater.graphql.finding_feed import FindingFeed
@@ -64,6 +70,8 @@ from headwater.web import PAGE_HEADERS
 
 # The values of Sec-Fetch-Site for requests that a page of another origin causes.
 _OTHER_SITES = ("cross-site", "same-site")
+# Two would leave the threads that query Neo4j idle; each further one delays the other callers.
+OPERATIONS_AT_ONCE = 4
 _FORM = 'Send {"query": "...", "variables": {...}} by POST as application/json, or `query` by GET.'
 
 
@@ -76,11 +84,15 @@ class GraphQLApp(GraphQL[Context, None]):
         persisted: PersistedQueries,
         create_context: Callable[[Principal], Context],
         planning_seconds: Callable[[], float] = lambda: 0.0,
+        on_refusal: Callable[[str, str, str], None] = lambda *_: None,
     ) -> None:
         super().__init__(schema, allow_queries_via_get=True, subscription_protocols=())
         self._persisted = persisted
         self._create_context = create_context
         self._planning_seconds = planning_seconds
+        self._on_refusal = on_refusal
+        # By the name of the caller; a semaphore that nobody holds or waits for is dropped.
+        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         page = files("headwater").joinpath("ui/static/graphiql.html")
         self._page = page.read_text(encoding="utf-8")
 
@@ -89,17 +101,26 @@ class GraphQLApp(GraphQL[Context, None]):
         return msgspec.json.encode(data)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, after a check of its size and shape."""
+        """Answer one request, after a check of its caller, its size and its shape."""
+        request = Request(scope)
+        principal = principal_of(request)
+        wants_page = request.method == "GET" and _wants_page(request.headers)
+        if principal == UNAUTHENTICATED and not wants_page:
+            action = f"{request.method} {PATH}"
+            await anyio.to_thread.run_sync(self._on_refusal, principal.name, action, KEY_REQUIRED)
+            refusal = _error_response(KEY_REQUIRED, 401, "FORBIDDEN", KEY_HINT)
+            refusal.headers.update(CHALLENGE)
+            await refusal(scope, receive, send)
+            return
         body = await _read_body(receive)
         if body is None:
             response = _error_response(f"the body exceeds {BODY_BYTES_MAX} bytes", 413)
             await response(scope, receive, send)
             return
-        request = Request(scope)
         try:
             if request.method == "POST":
-                body = self._with_query_text(body, principal_of(request))
-            elif request.method == "GET" and not _wants_page(request.headers):
+                body = self._with_query_text(body, principal)
+            elif request.method == "GET" and not wants_page:
                 scope = {**scope, "query_string": self._query_string(request)}
         except ValueError as error:
             await _error_response(str(error), 400, hint=_FORM)(scope, receive, send)
@@ -113,7 +134,7 @@ class GraphQLApp(GraphQL[Context, None]):
             response = _error_response(error.message, status, error.code, error.hint)
             await response(scope, receive, send)
             return
-        await super().__call__(scope, _replay(body), send)
+        await super().__call__(scope, _replay(body, receive), send)
 
     def _with_query_text(self, body: bytes, principal: Principal) -> bytes:
         """Return the body with the text of its query. Raises ValueError or PersistedQueryError."""
@@ -188,25 +209,35 @@ class GraphQLApp(GraphQL[Context, None]):
         root_value: None,
         sub_response: Response,
     ) -> Any:
-        """Execute an operation on the event loop of GraphQL."""
-        execution = self._execute_in_time(
-            request, request_adapter, request_data, context, root_value, sub_response
-        )
-        future = asyncio.run_coroutine_threadsafe(execution, _graphql_loop())
-        return await asyncio.wrap_future(future)
+        """Execute an operation on the event loop of GraphQL, in its turn and in time.
 
-    async def _execute_in_time(self, *arguments: Any) -> Any:
+        Callers without a key are not told apart by name, so they have no turns.
+        """
         limit = REQUEST_SECONDS_MAX + self._planning_seconds()
+        name = context.principal.name
+        is_anonymous = context.principal == ANONYMOUS
+        turns = self._turns.setdefault(name, asyncio.Semaphore(OPERATIONS_AT_ONCE))
         try:
             with anyio.fail_after(limit):
-                result = await super().execute_operation(*arguments)
+                async with nullcontext() if is_anonymous else turns:
+                    if await request.is_disconnected():
+                        return _failed("the client has disconnected", "BAD_REQUEST")
+                    execution = super().execute_operation(
+                        request, request_adapter, request_data, context, root_value, sub_response
+                    )
+                    future = asyncio.run_coroutine_threadsafe(execution, _graphql_loop())
+                    result = await asyncio.wrap_future(future)
         except TimeoutError:
-            extensions = {"code": "TIMEOUT", "hint": "Request less, or retry later."}
-            message = f"the query exceeded {limit:g} s"
-            error = GraphQLError(message, extensions=extensions)
-            result = ExecutionResult(data=None, errors=[error])
+            hint = "Request less, or retry later."
+            result = _failed(f"the query exceeded {limit:g} s", "TIMEOUT", hint)
         _observe(result)
         return result
+
+
+def _failed(message: str, code: str, hint: str = "") -> ExecutionResult:
+    """Return the result of an operation that was not executed to its end."""
+    extensions = {"code": code, **({"hint": hint} if hint else {})}
+    return ExecutionResult(data=None, errors=[GraphQLError(message, extensions=extensions)])
 
 
 def _observe(result: Any) -> None:
@@ -272,7 +303,7 @@ def graphql_routes(
         report = partial(on_refusal, principal.name)
         return Context(view, submit, principal, report, subscription, read_platform, installation)
 
-    app = GraphQLApp(schema, persisted, create_context, lambda: view.planning_seconds)
+    app = GraphQLApp(schema, persisted, create_context, lambda: view.planning_seconds, on_refusal)
     state = SharedState(
         schema=schema,
         feed=RunFeed(view),
@@ -310,11 +341,14 @@ async def _read_body(receive: Receive) -> bytes | None:
     return b"".join(chunks)
 
 
-def _replay(body: bytes) -> Receive:
-    async def receive() -> Message:
-        return {"type": "http.request", "body": body, "more_body": False}
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Return a `receive` that begins with a body that is read already."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    return receive
+    async def replay() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return replay
 
 
 def _error_response(

@@ -10,7 +10,7 @@ import anyio
 import pytest
 from starlette.testclient import TestClient
 
-from headwater.access.principal import Principal
+from headwater.access.principal import ANONYMOUS, Principal
 from headwater.graphql.context import Context
 from headwater.graphql.persisted_queries import PersistedQueries
 from headwater.graphql.schema import create_schema
@@ -82,6 +82,7 @@ def test_a_query_string_has_a_limit() -> None:
             "path": "/graphql",
             "headers": [(b"host", b"127.0.0.1")],
             "query_string": b"query=" + b"+" * 70_000,
+            "state": {"principal": ANONYMOUS},
         }
         await app(scope, receive, send)
 
