@@ -23,6 +23,7 @@ from headwater.graphql.authorization import RequireWebSocket, authorize_fields
 from headwater.graphql.descriptions import add_descriptions
 from headwater.graphql.document_cache import DocumentParserCache, DocumentValidation
 from headwater.graphql.errors import ErrorCodes
+from headwater.graphql.introspection import Introspection
 from headwater.graphql.mutations import Mutation
 from headwater.graphql.queries.query import Query
 from headwater.graphql.query_limits import COST_MAX, query_limits
@@ -47,6 +48,7 @@ def create_schema(cost_max: int = COST_MAX) -> Schema:
     extensions: list[type[SchemaExtension] | Callable[[], SchemaExtension]] = [
         query_limits(cost_max),
         RequireWebSocket,
+        Introspection,
         DocumentParserCache,
         DocumentValidation,
         ErrorCodes,
