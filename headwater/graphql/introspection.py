@@ -26,6 +26,7 @@ from graphql import (
 from strawberry.extensions import SchemaExtension
 
 from headwater.access.bounded_threads import BoundedThreads
+from headwater.errors import UnavailableError
 
 # The question of GraphiQL, of Apollo and of graphql-codegen selects some 20,000 values.
 VALUES_MAX = 50_000
@@ -61,14 +62,18 @@ class Introspection(SchemaExtension):
         context = self.execution_context
         document, caller = context.graphql_document, context.context
         if document is not None and _selects_schema(document):
-            found = await _threads.run(
-                _answer,
-                context.schema._schema,
-                document,
-                json.dumps(context.variables or {}, sort_keys=True, default=str),
-                context.operation_name,
-                caller=caller.principal.name if caller is not None else "",
-            )
+            try:
+                found = await _threads.run(
+                    _answer,
+                    context.schema._schema,
+                    document,
+                    json.dumps(context.variables or {}, sort_keys=True, default=str),
+                    context.operation_name,
+                    caller=caller.principal.name if caller is not None else "",
+                )
+            except UnavailableError as error:
+                # An error that leaves this hook would get no code.
+                found = ExecutionResult(None, [GraphQLError(error.message, original_error=error)])
             context.result = ExecutionResult(found.data, found.errors)
         yield
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from graphql import ExecutionResult, execute_sync, get_introspection_query
 
+from headwater.access.bounded_threads import BoundedThreads
 from headwater.access.principal import ANONYMOUS
 from headwater.graphql import introspection
 from headwater.graphql.schema import create_schema
@@ -90,3 +91,11 @@ def test_the_limits_of_documents_come_first(executed: list[str]) -> None:
     aliases = " ".join(f"a{n}: __schema {{ types {{ name }} }}" for n in range(31))
     assert "aliases" in answer("{ " + aliases + " }").errors[0].message
     assert executed == []
+
+
+def test_too_many_questions_about_the_schema_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    full = BoundedThreads("questions about the schema", 1)
+    full._calls = full._calls_max
+    monkeypatch.setattr(introspection, "_threads", full)
+    [error] = answer("{ __schema { queryType { name } } }").errors
+    assert (error.extensions["code"], error.extensions["hint"]) == ("UNAVAILABLE", "Retry later.")
