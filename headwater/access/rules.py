@@ -84,7 +84,8 @@ ROUTES: dict[str, dict[str, Rule]] = {
     "/session": {"GET": OPEN, "POST": OPEN, "DELETE": OPEN},
     "/session/oidc": {"GET": OPEN},
     "/session/oidc/callback": {"GET": OPEN},
-    # GraphiQL sends the key of its user, and every field has a rule of its own.
+    # The page GraphiQL is open. Its questions send the key of its user; the endpoint refuses those
+    # without one, and every field has a rule of its own.
     "/graphql": {"GET": OPEN, "POST": OPEN},
     **{f"{prefix}/lineage/trace": {"POST": Scope.INGEST} for prefix in ("", "/v1")},
     **{f"{prefix}/lineage/impact": {"POST": Scope.READ} for prefix in ("", "/v1")},
