@@ -285,6 +285,6 @@ class FailedSignIns:
             self._failed.popitem(last=False)
 
     def take_back(self, address: str) -> None:
-        """Uncount the latest sign-in of an address: it did not fail."""
+        """Remove the latest sign-in of an address, which did not fail."""
         if times := self._failed.get(address):
             times.pop()
