@@ -8,8 +8,8 @@ Failures and their handling:
 - Neo4j is unreachable, slow or restarting, or the spool fails or is salvaged: wait (0.1 s, doubling
   to 5 s, with jitter) and try again with half as many events, since the batch may have exceeded the
   time limit of a transaction. Successful batches soon restore the batch size.
-- A transaction times out although Neo4j writes: fold its events one by one, and set an event aside
-  that times out alone (`headwater.ingest.slow_events`): dead-letter it, and fold the others.
+- A transaction times out although Neo4j writes: halve its batch, and set an event aside that times
+  out alone (`headwater.ingest.slow_events`).
 - An event cannot be folded, or Neo4j refuses its facts: halve the batch until that event is alone,
   dead-letter it with the reason, and fold the others.
 - A run has no event for too long: mark it as abandoned until its next event.
@@ -46,7 +46,7 @@ from headwater.errors import HeadwaterError, SpoolFullError, TimedOutError, Unav
 from headwater.ingest.batches import Batch, ParsedRecord, fold_batch, next_batch, parse_record
 from headwater.ingest.continuity import check_continuity
 from headwater.ingest.gather import SpoolObservation, observe, should_gather
-from headwater.ingest.slow_events import ATTEMPTS_MAX, SlowEvents
+from headwater.ingest.slow_events import SlowEvents
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.time_limits import DEFAULTS, TimeLimits
 from headwater.ingest.write.cache import WriteCache
@@ -184,8 +184,9 @@ class Worker:
             except (UnavailableError, SpoolFullError) as error:
                 failures += 1
                 self._forget_checkpoint()  # an interrupted commit may have happened
-                if isinstance(error, TimedOutError) and self._failed and self._can_write():
-                    self._slow.add(self._failed)
+                failed, self._failed = self._failed, []
+                if isinstance(error, TimedOutError) and failed and self._can_write():
+                    self._slow.add(failed)
                     continue
                 self.batch_events = max(self.batch_events // 2, 1)
                 pause = min(BACKOFF_SECONDS_MIN * 2 ** min(failures, 10), BACKOFF_SECONDS_MAX)
@@ -215,6 +216,7 @@ class Worker:
         except CheckpointMovedError as error:
             log.warning("batch_restarted error=%s", error.message)
             self._forget_checkpoint()
+            self._failed = []
             return 1
 
     def _should_gather(self, position: int) -> bool:
@@ -328,9 +330,8 @@ class Worker:
 
     def _read_batch(self, position: int) -> Batch:
         """Read and fold the events after a position. Raises SpoolFullError."""
-        events_max = self._slow.events_max(position, self.batch_events)
-        read = self._spool.read(position, events_max=events_max, bytes_max=BATCH_BYTES_MAX)
-        records = next_batch(read)
+        read = self._spool.read(position, events_max=self.batch_events, bytes_max=BATCH_BYTES_MAX)
+        records = self._slow.next_part(next_batch(read))
         last = records[-1].seq if records else position
         skipped = self._spool.skipped_between(position + 1, last)
         parsed = [
@@ -340,11 +341,7 @@ class Worker:
         if damaged := [record for record in records if not record.intact]:
             count, first = sum(record.count for record in damaged), damaged[0].first
             log.error("events_damaged count=%d first=%d last=%d", count, first, damaged[-1].seq)
-        if len(parsed) == 1 and self._slow.is_too_slow(parsed[0].record.seq):
-            reason = (
-                f"its transaction timed out {ATTEMPTS_MAX} times while Neo4j answered; "
-                f"`headwater dead-letters retry {parsed[0].record.seq}` tries again"
-            )
+        if len(parsed) == 1 and (reason := self._slow.dead_reason(parsed[0].record.seq)):
             log.error("event_set_aside seq=%d reason=%s", parsed[0].record.seq, reason)
             parsed = [ParsedRecord(parsed[0].record, None, reason)]
         return self._fold(parsed)
@@ -378,7 +375,8 @@ class Worker:
             if self._await_pending():
                 self._write_halves(batch, error)
         else:
-            self._await_pending(leaving=self._max_in_flight)
+            # The time limit of a part must not include that of the transaction before it.
+            self._await_pending(leaving=0 if self._slow.has_parts else self._max_in_flight)
 
     def _await_pending(self, *, leaving: int = 0) -> bool:
         """Wait for pending batches until at most `leaving` remain.
@@ -473,6 +471,7 @@ class Worker:
             seconds=max(committed_at - pending.started, 0.0),
             committed_at=committed_at,
         )
+        self._slow.remove([parsed.record.seq for parsed in records], report.seconds)
         try:
             self._on_commit(report)
         except Exception:  # the batch is committed and must not be folded again
