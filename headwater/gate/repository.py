@@ -1,14 +1,16 @@
 """The files that a branch changes, read from git: at the fork point and in the working tree.
 
-Git runs without a shell, with null-separated output, and without the effects of its configuration
-(external diffs, text conversion, hooks, a file-system monitor). Nothing is written. Submodules
-and symlinks are ignored.
+Git runs without a shell, with null-separated output, and without the commands of its configuration:
+external diffs, text conversion, filters, hooks, a file-system monitor, and the transports and
+credential helpers with which a partial clone would fetch a missing blob. Nothing is written.
+Submodules and symlinks are ignored.
 """
 
 from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +27,14 @@ _SAFE_SETTINGS = (
     "diff.external=",
     "log.showSignature=false",
 )
-_SAFE_ENVIRONMENT = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+_SAFE_ENVIRONMENT = {
+    "LC_ALL": "C",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    # No protocol has this name. Git before 2.44 lacks the second variable.
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+}
 _DIFF = (
     *("diff-index", "-r", "-z", "-M", "--no-ext-diff", "--no-textconv"),
     *("--ignore-submodules=all", "--no-abbrev", "--end-of-options"),
@@ -34,6 +43,7 @@ _FETCH = (
     "In a shallow clone fetch the history: fetch-depth: 0 for actions/checkout, "
     "GIT_DEPTH: 0 in GitLab."
 )
+_CLONE = "Nothing is fetched here. Make a clone with all files: without --filter."
 # A file that is too large is represented by its size.
 FileBytes = bytes | int
 
@@ -77,6 +87,8 @@ class Repository:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._settings: tuple[str, ...] = _SAFE_SETTINGS
+        self._settings = (*_SAFE_SETTINGS, *self._filters_off())
         root = self._git("rev-parse", "--show-toplevel").removesuffix(b"\n")
         self.root = Path(os.fsdecode(root))
 
@@ -120,6 +132,21 @@ class Repository:
             "rev-parse", "--verify", "--quiet", "--end-of-options", revision
         )
         return os.fsdecode(output.strip())
+
+    def _filters_off(self) -> Iterator[str]:
+        """Yield settings that empty the filters of the configuration. Raises QueryError.
+
+        Git runs them to compare a file of the working tree with the index, or to find a renamed
+        one. An empty `required` is false.
+        """
+        names = self._git_or_nothing("config", "-z", "--name-only", "--get-regexp", r"^filter\.")
+        for name in dict.fromkeys(_split_names(names)):
+            if "=" in name:
+                raise QueryError(
+                    f"the filter {name!r} of git cannot be switched off",
+                    hint="Give it a name without =.",
+                )
+            yield f"{name}="
 
     def _entries(self, fork: str) -> list[_DiffEntry]:
         entries = _parse_diff(self._git(*_DIFF, fork, "--", folder=self.root))
@@ -186,14 +213,15 @@ class Repository:
         if ended.returncode:
             problem = ended.stderr.decode(errors="replace").strip()
             problem = problem or f"it ended with {ended.returncode}"
-            raise QueryError(f"git {arguments[0]}: {problem[:500]}")
+            hint = _CLONE if "promisor remote" in problem else ""
+            raise QueryError(f"git {arguments[0]}: {problem[:500]}", hint=hint)
         return ended.stdout
 
     def _run(
         self, arguments: tuple[str, ...], folder: Path, stdin: bytes
     ) -> subprocess.CompletedProcess[bytes]:
         settings: list[str] = []
-        for setting in _SAFE_SETTINGS:
+        for setting in self._settings:
             settings += ["-c", setting]
         try:
             return subprocess.run(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
+from subprocess import CalledProcessError
 
 import pytest
 
@@ -131,6 +133,76 @@ def test_commands_of_the_configuration_are_not_run(tmp_path: Path) -> None:
     touched.unlink(missing_ok=True)
     assert set(changes(repository)) == {"a.sql", "ä.sql"}
     assert not touched.exists()
+
+
+@pytest.mark.parametrize("name", ["evil", "Evil.with.dots", "ä", 'quo"te', ""])
+@pytest.mark.parametrize("kind", ["clean", "process"])
+@pytest.mark.parametrize("required", ["true", "false"])
+def test_filters_of_the_configuration_are_not_run(
+    tmp_path: Path, name: str, kind: str, required: str
+) -> None:
+    repository, log = with_filter(tmp_path, name, kind, required)
+    with suppress(CalledProcessError):
+        repository.git("diff-index", "-M", "main")
+    assert log.exists(), "git itself runs the filter"
+    log.unlink()
+    assert set(changes(repository)) == {"new.sql", "racy.sql"}
+    assert not log.exists()
+
+
+def test_a_filter_that_cannot_be_switched_off_is_refused(tmp_path: Path) -> None:
+    repository, log = with_filter(tmp_path, "a=b", "clean", "false")
+    with pytest.raises(QueryError, match=r"'filter\.a=b\.clean' of git cannot be switched off"):
+        changes(repository)
+    assert not log.exists()
+
+
+def with_filter(tmp_path: Path, name: str, kind: str, required: str) -> tuple[GitRepository, Path]:
+    """Return a repository with a filter of each .sql, and the file that the filter touches.
+
+    One file is renamed and changed; the size and times of another do not show its change.
+    """
+    repository = GitRepository(tmp_path / "r", {"old.sql": SQL * 3, "racy.sql": SQL})
+    repository.git("checkout", "-q", "-b", "work")
+    repository.git("mv", "old.sql", "new.sql")
+    repository.write({"new.sql": SQL * 3 + "-- more\n", "racy.sql": SQL.replace("a", "z")})
+    log = tmp_path / "touched"
+    (repository.folder / ".git/info/attributes").write_text(f"*.sql filter={name}\n")
+    quoted = name.replace('"', '\\"')
+    with (repository.folder / ".git/config").open("a") as config:
+        config.write(f'[filter "{quoted}"]\n{kind} = touch {log}; cat\nrequired = {required}\n')
+    return repository, log
+
+
+def test_a_partial_clone_runs_no_transport(tmp_path: Path) -> None:
+    repository = GitRepository(tmp_path / "r", {"a.sql": SQL})
+    repository.branch({"a.sql": "select 1"})
+    touched, script = tmp_path / "touched", tmp_path / "upload-pack.sh"
+    script.write_text(f"#!/bin/sh\ntouch {touched}\nexit 1\n")
+    script.chmod(0o755)
+    for setting, value in {
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "evil",
+        "protocol.file.allow": "always",
+        "protocol.ext.allow": "always",
+        "remote.evil.promisor": "true",
+        "remote.evil.uploadpack": str(script),
+        "remote.evil.url": str(repository.folder),
+    }.items():
+        repository.git("config", setting, value)
+    blob = repository.git("rev-parse", "main:a.sql")
+    (repository.folder / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    for url in (str(repository.folder), f"ext::{script}", "ssh://host/r", "evil::x"):
+        repository.git("config", "remote.evil.url", url)
+        repository.git("config", "core.sshCommand", str(script))
+        with pytest.raises(QueryError, match=r"promisor remote|does not have the blob") as refused:
+            changes(repository)
+        assert refused.value.hint
+        assert not touched.exists()
+    repository.git("config", "remote.evil.url", str(repository.folder))
+    with suppress(CalledProcessError):
+        repository.git("cat-file", "-e", blob)
+    assert touched.exists(), "git itself runs the transport"
 
 
 def test_a_missing_base_has_a_hint_how_to_fetch_it(tmp_path: Path) -> None:
