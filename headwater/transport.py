@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import socket
 import sys
 import time
@@ -21,11 +22,16 @@ from collections.abc import Container, Iterable
 from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
-from headwater.errors import UnavailableError
+from headwater.errors import SettingsError, UnavailableError
 from headwater.schema.traces import trace_id_of
 
 SERVICE_UNAVAILABLE = 503
+_KEY_HINT = "Copy it again as `headwater keys create` printed it."
+# What a header with a credential can hold, and an address: ASCII without a space.
+_WORD = re.compile(r"[\x21-\x7e]+")
+_TEXT = re.compile(r"[\x20-\x7e]*")
 # A longer body is an error, so that no server can fill the memory of a client.
 BODY_BYTES_MAX = 256 * 2**20
 # The beginning of an error response is enough for a message.
@@ -132,14 +138,27 @@ def trace_headers() -> dict[str, str]:
     return {"traceparent": traceparent} if trace_id_of(traceparent) else {}
 
 
+def parse_token(text: str, name: str = "the API key", *, hint: str = _KEY_HINT) -> str:
+    """Return an API key or a token without the white space around it, "" for none.
+
+    Raises SettingsError, without the text, if no header can hold it. `name` is that of the token.
+    """
+    token = text.strip()
+    if token and not _WORD.fullmatch(token):
+        raise SettingsError(
+            f"{name} is malformed: it must be one word of printable ASCII", hint=hint
+        )
+    return token
+
+
 def bearer_headers(api_key: str | None, content_type: str = "application/json") -> dict[str, str]:
     """Return the headers of a request: its content type, and its trace and API key if it has them.
 
-    A repeated attempt sends the same headers.
+    A repeated attempt sends the same headers. Raises SettingsError for a malformed key.
     """
     headers = {"Content-Type": content_type, **trace_headers()}
-    if api_key:
-        headers["Authorization"] = f"Bearer {api_key}"
+    if key := parse_token(api_key or ""):
+        headers["Authorization"] = f"Bearer {key}"
     return headers
 
 
@@ -203,7 +222,9 @@ class HttpSender:
         Raises:
             UnavailableError: The last attempt got no response, and its cause is the error of that
                 attempt; or a body is too large.
+            SettingsError: HTTP does not allow the address or a header.
         """
+        _validate(url, headers)
         request = urllib.request.Request(url, body, headers, method=method)
         pauses = iter(self._pauses)
         while True:
@@ -254,6 +275,24 @@ class HttpSender:
         if answer.length:
             raise IncompleteRead(bytes(body), answer.length)
         return bytes(body)
+
+
+def _validate(url: str, headers: dict[str, str]) -> None:
+    """Raise SettingsError, without the values, if HTTP does not allow an address or a header."""
+    try:
+        parts = urlsplit(url)
+        _, host = parts.port, (parts.hostname or "").encode("idna")
+        is_valid = parts.scheme in ("http", "https") and bool(host) and bool(_WORD.fullmatch(url))
+    except ValueError:
+        is_valid = False
+    if not is_valid:
+        raise SettingsError(
+            "the address of a request is malformed: it must be http or https in printable ASCII "
+            "without spaces"
+        )
+    for name, value in headers.items():
+        if not _TEXT.fullmatch(value):
+            raise SettingsError(f"the header {name} of a request must be printable ASCII")
 
 
 def _retry_after(answer: Any) -> str:

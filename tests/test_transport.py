@@ -13,8 +13,8 @@ import pytest
 from opentelemetry.sdk.trace import TracerProvider
 
 from headwater import transport
-from headwater.errors import UnavailableError
-from headwater.transport import HttpSender, bearer_headers
+from headwater.errors import SettingsError, UnavailableError
+from headwater.transport import HttpSender, bearer_headers, parse_token
 from tests.spark_hooks.servers import closed_port, recorder, silent_server
 
 BODY = b"{}"
@@ -27,6 +27,41 @@ def test_a_response_of_any_status_is_a_result_and_redirects_are_not_followed() -
             response = sender.post(server.url + "/x", BODY, bearer_headers("k"))
         assert (response.status, response.is_success) == (status, status == 200)
         assert (len(server.events), server.keys, server.paths) == (1, {"Bearer k"}, {"/x"})
+
+
+@pytest.mark.parametrize("key", ["SECRET\nx", "SECRET x", "SECRET€", "SECRET\udcff", "SECRET\x7f"])
+def test_a_malformed_key_is_refused_without_printing_it(key: str) -> None:
+    for parse in (bearer_headers, parse_token):
+        with pytest.raises(SettingsError, match="the API key is malformed") as caught:
+            parse(key)
+        assert "SECRET" not in caught.value.message + caught.value.hint
+
+
+def test_white_space_around_a_key_is_not_sent() -> None:
+    assert bearer_headers(" k\r\n")["Authorization"] == "Bearer k"
+    assert "Authorization" not in bearer_headers(" \n")
+
+
+@pytest.mark.parametrize(
+    ("url", "headers"),
+    [
+        ("http://h/SECRET x", {}),
+        ("http://h/SECRETü", {}),
+        ("http://h/\nSECRET", {}),
+        ("http://user:SECRET", {}),
+        ("http://h..SECRET/", {}),
+        ("ftp://h/SECRET", {}),
+        ("http://[SECRET", {}),
+        ("http:///SECRET", {}),
+        ("http://h/", {"X-Key": "SECRET\n"}),
+        ("http://h/", {"X-Key": "SECRET€"}),
+    ],
+)
+def test_no_value_that_http_does_not_allow_is_printed(url: str, headers: dict[str, str]) -> None:
+    with pytest.raises(SettingsError) as caught:
+        HttpSender(timeout_seconds=2).post(url, BODY, headers)
+    assert "SECRET" not in caught.value.message + caught.value.hint
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 
 def test_a_retry_status_is_repeated_until_the_pauses_are_used_up() -> None:

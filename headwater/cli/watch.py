@@ -115,7 +115,7 @@ def _action(run: str | None, webhook: str | None, timeout: float) -> Action:
         return lambda content: _run_command(run, content, timeout)
     assert webhook is not None
     if not webhook.startswith(("http://", "https://")):
-        raise QueryError(f"--webhook {webhook!r} must begin with http:// or https://")
+        raise QueryError("--webhook must begin with http:// or https://")
     sender = HttpSender(timeout_seconds=WEBHOOK_SECONDS_MAX, pauses=_PAUSES)
     return lambda content: _post(sender, webhook, content)
 

@@ -14,7 +14,6 @@ The options are those of the command line; the Python client has parameters of t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +23,7 @@ from headwater.addresses import without_query
 from headwater.client.profiles import config_path, find_profile, key_of
 from headwater.errors import QueryError, SettingsError, UnavailableError
 from headwater.settings import Settings, load
+from headwater.transport import parse_token
 
 API_KEY = "HEADWATER_API_KEY"
 URL = "HEADWATER_URL"
@@ -33,8 +33,6 @@ API_FILE = "api.url"
 UP_LOCK = "up.lock"
 # Commands that hold this lock instead, with their names in it.
 LOCKING_COMMANDS = ("forget", "restore")
-# A header value of printable ASCII characters without a space.
-_KEY = re.compile(r"[\x21-\x7e]+")
 
 
 @dataclass(frozen=True)
@@ -158,12 +156,7 @@ def _of_profile(name: str, environment: Mapping[str, str], named_by: str) -> Add
 
 
 def _address(url: str, api_key: str, named_by: str) -> Address:
-    key = api_key.strip()
-    if key and not _KEY.fullmatch(key):
-        raise SettingsError(
-            f"the API key for {named_by} is malformed: it must be one word of printable ASCII",
-            hint="Copy it again as `headwater keys create` printed it.",
-        )
+    key = parse_token(api_key, f"the API key for {named_by}")
     return Address(_check_url(url.strip(), named_by), key, named_by)
 
 
@@ -189,8 +182,10 @@ def _check_url(url: str, named_by: str) -> str:
             hint="Write for example https://headwater.example.com or http://127.0.0.1:8000.",
         )
     if parts.query or parts.fragment or not url.isprintable() or " " in url:
+        # They may hold a key.
         raise SettingsError(
             f"{named_by} {without_query(url)!r} must be an address without a query, a fragment or "
-            "spaces"
+            "spaces",
+            hint=f"Set the key in {API_KEY} or in a profile.",
         )
     return url.rstrip("/")

@@ -26,6 +26,7 @@ from pyspark.sql.types import StructType
 
 from headwater.demo import catalog_metadata, data, flights
 from headwater.spark_hooks import cite, configure
+from headwater.transport import parse_token
 
 NAMESPACE = "flights"
 FLIGHTS_MIN = 100
@@ -217,7 +218,7 @@ def main() -> int:
     )
     arguments = parser.parse_args()
     # The key comes from the environment: every user of the machine can read process arguments.
-    target = Target(arguments.url, os.environ.get("HEADWATER_API_KEY"))
+    target = Target(arguments.url, parse_token(os.environ.get("HEADWATER_API_KEY", "")))
     return 0 if run(target, arguments.home.resolve()) else 1
 
 

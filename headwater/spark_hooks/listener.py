@@ -27,6 +27,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from headwater.errors import SettingsError
+from headwater.transport import parse_token
 
 LISTENER_VERSION = "1.53.0"
 LISTENER_CLASS = "io.openlineage.spark.agent.OpenLineageSparkListener"
@@ -192,7 +193,7 @@ def spark_conf(
         The values of the settings by their keys.
 
     Raises:
-        SettingsError: `url` is no http or https address.
+        SettingsError: `url` is no http or https address, or `api_key` is malformed.
     """
     found_spark, found_scala = running_spark()
     version = spark_version or found_spark
@@ -212,10 +213,10 @@ def spark_conf(
     }
     if namespace:
         conf[NAMESPACE] = namespace
-    if api_key:
+    if key := parse_token(api_key or ""):
         conf |= {
             "spark.openlineage.transport.auth.type": "api_key",
-            API_KEY: api_key,
+            API_KEY: key,
             REDACTION: _REDACTED,
         }
     return conf

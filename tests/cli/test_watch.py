@@ -194,7 +194,7 @@ def test_wrong_arguments(server: Server) -> None:
     for arguments, message in (
         ([], "watch needs either --run COMMAND or --webhook URL"),
         (["--run", "x", "--webhook", "http://x"], "watch needs either"),
-        (["--webhook", "ftp://x"], "--webhook 'ftp://x' must begin with http"),
+        (["--webhook", "ftp://x"], "--webhook must begin with http"),
         (["--run", "x", "--rule", "none", "--url", server.url], "there is no rule 'none'"),
     ):
         with pytest.raises(QueryError, match=message):

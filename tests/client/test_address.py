@@ -68,7 +68,15 @@ def test_a_malformed_address_is_refused(url: str) -> None:
         choose_address(url, None, None, {})
 
 
-@pytest.mark.parametrize("url", ["https://me:secret@host", "https://me:secret/1@host"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://me:secret@host",
+        "https://me:secret/1@host",
+        "https://host/?key=secret",
+        "https://host/#secret",
+    ],
+)
 def test_an_address_with_a_password_is_refused_without_printing_it(url: str) -> None:
     with pytest.raises(SettingsError) as error:
         choose_address(url, None, None, {})

@@ -88,6 +88,12 @@ def test_an_api_key_is_hidden_wherever_spark_shows_its_settings() -> None:
     assert "api[.]?key" in conf["spark.redaction.regex"]
 
 
+def test_an_api_key_that_no_header_can_hold_is_refused() -> None:
+    assert spark_conf("http://h", " k\n")[listener.API_KEY] == "k"
+    with pytest.raises(SettingsError, match="the API key is malformed"):
+        spark_conf("http://h", "k\nk")
+
+
 def test_packages_and_listeners_are_added_to_and_never_replaced() -> None:
     present = {"spark.jars.packages": "org.x:y:1", "spark.extraListeners": "com.x.Mine"}
     result = merged(present, spark_conf(URL))

@@ -24,7 +24,7 @@ from authlib.integrations.httpx_client import OAuth2Client
 from headwater.access.oidc.provider import USER_AGENT, sender
 from headwater.access.oidc.sign_on import SignOn
 from headwater.access.secret_file import load_secret
-from headwater.errors import UnauthorizedError, UnavailableError
+from headwater.errors import SettingsError, UnauthorizedError, UnavailableError
 
 PATH = "/session/oidc"
 CALLBACK = f"{PATH}/callback"
@@ -122,7 +122,7 @@ class CodeFlow:
         address = self.sign_on.provider.address("token_endpoint")
         try:
             response = sender().post(address, *self._token_request(code, verifier))
-        except (UnavailableError, ValueError) as error:
+        except (UnavailableError, SettingsError) as error:
             raise UnavailableError(f"{address} does not answer: {error}") from error
         found = _parse_object(response.body)
         if "error" in found:

@@ -20,7 +20,7 @@ import msgspec
 from joserfc import jwk
 from joserfc.errors import JoseError
 
-from headwater.errors import UnauthorizedError, UnavailableError
+from headwater.errors import SettingsError, UnauthorizedError, UnavailableError
 from headwater.transport import HttpSender
 
 DISCOVERY = "/.well-known/openid-configuration"
@@ -235,7 +235,7 @@ def _read_json(address: str, deadline: float) -> dict[str, Any]:
     headers = {"Accept": "application/json", "User-Agent": USER_AGENT}
     try:
         response = sender().send("GET", address, None, headers, deadline=deadline)
-    except (UnavailableError, ValueError) as error:
+    except (UnavailableError, SettingsError) as error:
         raise UnavailableError(
             f"{address} does not answer: {error}",
             hint="Check HEADWATER_OIDC_ISSUER and the network.",

@@ -178,6 +178,9 @@ def _validate(receiver: Receiver) -> None:
 def _is_http(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        # A space or control character would fail with each request.
+        is_word = url.isprintable() and " " not in url
+        is_web = parts.scheme in ("http", "https") and bool(parts.hostname)
+        return is_word and is_web and parts.port != 0
     except ValueError:
         return False

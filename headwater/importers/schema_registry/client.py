@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from headwater.errors import QueryError, UnavailableError
-from headwater.transport import HttpSender
+from headwater.transport import HttpSender, parse_token
 
 AVRO = "AVRO"
 _SECONDS_MAX = 30.0
@@ -46,7 +46,7 @@ class SchemaRegistry:
     """Reads subjects and their versions."""
 
     def __init__(self, url: str, *, user: str = "", password: str = "", token: str = "") -> None:
-        """Create a reader. Raises QueryError if the address is none.
+        """Create a reader. Raises QueryError if the address is none, SettingsError for a bad token.
 
         Args:
             url: The address, with the path of the API: https://registry:8081.
@@ -67,11 +67,15 @@ class SchemaRegistry:
             )
         self._url = url.rstrip("/")
         self._headers = {"Accept": _ACCEPT}
-        if token:
-            self._headers["Authorization"] = f"Bearer {token}"
+        bearer = parse_token(
+            token, "the token of the registry", hint="Set SCHEMA_REGISTRY_TOKEN again."
+        )
+        if bearer:
+            self._headers["Authorization"] = f"Bearer {bearer}"
         elif user:
-            secret = base64.b64encode(f"{user}:{password}".encode()).decode()
-            self._headers["Authorization"] = f"Basic {secret}"
+            # A name or password in another encoding than UTF-8 keeps its bytes.
+            pair = f"{user}:{password}".encode(errors="surrogateescape")
+            self._headers["Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
         self._sender = HttpSender(
             timeout_seconds=_SECONDS_MAX, pauses=_PAUSES, retry_statuses=(500, 502, 503, 504)
         )

@@ -82,6 +82,15 @@ def test_a_malformed_webhook_is_refused_without_printing_it(url: str) -> None:
     assert "me:" not in caught.value.message
 
 
+def test_an_address_that_no_request_can_have_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "receivers.toml"
+    for path in ("a SECRET", r"a\tSECRET", r"a\u0000SECRET"):
+        file.write_text(f'[[receiver]]\nname = "a"\nkind = "slack"\nurl = "https://x/{path}"\n')
+        with pytest.raises(SettingsError, match="has a malformed address") as caught:
+            load_receivers(Settings(alert_receivers=str(file)))
+        assert "SECRET" not in str(caught.value)
+
+
 def test_the_address_of_the_page_must_be_one() -> None:
     with pytest.raises(SettingsError, match="HEADWATER_PUBLIC_URL"):
         load({"HEADWATER_PUBLIC_URL": "headwater.example.com"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.errors import QueryError, UnavailableError
+from headwater.errors import QueryError, SettingsError, UnavailableError
 from headwater.importers.schema_registry.client import Reference, SchemaRegistry
 from tests.importers.schema_registry.registries import served
 
@@ -30,6 +30,16 @@ def test_credentials() -> None:
             SchemaRegistry(url).subjects()
     with served({}, authorization="Bearer t") as url:
         assert SchemaRegistry(url, token="t").subjects() == []
+        assert SchemaRegistry(url, token=" t\r\n").subjects() == []
+    with served({}, authorization="Basic YW5uOv8=") as url:
+        assert SchemaRegistry(url, user="ann", password="\udcff").subjects() == []
+
+
+@pytest.mark.parametrize("token", ["SECRET\nx", "SECRET x", "SECRET€", "SECRET\udcff", "SECRET\0"])
+def test_a_malformed_token_is_refused_without_printing_it(token: str) -> None:
+    with pytest.raises(SettingsError, match="must be one word of printable ASCII") as caught:
+        SchemaRegistry("http://registry", token=token)
+    assert "SECRET" not in caught.value.message + caught.value.hint
 
 
 def test_bad_addresses_and_answers() -> None:
