@@ -204,7 +204,7 @@ def test_lists_in_spark_defaults_are_extended(
 
 
 def test_submit_flags_are_one_shell_command() -> None:
-    conf = spark_conf(URL, api_key="a key'with quotes")
+    conf = spark_conf(URL, api_key="a-key'with'quotes", namespace="a name")
     words = shlex.split(as_submit_flags(conf).replace("\\\n", ""))
     assert words[:2] == ["--packages", conf.pop("spark.jars.packages")]
     assert words[2:4] == ["--jars", conf.pop("spark.jars")]
