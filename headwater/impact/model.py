@@ -6,7 +6,6 @@ files.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -231,23 +230,30 @@ class DependencyModel:
     def is_other_input(self, written: TableName, consumer: Consumer, table: str) -> bool:
         """Return True if a name in the code of a consumer may mean a table that it reads beside
         this one."""
-        inputs = self._inputs.get(consumer.urn)
-        if inputs is None:
-            return False
-        matching = inputs.matching(name_parts(".".join(written)))
+        matching = self._tables_read.matching(name_parts(".".join(written)))
         urns = chain.from_iterable(found.values() for found in matching)
-        return any(urn != table for urn in urns)
+        return any(urn != table and consumer.urn in self._readers(urn) for urn in urns)
 
     @cached_property
-    def _inputs(self) -> dict[str, SuffixIndex[str]]:
-        """Return the tables that each consumer reads, by their names."""
-        inputs: dict[str, SuffixIndex[str]] = defaultdict(SuffixIndex)
-        for urn, consumers in self.consumers.items():
-            names = [name_parts(name) for name in self.table(urn).names]
-            for consumer in consumers:
-                for name in names:
-                    inputs[consumer.urn].add(name, urn)
-        return dict(inputs)
+    def _tables_read(self) -> SuffixIndex[str]:
+        """Return the tables that have consumers, by their names."""
+        tables: SuffixIndex[str] = SuffixIndex()
+        for urn in self.consumers:
+            for name in self.table(urn).names:
+                tables.add(name_parts(name), urn)
+        return tables
+
+    def _readers(self, table: str) -> frozenset[str]:
+        """Return the urns of the consumers of a table."""
+        readers = self._known_readers.get(table)
+        if readers is None:
+            readers = frozenset(consumer.urn for consumer in self.consumers[table])
+            self._known_readers[table] = readers
+        return readers
+
+    @cached_property
+    def _known_readers(self) -> dict[str, frozenset[str]]:
+        return {}
 
     def column_changes(self, change: PropagatedChange) -> list[PropagatedChange]:
         """Return a sure change of a whole table as changes of its known columns."""

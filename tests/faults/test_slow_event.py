@@ -22,7 +22,8 @@ from tests.checkpoints import counts
 from tests.conftest import Neo4jServer
 from tests.run_builders import RECEIVED
 
-pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
+# On a busy machine each of some seven time limits is tens of seconds.
+pytestmark = [pytest.mark.slow, pytest.mark.neo4j, pytest.mark.timeout(1200)]
 
 RUNS = 1_500
 NAMES = ("a", "b", "c", "d")

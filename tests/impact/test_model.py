@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from headwater.code_analysis.model import ALL
@@ -75,3 +77,17 @@ def test_a_name_may_mean_another_input_of_a_consumer(written: str, is_other: boo
     name = tuple(written.split("."))
     assert model.is_other_input(name, JOB, "dataset:db:a") == is_other
     assert not model.is_other_input(name, Consumer("job:etl:none"), "dataset:db:a")
+
+
+def test_the_names_of_inputs_take_no_memory_for_each_consumer() -> None:
+    tables = [Table(f"dataset:db:t{number}", f"a.b.c.d.t{number}") for number in range(100)]
+    consumers = [Consumer(f"job:etl:j{number}") for number in range(300)]
+    readers = dict.fromkeys([table.urn for table in tables], consumers)
+    model = DependencyModel({table.urn: table for table in tables}, readers, lambda _: {})
+    tracemalloc.start()
+    for consumer in consumers:
+        assert model.is_other_input(("t1",), consumer, "dataset:db:t2")
+        assert not model.is_other_input(("t2",), consumer, "dataset:db:t2")
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert size < 2**20
