@@ -60,9 +60,20 @@ def check_lake(spool: Spool, lake: Lake) -> None:
 def check_files(spool: Spool, lake: Lake, last: int) -> None:
     """Check that a lake has the files of the events that are about to be cut, up to a seq.
 
-    Raises QueryError for a file that is missing, or has another size than in its manifest.
+    Another lake than that of the cut events takes its place, so it needs their files too. Raises
+    QueryError for a file that is missing, or has another size than in its manifest.
     """
-    cut, _ = spool.cut_events()
+    cut, cut_lake = spool.cut_events()
+    if cut and not lake.is_at(cut_lake):
+        missing = lake.missing_files(spool.id, 1, cut)
+        if missing:
+            raise QueryError(
+                f"the lake {lake.root} lacks files of events that were cut into {cut_lake}, or "
+                f"their size is not that of the manifest ({len(missing)}): "
+                f"{', '.join(missing[:_SHOWN_MAX])}",
+                hint=f"Restore these files, or name the lake {cut_lake}, or an empty folder. "
+                "Nothing was cut.",
+            )
     missing = lake.missing_files(spool.id, cut + 1, last)
     if missing:
         raise QueryError(

@@ -252,6 +252,29 @@ def test_no_event_is_cut_whose_file_is_not_whole(
     assert (len(in_spool(spool)), spool.cut_events()) == (10, (0, ""))
 
 
+def test_no_lake_takes_the_place_of_the_recorded_one_without_its_files(
+    spool: Spool, lake: Lake, other: Lake
+) -> None:
+    for _ in range(2):
+        archive(spool, lake)
+        archive(spool, other)
+        spool.append(bodies("more", 5), received=LOST)
+    assert pipeline.cut(spool, lake, 9) == 9
+    archive(spool, other)
+    [file] = other.ranges(spool.id)[0].files
+    whole = other.read(file.name)
+    other.remove(file.name)
+    with pytest.raises(
+        QueryError, match=rf"{other.root} lacks files .* {lake.root}.*\(1\)"
+    ) as caught:
+        pipeline.cut(spool, other, 15)
+    assert f"name the lake {lake.root}" in caught.value.hint
+    assert spool.cut_events() == (9, lake.root)
+    other.put(file.name, whole)
+    assert pipeline.cut(spool, other, 15) == 5
+    assert spool.cut_events() == (14, other.root)
+
+
 def test_the_cut_of_an_older_version_left_nothing_to_compare(
     spool: Spool, lake: Lake, other: Lake
 ) -> None:
