@@ -6,7 +6,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from headwater.forgetting.files import OnProblem, rewrite_file
 from headwater.ingest.receive.forgotten import Forgotten
 from headwater.ingest.spool.copy import SpoolPosition
 from headwater.ingest.spool.reader import StoredEvent
+from headwater.pipelines.lake_folders import empty_folders
 from headwater.schema.events import parse
 from headwater.write_transaction import write_transaction
 
@@ -162,7 +163,7 @@ def rewrite_lake(
             lake.add(spool, msgspec.structs.replace(one, files=sorted(kept)))
             for name in removed:
                 lake.remove(name)
-                _remove_empty(Path(lake.root) / name, Path(lake.root))
+    _remove_empty_folders(root, forgotten, on_problem, found, dry_run=dry_run)
     return +found
 
 
@@ -191,7 +192,6 @@ def _remove_leftovers(
         found["unfinished files of the lake"] += _has_value(path, name, forgotten)
         if not dry_run:
             lake.remove(name)
-            _remove_empty(path, Path(lake.root))
     return +found
 
 
@@ -204,13 +204,25 @@ def _has_value(path: Path, name: str, forgotten: Forgotten) -> bool:
         return False
 
 
-def _remove_empty(path: Path, root: Path) -> None:
-    """Remove the folders of a removed file that are empty: their names have its namespace."""
-    with suppress(OSError):
-        for folder in path.parents:
-            if folder == root:
-                return
-            folder.rmdir()
+def _remove_empty_folders(
+    root: Path,
+    forgotten: Forgotten,
+    on_problem: OnProblem,
+    found: Counter[str],
+    *,
+    dry_run: bool,
+) -> None:
+    """Remove the empty folders that a killed writer has left; count those with the value."""
+    for path in empty_folders(root):
+        has_value = forgotten.rewrite_text(path.name) is not path.name
+        found["empty folders of the lake"] += has_value
+        if dry_run:
+            continue
+        try:
+            path.rmdir()
+        except OSError as error:
+            if has_value:
+                on_problem(path, f"it cannot be removed: {error.strerror}")
 
 
 def _read_part(lake: Any, files: list[Any], on_problem: OnProblem) -> list[StoredEvent] | None:

@@ -19,6 +19,7 @@ import hashlib
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from urllib.parse import quote
@@ -139,8 +140,13 @@ class Lake:
             return bytes(stream.read())
 
     def remove(self, name: str) -> None:
-        """Remove a file below the root."""
+        """Remove a file below the root; on a local disk, its empty folders too.
+
+        Their names have the namespace of its events.
+        """
         self._fs.delete_file(f"{self._path}/{name}")
+        if self._local:
+            _remove_empty(Path(self._path, name), Path(self._path))
 
     def spools(self) -> list[str]:
         """Return the ids of the spools with events in the lake."""
@@ -298,6 +304,15 @@ def _folder(namespace: str | None) -> str:
         return name
     digest = hashlib.sha256(namespace.encode("utf-8", "replace")).hexdigest()[:16]
     return f"{_CUT_ESCAPE.sub('', name[:_FOLDER_CHARACTERS_MAX])}-{digest}"
+
+
+def _remove_empty(path: Path, root: Path) -> None:
+    """Remove the empty folders above a path and below the root."""
+    with suppress(OSError):
+        for folder in path.parents:
+            if folder == root:
+                return
+            folder.rmdir()
 
 
 def _put_synced(path: Path, data: bytes) -> None:

@@ -42,6 +42,17 @@ def lake_folders(root: Path) -> list[Path]:
     return [path for path in (root / MANIFEST, *sorted(root.glob("date=*"))) if path.is_dir()]
 
 
+def empty_folders(root: Path) -> list[Path]:
+    """Return the folders of a lake that have no file at any depth, the inner ones first."""
+    found: dict[Path, None] = {}
+    for top in lake_folders(root):
+        for name, folders, files in os.walk(top, topdown=False):
+            here = Path(name)
+            if not files and all(here / folder in found for folder in folders):
+                found[here] = None
+    return list(found)
+
+
 def _is_lake(folder: Path) -> bool:
     """Return True for a folder with manifests, or with files of an archive that has none yet."""
     if (folder / MANIFEST).is_dir():

@@ -9,6 +9,7 @@ from contextlib import closing
 from itertools import product
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 import pyarrow.parquet as pq
@@ -240,6 +241,24 @@ def test_the_files_of_a_killed_archive_are_removed(
     assert path.is_file()
     assert forget(settings, VALUE, "--yes")[0] == 0
     assert not path.exists()
+
+
+def test_the_folders_of_a_killed_archive_are_removed(
+    settings: Settings,  # noqa: F811
+    inner: Lake,
+) -> None:
+    archive(settings, inner)
+    forget(settings, VALUE, "--yes")
+    name = quote(VALUE, safe="")
+    for folder in (f"date=2026-01-31/namespace={name}", f"date={name}", "_archived/x"):
+        Path(inner.root, folder).mkdir(parents=True)
+    assert forget(settings, VALUE, "--dry-run")[1]["counts"] == {"empty folders of the lake": 2}
+    assert len(list(Path(inner.root).glob("date=*/"))) == 2
+    code, facts = forget(settings, VALUE, "--yes")
+    assert (code, facts["counts"]) == (0, {"empty folders of the lake": 2})
+    assert not [path for path in Path(inner.root).rglob("*") if "zoltan" in path.name]
+    assert not Path(inner.root, "_archived/x").exists()
+    assert seqs(inner) == list(range(1, 8))
 
 
 def test_an_uncommitted_file_whose_events_are_nowhere_else_stays(

@@ -85,6 +85,7 @@ def test_what_a_killed_writer_has_left_is_removed_also_within_the_committed_even
     lake.add("s", ArchivedRange(1, 10, [DataFile(new, 10, 6)]))
     assert sorted(lake.leftovers("s")) == sorted([old, *parts])
     assert lake.remove_uncommitted("s") == 3
+    assert not Path(lake.root, old).parent.exists(), "an empty folder has the namespace"
     left = {str(path.relative_to(lake.root)) for path in Path(lake.root).rglob("*.parquet")}
     assert left == {new, *others}
 
