@@ -56,7 +56,8 @@ def lakes_of(
 ) -> Lakes:
     """Return the lakes of a spool: the named ones, that of cut events, and those below the home.
 
-    Raises QueryError for a lake that is in another store, or that lacks events of the spool.
+    Raises QueryError for a lake that is in another store, that lacks events of the spool, or whose
+    manifests cannot be read.
     """
     inner = tuple(_distinct(find_lakes(home)))
     recorded = [position.lake] if position.cut else []
@@ -69,6 +70,7 @@ def lakes_of(
         )
     _check_named(named, position)
     _check_cut(cut, position)
+    _check_manifests(rewritten, position)
     left_out = [folder for root in recorded if (folder := local_folder(root)) is not None]
     return Lakes(rewritten, inner, tuple(left_out))
 
@@ -132,6 +134,13 @@ def _check_cut(cut: list[str], position: SpoolPosition) -> None:
                 f"events 1 to {position.cut}, which are in the lake {root} only, are not all there",
                 hint=f"Mount or restore the lake, or {_WITHOUT}",
             )
+
+
+def _check_manifests(roots: tuple[Path, ...], position: SpoolPosition) -> None:
+    for root in roots:
+        from headwater.pipelines.lake import Lake
+
+        Lake(str(root)).ranges(position.id)
 
 
 def _distinct(roots: Iterator[Path] | list[Path]) -> list[Path]:

@@ -40,6 +40,7 @@ _CUT_ESCAPE = re.compile("%.?$")
 _DIGITS = 16
 _GLOB = re.compile(r"[*?{\[]")
 _NAME = re.compile(rf"/([^/]+)-\d{{{_DIGITS}}}-(\d{{{_DIGITS}}})\.parquet$")
+_SEQS = rf"(\d{{{_DIGITS}}})-(\d{{{_DIGITS}}})"
 _PART = ".part"
 SCHEMA = pa.schema(
     [
@@ -113,7 +114,7 @@ class Lake:
         """Return the last seq of a spool up to which all events are here; 0 if none are."""
         position = 0
         for name in self._manifests(spool):
-            first, last = _seqs(name)
+            first, last = self._seqs(name)
             if first <= position + 1:
                 position = max(position, last)
         return position
@@ -194,7 +195,7 @@ class Lake:
         """
         position = self.archived(spool)
         for name in self._manifests(spool):
-            if _seqs(name)[1] > position:
+            if self._seqs(name)[1] > position:
                 self.remove(name)
         leftovers = self.leftovers(spool)
         for name in leftovers:
@@ -202,7 +203,33 @@ class Lake:
         return len(leftovers)
 
     def _read_manifest(self, name: str) -> ArchivedRange:
-        return msgspec.json.decode(self.read(name), type=ArchivedRange)
+        seqs = self._seqs(name)
+        try:
+            one = msgspec.json.decode(self.read(name), type=ArchivedRange)
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            raise self._damaged(name, str(error)) from error
+        if (one.first, one.last) != seqs:
+            raise self._damaged(name, "it has other seqs than its name")
+        # Another spelling of a name would hide that it is the name of a rewritten file.
+        spool = re.escape(name.split("/")[1])
+        pattern = re.compile(rf"date=[^/]+/namespace=[^/]+/{spool}-{_SEQS}\.parquet")
+        for file in one.files:
+            if not pattern.fullmatch(file.name):
+                raise self._damaged(name, f"{file.name!r} is no name of a file of the spool")
+        return one
+
+    def _seqs(self, manifest: str) -> tuple[int, int]:
+        """Return the first and the last seq in the name of a manifest."""
+        match = re.fullmatch(rf"{MANIFEST}/[^/]+/{_SEQS}\.json", manifest)
+        if match is None:
+            raise self._damaged(manifest, "its name does not have the form FIRST-LAST.json")
+        return int(match[1]), int(match[2])
+
+    def _damaged(self, manifest: str, reason: str) -> QueryError:
+        return QueryError(
+            f"the manifest {manifest} of the lake {self.root} cannot be read: {reason}",
+            hint="Restore the lake.",
+        )
 
     def _receipts(self, files: Sequence[DataFile]) -> dict[int, int]:
         """Return the receipts in the files of the newest Spark task, by the seqs in their names."""
@@ -282,12 +309,6 @@ def spool_of(name: str) -> str | None:
     """Return the spool of a file in a lake; None if the name is not of such a file."""
     match = _NAME.search(name)
     return match[1] if match else None
-
-
-def _seqs(manifest: str) -> tuple[int, int]:
-    """Return the first and the last seq in the name of a manifest."""
-    first, last = manifest.rpartition("/")[2].removesuffix(".json").split("-")
-    return int(first), int(last)
 
 
 def _last_seq(file: DataFile) -> int:

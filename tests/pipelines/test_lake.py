@@ -106,6 +106,15 @@ def test_the_only_other_copy_of_a_missing_file_stays(lake: Lake, size: int | Non
     assert lake.leftovers("s") == [later]
 
 
+@pytest.mark.parametrize("name", ["foo", "1-2-3", ".0000000000000001-0000000000000009"])
+def test_a_file_that_is_no_manifest_is_named(lake: Lake, name: str) -> None:
+    lake.put(f"_archived/s/{name}.json", b"{}")
+    for read in (lake.archived, lake.ranges, lake.leftovers, lake.remove_uncommitted):
+        with pytest.raises(QueryError, match=f"the manifest _archived/s/{name}.json of") as caught:
+            read("s")
+        assert caught.value.hint == "Restore the lake."
+
+
 def test_a_range_beyond_a_gap_is_removed_with_its_manifest(lake: Lake) -> None:
     names = {first: data_name("s", "2026-01-31", "n", first, first + 9) for first in (1, 21)}
     for first, name in names.items():
