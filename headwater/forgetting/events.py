@@ -25,6 +25,7 @@ from headwater.write_transaction import write_transaction
 
 _PART = re.compile(r"-(\d{16})-(\d{16})\.parquet(?:\.part)?$")
 _BUSY_MS = 10_000
+_UNNAMED = "it has the value; no manifest names it, and the spool lacks some of its events"
 
 # Called with the name of a step, and how much of how much is done.
 OnProgress = Callable[[str, int, int], object]
@@ -177,7 +178,8 @@ def _remove_leftovers(
 ) -> Counter[str]:
     """Remove the files that a killed writer has left; return the number of those with the value.
 
-    A file stays if neither the archived ranges nor the spool have its events.
+    A file stays if neither the archived ranges nor the spool have its events. If it has the value,
+    it is named.
     """
     found: Counter[str] = Counter()
     archived = lake.archived(position.id)
@@ -187,7 +189,8 @@ def _remove_leftovers(
         first, last = (int(match[1]), int(match[2])) if match else (0, 0)
         is_in_spool = max(first, archived + 1) > position.cut and last <= position.position
         if last > archived and not is_in_spool:
-            on_problem(path, "no manifest names it, and the spool does not have its events")
+            if _has_value(path, name, forgotten, on_problem):
+                on_problem(path, _UNNAMED)
             continue
         found["unfinished files of the lake"] += _has_value(path, name, forgotten)
         if not dry_run:
@@ -195,12 +198,15 @@ def _remove_leftovers(
     return +found
 
 
-def _has_value(path: Path, name: str, forgotten: Forgotten) -> bool:
+def _has_value(
+    path: Path, name: str, forgotten: Forgotten, on_problem: OnProblem = lambda *_: None
+) -> bool:
     if forgotten.rewrite_text(name) is not name:
         return True
     try:
         return bool(rewrite_file(path, forgotten, dry_run=True))
-    except UnsearchedError:
+    except UnsearchedError as error:
+        on_problem(path, error.message)
         return False
 
 

@@ -271,12 +271,66 @@ def test_an_uncommitted_file_whose_events_are_nowhere_else_stays(
     for manifest in sorted(Path(copy.root).rglob("*.json"))[1:]:
         manifest.unlink()
     code, facts = forget(settings, VALUE, "--yes", "--lake", copy.root)
-    assert (code, len(facts["problems"])) == (1, 2), "event 7 is in the spool"
+    assert (code, len(facts["problems"])) == (1, 1), (
+        "event 7 is in the spool; events 5 and 6 have no value"
+    )
     for problem in facts["problems"]:
-        assert problem["problem"] == "no manifest names it, and the spool does not have its events"
+        assert problem["problem"].startswith("it has the value; no manifest names it")
         assert Path(problem["path"]).is_file()
     assert seqs(copy) == list(range(1, 7))
     assert copy.archived(spool_id) == 2
+
+
+def test_an_uncommitted_file_without_the_value_is_no_problem(
+    settings: Settings,  # noqa: F811
+    inner: Lake,
+    tmp_path: Path,
+) -> None:
+    with closing(Spool(settings.spool_path)) as spool:
+        spool.append([b"calm"] * 4, received=RECEIVED + 7)
+        [file] = pipeline.write_part(SpoolReader(spool.path), inner, spool.id, 8, 9)
+    archive(settings, Lake(str(tmp_path / "lake")), cut=11)
+    code, facts = forget(settings, VALUE, "--yes")
+    assert (code, facts["problems"]) == (0, [])
+    Path(inner.root, file.name).write_bytes(b"damaged")
+    code, facts = forget(settings, VALUE, "--yes")
+    assert (code, [problem["path"] for problem in facts["problems"]]) == (
+        1,
+        [str(Path(inner.root, file.name))],
+    )
+
+
+DAMAGES = {
+    "empty": b"",
+    "cut": b'{"first":1',
+    "wrong type": b'{"first":1,"last":2,"files":[{"name":5,"events":1,"bytes":2}]}',
+    "no text": b'{"first":1,"last":2,"files":[{"name":"\xff","events":1,"bytes":2}]}',
+    "deep": b"[" * 100_000,
+    "other seqs": b'{"first":1,"last":3,"files":[]}',
+    "spelling": b".//date=",
+    "way round": b"../lake/date=",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_manifest_is_named_before_anything_changes(
+    settings: Settings,  # noqa: F811
+    tmp_path: Path,
+    damage: str,
+) -> None:
+    lake = Lake(str(tmp_path / "lake"))
+    archive(settings, lake, cut=7)
+    forget(settings, "nobody", "--yes")
+    manifest = min(Path(lake.root, "_archived").rglob("*.json"))
+    data = DAMAGES[damage]
+    whole = manifest.read_bytes()
+    manifest.write_bytes(whole.replace(b"date=", data) if data.endswith(b"date=") else data)
+    before = (content(Path(lake.root)), settings.forgotten_path.read_bytes())
+    message = f"the manifest .*{manifest.name} of the lake"
+    with pytest.raises(QueryError, match=message) as caught:
+        forget(settings, VALUE, "--yes")
+    assert caught.value.hint == "Restore the lake."
+    assert (content(Path(lake.root)), settings.forgotten_path.read_bytes()) == before
 
 
 def test_a_file_with_other_events_than_its_manifest_says_is_named(
