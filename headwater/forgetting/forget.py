@@ -48,12 +48,18 @@ from headwater.ingest.receive.forgotten import (
 from headwater.ingest.spool.copy import SpoolPosition, read_position, refuse_used
 from headwater.ingest.spool.folder_lock import alone_in_folder
 from headwater.local.home import write_private
-from headwater.pipelines.lake_folders import archive_lock
+from headwater.pipelines.lake_folders import archive_lock, owner_of
 from headwater.settings import FILE_SETTINGS, Settings
 
 HOLDER = "forget"
 ACTION = "forget"
 BY = "the command line"
+# The name of the count of files that stay in a lake, and the reason why they are named.
+_OTHER_SPOOL = (
+    "files of other spools",
+    "it is of another spool, and has the value: forget it there, with --lake",
+)
+_UNNAMED = ("unknown files of the lake", "no manifest names it, and it has the value: remove it")
 
 
 @dataclass(frozen=True)
@@ -161,9 +167,9 @@ def _rewrite(
     search.counts += rewrite_lakes(
         spool, lakes, position, forgotten, on_progress, search.add_problem, dry_run=dry_run
     )
-    for path in () if request.without_lake else lakes.files_of_other_spools(position.id):
-        reason = "it is of another spool, and has the value: forget it there, with --lake"
-        _search_only(path, forgotten, search, "files of other spools", reason)
+    for path, name in lakes.other_files(position.id):
+        is_other = owner_of(name) not in (None, position.id)
+        _search_only(path, name, forgotten, search, *(_OTHER_SPOOL if is_other else _UNNAMED))
     access = settings.access_path
     if access.is_file():
         with closing(AccessStore(access)) as store:
@@ -250,15 +256,19 @@ def _search_outer_files(settings: Settings, forgotten: Forgotten, search: Search
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
             reason = "it is outside of the home, and has the value"
             if file.is_file():
-                _search_only(file, forgotten, search, "files outside of the home", reason)
+                name = "files outside of the home"
+                _search_only(file, file.name, forgotten, search, name, reason)
 
 
-def _search_only(path: Path, forgotten: Forgotten, search: Search, name: str, reason: str) -> None:
-    """Search a file that stays as it is; if it has the value, count it and add the reason."""
+def _search_only(
+    path: Path, name: str, forgotten: Forgotten, search: Search, store: str, reason: str
+) -> None:
+    """Search a file that stays as it is; if it or its name has the value, count it and name it."""
     found = Search()
-    if _rewrite_one(path, forgotten, found, dry_run=True):
+    has_value = _rewrite_one(path, forgotten, found, dry_run=True)
+    if has_value or forgotten.rewrite_text(name) is not name:
         found.add_problem(path, reason)
-        search.counts[name] += 1
+        search.counts[store] += 1
     search.problems.update(found.problems)
 
 

@@ -42,13 +42,19 @@ class Lakes:
         roots = (*self.rewritten, *self.inner, *self.left_out)
         return list(chain.from_iterable(map(lake_folders, roots)))
 
-    def files_of_other_spools(self, spool: str) -> Iterator[Path]:
-        """Yield the files below the home that a lake holds for other spools."""
-        for folder in chain.from_iterable(map(lake_folders, self.inner)):
-            for path in folder.rglob("*"):
-                is_data = path.name.lstrip(".").startswith(f"{spool}-")
-                if path.is_file() and not is_data and path.parent.name != spool:
-                    yield path
+    def other_files(self, spool: str) -> Iterator[tuple[Path, str]]:
+        """Yield the files in the rewritten lakes that are not those of a spool's archive.
+
+        The second item is the name of the file below its lake.
+        """
+        for root in self.rewritten:
+            from headwater.pipelines.lake import Lake
+
+            own = Lake(str(root)).own_files(spool)
+            for path in chain.from_iterable(one.rglob("*") for one in lake_folders(root)):
+                name = path.relative_to(root).as_posix()
+                if name not in own and path.is_file():
+                    yield path, name
 
 
 def lakes_of(

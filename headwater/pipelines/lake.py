@@ -174,18 +174,22 @@ class Lake:
         """
         position = self.archived(spool)
         is_whole = not self.missing_files(spool, 1, position)
-        files = chain.from_iterable(one.files for one in self.ranges(spool))
-        named = {file.name for file in files}
         pattern = re.compile(
             rf"date=[^/]+/namespace=[^/]+/\.?{re.escape(spool)}-\d+-(\d+)\.parquet(\{_PART})?"
             rf"|{MANIFEST}/{re.escape(spool)}/\.\d+-\d+\.json\{_PART}"
         )
-        unnamed = [pattern.fullmatch(name) for name in sorted({*self._sizes("")} - named)]
+        unnamed = [
+            pattern.fullmatch(name) for name in sorted({*self._sizes("")} - self._named(spool))
+        ]
         return [
             match[0]
             for match in unnamed
             if match and (is_whole or not match[1] or int(match[1]) > position)
         ]
+
+    def own_files(self, spool: str) -> set[str]:
+        """Return the manifests of a spool, the files that they name, and its leftovers."""
+        return {*self._named(spool), *self._manifests(spool), *self.leftovers(spool)}
 
     def remove_uncommitted(self, spool: str) -> int:
         """Remove what is beyond the first gap, and the files that no manifest names.
@@ -201,6 +205,10 @@ class Lake:
         for name in leftovers:
             self.remove(name)
         return len(leftovers)
+
+    def _named(self, spool: str) -> set[str]:
+        files = chain.from_iterable(one.files for one in self.ranges(spool))
+        return {file.name for file in files}
 
     def _read_manifest(self, name: str) -> ArchivedRange:
         seqs = self._seqs(name)

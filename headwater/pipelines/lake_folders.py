@@ -9,6 +9,10 @@ from pathlib import Path
 
 MANIFEST = "_archived"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")  # RFC 3986, 3.1
+_OWNED = re.compile(
+    rf"{MANIFEST}/([^/]+)/[^/]+|date=[^/]+/namespace=[^/]+/\.?([^/]+)-\d{{16}}-\d{{16}}\.parquet"
+    r"(?:\.part)?"
+)
 _DATA_FILE = re.compile(r"\.?.+-\d{16}-\d{16}\.parquet(\.part)?")
 
 
@@ -40,6 +44,12 @@ def find_lakes(home: Path) -> Iterator[Path]:
 def lake_folders(root: Path) -> list[Path]:
     """Return the folders in a lake that hold its manifests and its events."""
     return [path for path in (root / MANIFEST, *sorted(root.glob("date=*"))) if path.is_dir()]
+
+
+def owner_of(name: str) -> str | None:
+    """Return the spool of a file below a lake; None if its name is of no file of an archive."""
+    match = _OWNED.fullmatch(name)
+    return (match[1] or match[2]) if match else None
 
 
 def empty_folders(root: Path) -> list[Path]:

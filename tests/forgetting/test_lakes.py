@@ -114,6 +114,38 @@ def test_the_files_of_another_spool_stay_and_are_named(
     assert lake.missing_files(other_id, 1, 2) == []
 
 
+@pytest.mark.parametrize("place", ["home/lake", "lake"])
+def test_a_file_of_a_lake_that_nobody_owns_is_searched(
+    settings: Settings,  # noqa: F811
+    tmp_path: Path,
+    place: str,
+) -> None:
+    lake = Lake(str(tmp_path / place))
+    spool_id = archive(settings, lake, cut=7)
+    path = min(Path(lake.root).rglob("*-0000000000000001-*.parquet"))
+    data = path.read_bytes()
+    manifests = Path(lake.root, "_archived", spool_id)
+    copies = [path.with_name(f"{path.name}.bak"), path.parent.with_name(path.name)]
+    notes = [manifests / "note.txt", path.with_name(f".{path.name}.crc"), manifests.parent / "x"]
+    named = path.with_name(f"{VALUE}.txt")
+    for copy in copies:
+        copy.write_bytes(data)
+    for note in notes:
+        note.write_text(f"of {VALUE}")
+    for calm in (named, path.with_name("calm"), manifests / "calm"):
+        calm.write_text("calm")
+    others = sorted(map(str, [*copies, *notes, named]))
+    for word in ("--dry-run", "--yes"):
+        code, facts = forget(settings, VALUE, word)
+        assert facts["counts"]["unknown files of the lake"] == 6
+        assert (code, sorted(problem["path"] for problem in facts["problems"])) == (1, others)
+        reasons = {problem["problem"] for problem in facts["problems"]}
+        assert reasons == {"no manifest names it, and it has the value: remove it"}
+    for other in others:
+        Path(other).unlink()
+    assert forget(settings, VALUE, "--yes")[:1] == (0,)
+
+
 def test_a_lake_that_is_not_there_is_refused_before_anything_changes(
     settings: Settings,  # noqa: F811
     tmp_path: Path,
