@@ -13,6 +13,9 @@ import anyio.to_thread
 from headwater.errors import UnavailableError
 
 WAITING_MAX = 100
+# Reading code takes a processor for seconds: it takes no thread of other questions, and goes on
+# counting when its caller hangs up.
+CODE_THREADS_MAX = 2
 Args = TypeVarTuple("Args")
 Result = TypeVar("Result")
 
@@ -27,7 +30,8 @@ class _Turns:
 
 class BoundedThreads:
     """Threads of their own: slow calls in them take no thread of the pool that all share. One
-    caller has one of them at a time, so its calls do not make all others wait.
+    caller has one of them at a time, so its calls do not make all others wait. An instance belongs
+    to one event loop, as its locks do: REST and GraphQL, which has its own, each have one.
 
     name: what the calls are, for the error.
     waiting_max: calls that wait for a thread; a further one is refused at once."""
@@ -72,9 +76,3 @@ class BoundedThreads:
             turns.calls -= 1
             if not turns.calls:
                 del self._turns[caller]
-
-
-# Reading code takes a processor for seconds: it takes no thread of other questions, and goes on
-# counting when its caller hangs up.
-CODE_THREADS_MAX = 2
-code_threads = BoundedThreads("questions about code", CODE_THREADS_MAX)

@@ -19,7 +19,7 @@ import anyio
 import strawberry
 from strawberry.dataloader import DataLoader
 
-from headwater.access.bounded_threads import code_threads
+from headwater.access.bounded_threads import CODE_THREADS_MAX, BoundedThreads
 from headwater.access.principal import Principal
 from headwater.cypher.driver.database import Row
 from headwater.governance.personal_data.marks import PersonalDataMark, personal_data_marks
@@ -62,6 +62,7 @@ THREADS_MAX = 16
 # The most jobs, inputs, outputs or children that one node shows.
 LINKS_MAX = 1_000
 _threads = anyio.CapacityLimiter(THREADS_MAX)
+_code_threads = BoundedThreads("questions about code", CODE_THREADS_MAX)
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,7 @@ class Context:
         """Run a question that reads code that producers sent. Raises UnavailableError if too many
         wait."""
         call = partial(function, *args, **kwargs)
-        return await code_threads.run(call, caller=self.principal.name)
+        return await _code_threads.run(call, caller=self.principal.name)
 
     async def load_existing(self, urns: list[str]) -> list[Row]:
         """Return the properties of those nodes that exist, in order."""

@@ -23,7 +23,7 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import Scope
 
-from headwater.access.bounded_threads import code_threads
+from headwater.access.bounded_threads import CODE_THREADS_MAX, BoundedThreads
 from headwater.access.guard import principal_of
 from headwater.access.principal import Principal
 from headwater.errors import HeadwaterError, QueryError
@@ -37,6 +37,7 @@ Submit = Callable[[Principal, list[dict[str, Any]]], Awaitable[None]]
 BODY_BYTES_MAX = 256 * 1024
 THREADS_MAX = 16
 _threads = anyio.CapacityLimiter(THREADS_MAX)
+_code_threads = BoundedThreads("questions about code", CODE_THREADS_MAX)
 # A message of msgspec's ValidationError: the problem, and the path of the value.
 _VALIDATION = re.compile(r"(?P<problem>.*?)(?: - at `(?P<path>[^`]*)`)?", re.DOTALL)
 
@@ -188,7 +189,7 @@ async def _answer(
         return json_response(answer, operation.status)
 
     if operation.reads_code:
-        return await code_threads.run(handle, caller=author)
+        return await _code_threads.run(handle, caller=author)
     return await anyio.to_thread.run_sync(handle, limiter=_threads, abandon_on_cancel=True)
 
 
