@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from headwater.cli import app, pipeline
 from headwater.cypher.driver.database import Database
-from headwater.errors import UnavailableError
+from headwater.errors import QueryError, UnavailableError
 from headwater.ingest.producer_stats import ProducerStats
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.write.transaction import Checkpoint
@@ -24,6 +24,25 @@ def test_the_commands_of_the_group() -> None:
     shown = CliRunner().invoke(app, ["pipeline", "--help"]).stdout
     for name in pipeline.COMMANDS:
         assert f"  {name} " in shown
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["backfill", "."],
+        ["archive", "lake"],
+        ["stream", "--checkpoint", "c"],
+        ["analyse", "lake", "out"],
+    ],
+)
+def test_a_missing_package_is_named(command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        pipeline, "find_spec", lambda package: None if package == "pyarrow" else package
+    )
+    result = CliRunner().invoke(app, ["pipeline", *command])
+    assert isinstance(result.exception, QueryError)
+    assert "pyarrow" in result.exception.message
+    assert result.exception.hint == "pip install 'headwater[pipelines]'"
 
 
 def test_an_archive_needs_a_spool(tmp_path: Path) -> None:
