@@ -47,9 +47,11 @@ class Lakes:
 
         The second item is the name of the file below its lake.
         """
-        for root in self.rewritten:
-            from headwater.pipelines.lake import Lake
+        if not self.rewritten:
+            return
+        from headwater.pipelines.lake import Lake
 
+        for root in self.rewritten:
             own = Lake(str(root)).own_files(spool)
             for path in chain.from_iterable(one.rglob("*") for one in lake_folders(root)):
                 name = path.relative_to(root).as_posix()
@@ -70,13 +72,8 @@ def lakes_of(
     cut = [] if without_lake else recorded
     roots = [*_local_folders([*named, *cut]), *(() if without_lake else inner)]
     rewritten = tuple(_distinct(roots))
-    if rewritten and find_spec("pyarrow") is None:
-        raise QueryError(
-            f"the lake {rewritten[0]} cannot be read", hint="pip install 'headwater[pipelines]'"
-        )
-    _check_named(named, position)
-    _check_cut(cut, position)
-    _check_manifests(rewritten, position)
+    if rewritten:
+        _check(rewritten, named, cut, position)
     left_out = [folder for root in recorded if (folder := local_folder(root)) is not None]
     return Lakes(rewritten, inner, tuple(left_out))
 
@@ -119,34 +116,31 @@ def _local_folders(roots: list[str]) -> Iterator[Path]:
         yield folder
 
 
-def _check_named(named: tuple[str, ...], position: SpoolPosition) -> None:
-    for root in named:
-        from headwater.pipelines.lake import Lake
+def _check(
+    rewritten: tuple[Path, ...], named: tuple[str, ...], cut: list[str], position: SpoolPosition
+) -> None:
+    """Raise QueryError if lakes lack events that they should have, or cannot be read."""
+    if find_spec("pyarrow") is None:
+        raise QueryError(
+            f"the lake {rewritten[0]} cannot be read", hint="pip install 'headwater[pipelines]'"
+        )
+    from headwater.pipelines.lake import Lake
 
+    for root in named:
         lake = Lake(root)
         if position.id not in lake.spools() and not lake.leftovers(position.id):
             raise QueryError(
                 f"the lake {root} has no events of the spool {position.id}",
                 hint="Mount it, or name its folder with --lake.",
             )
-
-
-def _check_cut(cut: list[str], position: SpoolPosition) -> None:
     for root in cut:
-        from headwater.pipelines.lake import Lake
-
         if Lake(root).archived(position.id) < position.cut:
             raise QueryError(
                 f"events 1 to {position.cut}, which are in the lake {root} only, are not all there",
                 hint=f"Mount or restore the lake, or {_WITHOUT}",
             )
-
-
-def _check_manifests(roots: tuple[Path, ...], position: SpoolPosition) -> None:
-    for root in roots:
-        from headwater.pipelines.lake import Lake
-
-        Lake(str(root)).ranges(position.id)
+    for folder in rewritten:
+        Lake(str(folder)).ranges(position.id)
 
 
 def _distinct(roots: Iterator[Path] | list[Path]) -> list[Path]:

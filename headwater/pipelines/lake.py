@@ -161,10 +161,7 @@ class Lake:
 
     def missing_files(self, spool: str, first: int, last: int) -> list[str]:
         """Return the files of archived events that are not here with the size in their manifest."""
-        sizes = self._sizes("")
-        found = (one for one in self.ranges(spool) if one.first <= last and one.last >= first)
-        named = chain.from_iterable(one.files for one in found)
-        return [file.name for file in named if sizes.get(file.name) != file.bytes]
+        return _missing_files(self.ranges(spool), self._sizes(""), first, last)
 
     def leftovers(self, spool: str) -> list[str]:
         """Return the files of a spool that a killed writer has left: no manifest names them.
@@ -172,15 +169,13 @@ class Lake:
         If the lake lacks a file that a manifest names, then only files beyond the first gap are
         returned: another one may have its events. A manifest that is not complete is a leftover.
         """
-        position = self.archived(spool)
-        is_whole = not self.missing_files(spool, 1, position)
+        position, ranges, sizes = self.archived(spool), self.ranges(spool), self._sizes("")
+        is_whole = not _missing_files(ranges, sizes, 1, position)
         pattern = re.compile(
             rf"date=[^/]+/namespace=[^/]+/\.?{re.escape(spool)}-\d+-(\d+)\.parquet(\{_PART})?"
             rf"|{MANIFEST}/{re.escape(spool)}/\.\d+-\d+\.json\{_PART}"
         )
-        unnamed = [
-            pattern.fullmatch(name) for name in sorted({*self._sizes("")} - self._named(spool))
-        ]
+        unnamed = [pattern.fullmatch(name) for name in sorted(sizes.keys() - _names(ranges))]
         return [
             match[0]
             for match in unnamed
@@ -189,7 +184,8 @@ class Lake:
 
     def own_files(self, spool: str) -> set[str]:
         """Return the manifests of a spool, the files that they name, and its leftovers."""
-        return {*self._named(spool), *self._manifests(spool), *self.leftovers(spool)}
+        named = _names(self.ranges(spool))
+        return {*named, *self._manifests(spool), *self.leftovers(spool)}
 
     def remove_uncommitted(self, spool: str) -> int:
         """Remove what is beyond the first gap, and the files that no manifest names.
@@ -205,10 +201,6 @@ class Lake:
         for name in leftovers:
             self.remove(name)
         return len(leftovers)
-
-    def _named(self, spool: str) -> set[str]:
-        files = chain.from_iterable(one.files for one in self.ranges(spool))
-        return {file.name for file in files}
 
     def _read_manifest(self, name: str) -> ArchivedRange:
         seqs = self._seqs(name)
@@ -277,6 +269,21 @@ class Lake:
             for info in self._fs.get_file_info(selected)
             if info.type == fs.FileType.File
         }
+
+
+def _names(ranges: list[ArchivedRange]) -> set[str]:
+    """Return the names of all files of ranges."""
+    files = chain.from_iterable(one.files for one in ranges)
+    return {file.name for file in files}
+
+
+def _missing_files(
+    ranges: list[ArchivedRange], sizes: dict[str, int], first: int, last: int
+) -> list[str]:
+    """Return the files of the events first to last that do not have the size in their manifest."""
+    found = (one for one in ranges if one.first <= last and one.last >= first)
+    named = chain.from_iterable(one.files for one in found)
+    return [file.name for file in named if sizes.get(file.name) != file.bytes]
 
 
 def open_lake(root: str) -> Lake | None:
