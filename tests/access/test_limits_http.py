@@ -17,7 +17,6 @@ from headwater.access.limit_store import Limits, LimitStore
 from headwater.access.principal import Scope
 from headwater.access.sessions import Sessions
 from headwater.access.store import AccessStore
-from headwater.errors import UnauthorizedError
 from headwater.server import create_app
 from headwater.settings import load
 from tests.access.test_guard import EVENT
@@ -124,14 +123,15 @@ def test_concurrent_failed_sign_ins_are_bounded(
 ) -> None:
     """Hold each look-up of a key until three are in work; the others must not reach it."""
     looked_up: list[str] = []
-    together = threading.Barrier(3, timeout=10)
+    together = threading.Barrier(3)
+    start = Sessions.start
 
-    def start(_: Sessions, sent: str) -> Any:
+    def start_together(sessions: Sessions, sent: str) -> Any:
         looked_up.append(sent)
         together.wait()
-        raise UnauthorizedError("no such key")
+        return start(sessions, sent)
 
-    monkeypatch.setattr(Sessions, "start", start)
+    monkeypatch.setattr(Sessions, "start", start_together)
     page = {"origin": "http://127.0.0.1:8000", "sec-fetch-site": "same-origin"}
     with ThreadPoolExecutor(9) as threads:
         asked = [
