@@ -24,13 +24,11 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from headwater.credentials import WORD, parse_token
 from headwater.errors import SettingsError, UnavailableError
 from headwater.schema.traces import trace_id_of
 
 SERVICE_UNAVAILABLE = 503
-_KEY_HINT = "Copy it again as `headwater keys create` printed it."
-# What a header with a credential can hold, and an address: ASCII without a space.
-_WORD = re.compile(r"[\x21-\x7e]+")
 _TEXT = re.compile(r"[\x20-\x7e]*")
 # A longer body is an error, so that no server can fill the memory of a client.
 BODY_BYTES_MAX = 256 * 2**20
@@ -136,19 +134,6 @@ def trace_headers() -> dict[str, str]:
         if span.is_valid:
             traceparent = f"00-{span.trace_id:032x}-{span.span_id:016x}-{span.trace_flags:02x}"
     return {"traceparent": traceparent} if trace_id_of(traceparent) else {}
-
-
-def parse_token(text: str, name: str = "the API key", *, hint: str = _KEY_HINT) -> str:
-    """Return an API key or a token without the white space around it, "" for none.
-
-    Raises SettingsError, without the text, if no header can hold it. `name` is that of the token.
-    """
-    token = text.strip()
-    if token and not _WORD.fullmatch(token):
-        raise SettingsError(
-            f"{name} is malformed: it must be one word of printable ASCII", hint=hint
-        )
-    return token
 
 
 def bearer_headers(api_key: str | None, content_type: str = "application/json") -> dict[str, str]:
@@ -282,7 +267,7 @@ def _validate(url: str, headers: dict[str, str]) -> None:
     try:
         parts = urlsplit(url)
         _, host = parts.port, (parts.hostname or "").encode("idna")
-        is_valid = parts.scheme in ("http", "https") and bool(host) and bool(_WORD.fullmatch(url))
+        is_valid = parts.scheme in ("http", "https") and bool(host) and bool(WORD.fullmatch(url))
     except ValueError:
         is_valid = False
     if not is_valid:

@@ -21,9 +21,9 @@ from urllib.parse import urlsplit
 
 from headwater.addresses import without_query
 from headwater.client.profiles import config_path, find_profile, key_of
+from headwater.credentials import parse_token
 from headwater.errors import QueryError, SettingsError, UnavailableError
 from headwater.settings import Settings, load
-from headwater.transport import parse_token
 
 API_KEY = "HEADWATER_API_KEY"
 URL = "HEADWATER_URL"

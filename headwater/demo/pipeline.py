@@ -24,9 +24,9 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as fn
 from pyspark.sql.types import StructType
 
+from headwater.credentials import parse_token
 from headwater.demo import catalog_metadata, data, flights
 from headwater.spark_hooks import cite, configure
-from headwater.transport import parse_token
 
 NAMESPACE = "flights"
 FLIGHTS_MIN = 100

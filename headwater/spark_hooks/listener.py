@@ -26,8 +26,8 @@ from importlib import resources
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from headwater.credentials import parse_token
 from headwater.errors import SettingsError
-from headwater.transport import parse_token
 
 LISTENER_VERSION = "1.53.0"
 LISTENER_CLASS = "io.openlineage.spark.agent.OpenLineageSparkListener"

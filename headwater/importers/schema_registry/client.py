@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from headwater.credentials import parse_token
 from headwater.errors import QueryError, UnavailableError
-from headwater.transport import HttpSender, parse_token
+from headwater.transport import HttpSender
 
 AVRO = "AVRO"
 _SECONDS_MAX = 30.0
