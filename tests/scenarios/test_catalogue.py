@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from headwater.errors import NotFoundError
+from headwater.health.findings.datasets.baseline import Point, is_judged
 from headwater.scenarios import catalogue
 
+# The rules that compare a number with those of earlier nights.
+MEASURES = {"row-count", "null-share", "distinct-count", "mean", "quantile"}
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "scenarios.md"
 
 
@@ -21,6 +26,18 @@ def test_each_story_has_its_name_and_a_truth_that_fits_together(name: str) -> No
     assert truth.root in truth.findings
     assert truth.causes
     assert truth.answers
+
+
+@pytest.mark.parametrize("name", catalogue.NAMES)
+def test_a_number_of_tonight_has_a_baseline_on_each_day_of_the_week(name: str) -> None:
+    story = catalogue.load(name)
+    if not MEASURES & {rule for rule, _ in story.truth.findings}:
+        return
+    nights = sys.modules[story.prepare.__module__].NIGHTS
+    for day in range(1, 8):
+        tonight = datetime(2026, 6, day, tzinfo=UTC)
+        earlier = [Point(tonight - timedelta(days=ago), 1.0) for ago in range(nights, 0, -1)]
+        assert is_judged(Point(tonight, 2.0), earlier), f"{tonight:%A}"
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
