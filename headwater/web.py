@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -50,6 +51,8 @@ STRICT_PAGE_HEADERS = page_headers()
 # CodeMirror, GraphiQL's editor, sets its size by style attributes.
 PAGE_HEADERS = page_headers(style_src="'self' 'unsafe-inline'")
 _HELD = "headwater.held_body"
+# In the scope of a request: who sent it, among the callers that share the memory of bodies.
+CALLER = "headwater.caller"
 # A chunk of gzip may unpack to a thousand times its size, so it is unpacked in pieces. Others get
 # their turn between two of them.
 PIECE_BYTES = 2**18
@@ -121,42 +124,67 @@ def json_response(
 
 
 class BodyMemory:
-    """ASGI middleware that bounds the bytes of all bodies that requests hold at one time."""
+    """ASGI middleware that bounds the bytes of all bodies that requests hold at one time.
+
+    The bodies of one caller have half of them, so that others can send. A single body is only
+    bounded beside others.
+    """
 
     def __init__(self, app: ASGIApp, bytes_max: int) -> None:
         self._app = app
         self.bytes_max = bytes_max
         self.held = 0
+        self.held_by: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        held = _HeldBody(self)
+        held = _HeldBody(self, scope)
         scope[_HELD] = held
         try:
             await self._app(scope, receive, send)
         finally:
-            self.held -= held.size
+            held.release()
 
 
 class _HeldBody:
     """The bytes that one request holds."""
 
-    def __init__(self, memory: BodyMemory) -> None:
+    def __init__(self, memory: BodyMemory, scope: Scope) -> None:
         self._memory = memory
-        self.size = 0
+        self._scope = scope
+        self._caller = ""
+        self._size = 0
 
     def add(self, size: int) -> None:
-        """Count further bytes. Raises BodyError if all requests together hold too many."""
-        self.size += size
-        self._memory.held += size
-        if self._memory.held > self._memory.bytes_max and self._memory.held > self.size:
-            raise BodyError(
-                "the bodies of all requests together are too large now",
-                status=503,
-                hint="Send again later, or smaller batches.",
-            )
+        """Count further bytes. Raises BodyError if the caller, or all, hold too many."""
+        memory = self._memory
+        self._caller = self._scope.get(CALLER, "")
+        self._size += size
+        memory.held += size
+        memory.held_by[self._caller] += size
+        of_caller = memory.held_by[self._caller]
+        if of_caller > memory.bytes_max // 2 and of_caller > self._size:
+            raise _too_large_together("your requests")
+        if memory.held > memory.bytes_max and memory.held > self._size:
+            raise _too_large_together("all requests")
+
+    def release(self) -> None:
+        """Count the bytes no longer."""
+        memory = self._memory
+        memory.held -= self._size
+        memory.held_by[self._caller] -= self._size
+        if not memory.held_by[self._caller]:
+            del memory.held_by[self._caller]
+
+
+def _too_large_together(of_whom: str) -> BodyError:
+    return BodyError(
+        f"the bodies of {of_whom} together are too large now",
+        status=503,
+        hint="Send again later, or smaller batches.",
+    )
 
 
 async def read_body(request: Request, bytes_max: int) -> bytes:

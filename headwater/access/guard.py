@@ -43,7 +43,7 @@ from headwater.access.session_cookie import may_count, token_of
 from headwater.access.sessions import Session, Sessions
 from headwater.errors import ForbiddenError, HeadwaterError, UnauthorizedError
 from headwater.logs.request_id import bind_principal
-from headwater.web import error_response_at
+from headwater.web import CALLER, error_response_at
 
 # A monitor of the server must see a caller at its limits, also its own.
 _UNLIMITED = frozenset({"/metrics"})
@@ -124,8 +124,7 @@ class Guard:
         """
         if self.limiter is None:
             return nullcontext()
-        has_key = principal not in (ANONYMOUS, UNAUTHENTICATED)
-        address = "" if has_key else (scope.get("client") or ("", 0))[0] or "unknown"
+        address = _address_of(scope, principal)
         return self.limiter.admit(principal.name, address=address, is_ingest=is_ingest)
 
     def identify(self, connection: HTTPConnection, path: str, authorization: str = "") -> Principal:
@@ -184,6 +183,12 @@ class Guard:
         return guarded
 
 
+def _address_of(scope: Connection, principal: Principal) -> str:
+    """Return what tells callers without a key apart; "" for one with a key."""
+    has_key = principal not in (ANONYMOUS, UNAUTHENTICATED)
+    return "" if has_key else (scope.get("client") or ("", 0))[0] or "unknown"
+
+
 def _token_of(authorization: str) -> str:
     scheme, _, sent = authorization.strip().partition(" ")
     if scheme.lower() == "bearer":
@@ -220,6 +225,7 @@ class _Guarded:
             await _answer(error, scope["method"], self._path)(scope, receive, send)
             return
         scope.setdefault("state", {})["principal"] = principal
+        scope[CALLER] = f"{principal.name} {_address_of(scope, principal)}"
         bind_principal(principal.name)
 
         # A cache between the browser and the API may keep what a cookie, and no header, opened.

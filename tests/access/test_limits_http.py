@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -141,3 +142,77 @@ def test_concurrent_failed_sign_ins_are_bounded(
         statuses = sorted(one.result().status_code for one in asked)
     assert statuses == [401] * 3 + [429] * 6
     assert len(looked_up) == 3
+
+
+class BodiesInTurn:
+    """Requests to the batch route that are sent piece by piece."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def beside_unfinished(
+        self,
+        loud: dict[str, str],
+        beginning: bytes,
+        callers: list[dict[str, str]],
+        body: bytes,
+    ) -> list[int]:
+        """Return the statuses of whole bodies of callers, while a body of `loud` does not end."""
+        is_read, is_left = asyncio.Event(), asyncio.Event()
+
+        async def receive_beginning() -> dict[str, Any]:
+            if is_read.is_set():
+                await is_left.wait()
+                return {"type": "http.disconnect"}
+            is_read.set()
+            return {"type": "http.request", "body": beginning, "more_body": True}
+
+        async def receive_whole() -> dict[str, Any]:
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        unfinished = asyncio.create_task(self._post(loud, receive_beginning))
+        await is_read.wait()
+        statuses = [await self._post(caller, receive_whole) for caller in callers]
+        is_left.set()
+        await unfinished
+        return statuses
+
+    async def _post(self, key: dict[str, str], receive: Callable[[], Any]) -> int:
+        sent: list[dict[str, Any]] = []
+
+        async def send(message: dict[str, Any]) -> None:
+            sent.append(message)
+
+        headers = [(b"host", b"127.0.0.1:8000"), (b"authorization", key["Authorization"].encode())]
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": BATCH,
+            "raw_path": BATCH.encode(),
+            "root_path": "",
+            "scheme": "http",
+            "query_string": b"",
+            "headers": headers,
+            "client": ("127.0.0.1", 1),
+            "server": ("127.0.0.1", 8000),
+        }
+        await self._app(scope, receive, send)
+        return sent[0]["status"] if sent else 0
+
+
+@pytest.mark.parametrize("client", [{"body_memory_max": 300_000}], indirect=True)
+def test_a_caller_holds_half_of_the_memory_of_bodies(
+    client: TestClient, own_store: AccessStore, key: dict[str, str]
+) -> None:
+    other, _ = Keys(own_store).create("bob", [Scope.INGEST])
+    body = json.dumps([EVENT] * 10).encode().ljust(100_000)
+    posts = BodiesInTurn(client.app)
+    assert client.portal is not None
+    statuses = client.portal.call(
+        posts.beside_unfinished,
+        key,
+        b"[" * 100_000,
+        [key, {"Authorization": f"Bearer {other}"}],
+        body,
+    )
+    assert statuses == [503, 200]
