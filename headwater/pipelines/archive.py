@@ -35,6 +35,7 @@ from headwater.pipelines.lake_continuity import (
     OnProgress,
     check_files,
     check_lake,
+    check_rows,
     copy_cut_events,
 )
 from headwater.pipelines.lake_folders import archive_lock
@@ -128,12 +129,14 @@ def cut(
 
     `folded` is the spool's position in the graph's checkpoint. The work is done in small steps with
     pauses, so that the API can accept events meanwhile. Returns the number of removed events.
-    Raises SpoolFullError if the disk fails, or another process archives the spool, and QueryError
-    if the lake holds other events of the spool, or lacks files of those that would be cut.
+    Raises SpoolFullError if the disk fails, another process archives the spool, or an event that
+    would be cut is missing there; QueryError if the lake holds other events of the spool, or lacks
+    files of those that would be cut.
     """
     with exclusive(spool.path):
         check_lake(spool, lake)
         upto = min(lake.archived(spool.id) - 1, folded)
+        check_rows(spool, upto)
         check_files(spool, lake, upto)
         total = 0
         while True:

@@ -336,6 +336,9 @@ def _folder(namespace: str | None) -> str:
     if not namespace:
         return _NONE
     name = quote(namespace, safe="")
+    if name == _NONE:
+        # Readers decode it to this namespace, and no file of rows without one has its place.
+        return name.replace("_", "%5F", 1)
     if len(name) <= _FOLDER_CHARACTERS_MAX:
         return name
     digest = hashlib.sha256(namespace.encode("utf-8", "replace")).hexdigest()[:16]

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from headwater.errors import QueryError
+from headwater.errors import QueryError, SpoolFullError
+from headwater.ingest.spool.salvage import check
 from headwater.ingest.spool.spool import Spool
 from headwater.pipelines.lake import Lake
 
@@ -81,6 +82,25 @@ def check_files(spool: Spool, lake: Lake, last: int) -> None:
             f"is not that of the manifest ({len(missing)}): {', '.join(missing[:_SHOWN_MAX])}",
             hint="Restore these files, or archive into an empty folder. Nothing was cut.",
         )
+
+
+def check_rows(spool: Spool, last: int) -> None:
+    """Check that a spool has each event that is about to be cut, up to a seq.
+
+    An archive passes over the events without rows, so after the cut their loss would be unknown.
+    The worker and a salvage note a loss as a dead letter. Raises SpoolFullError for one that is not
+    noted.
+    """
+    first = spool.cut_events()[0] + 1
+    if spool.count_between(first, last) >= last - first + 1:
+        return
+    for lost_first, lost_last in check(spool.path).damaged:
+        if lost_first <= last:
+            raise SpoolFullError(
+                f"the spool {spool.path} has lost events {lost_first} to {lost_last}, and no dead "
+                "letter says so",
+                hint="Nothing was cut. Run `headwater spool check`, which tells what to do.",
+            )
 
 
 def copy_cut_events(spool: Spool, lake: Lake, on_progress: OnProgress) -> None:

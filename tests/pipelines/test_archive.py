@@ -23,6 +23,7 @@ from pyspark.sql import SparkSession
 
 from headwater.errors import SpoolFullError
 from headwater.ingest.spool.reader import SpoolReader
+from headwater.ingest.spool.salvage import check, salvage
 from headwater.ingest.spool.spool import Spool
 from headwater.pipelines import archive as pipeline
 from headwater.pipelines.lake import ArchivedRange, DataFile, Lake
@@ -176,6 +177,36 @@ def test_a_cut_frees_disk_space_while_events_arrive(spool: Spool, lake: Lake) ->
     assert len(waited) > 5
     assert spool.last() == 1_200 + len(waited)
     assert spool.path.stat().st_size < before / 10
+
+
+def test_the_mark_of_cut_events_never_falls(
+    spool: Spool, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A dead letter that is retried after a cut lies below the mark, and the next cut removes it."""
+    spool.append(bodies_of(20), received=JANUARY_31)
+    spool.dead_letter([(3, "broken"), (4, "broken")])
+    part(spool, lake, 1, 40)
+    assert pipeline.cut(spool, lake, 30) == 28
+    assert spool.retry([3, 4]) == [3, 4]
+    monkeypatch.setattr(pipeline, "CUT_EVENTS", 1)
+    assert pipeline.cut(spool, lake, 30) == 2
+    assert spool.cut_events() == (30, lake.root)
+    assert check(spool.path).is_whole
+
+
+@pytest.mark.parametrize("gap", ["seq BETWEEN 5 AND 5", "seq BETWEEN 5 AND 1500"])
+def test_events_whose_loss_is_not_noted_are_not_cut(spool: Spool, lake: Lake, gap: str) -> None:
+    spool.append(bodies_of(1_000), received=JANUARY_31)
+    with closing(apsw.Connection(str(spool.path))) as connection:
+        connection.execute(f"DELETE FROM event WHERE {gap}")
+    part(spool, lake, 1, 2_000)
+    with pytest.raises(SpoolFullError, match="has lost events 5 to"):
+        pipeline.cut(spool, lake, 2_000)
+    assert spool.cut_events() == (0, "")
+    salvage(spool.path)
+    kept = spool.count_between(1, 2_000)
+    assert pipeline.cut(spool, lake, 2_000) == kept - 1
+    assert check(spool.path).is_whole
 
 
 def test_a_long_gap_is_archived_at_once(spool: Spool, lake: Lake) -> None:

@@ -23,6 +23,8 @@ def test_names_of_folders() -> None:
 
     assert folder("spark://prod/a=b") == "namespace=spark%3A%2F%2Fprod%2Fa%3Db"
     assert folder(None) == folder("") == "namespace=__HIVE_DEFAULT_PARTITION__"
+    # A namespace of this name has a folder of its own.
+    assert folder("__HIVE_DEFAULT_PARTITION__") == "namespace=%5F_HIVE_DEFAULT_PARTITION__"
     long = [folder("é" * 99 + end) for end in "ab"]
     assert all(len(name) < 200 for name in long)
     assert (long[0] != long[1], "%-" in long[0]) == (True, False)

@@ -200,6 +200,12 @@ class Spool:
                 ).get
             )
 
+    def count_between(self, first: int, last: int) -> int:
+        """Return the number of rows of events between two seqs, both included."""
+        with self._reading() as connection:
+            counted = "SELECT count(*) FROM event WHERE seq BETWEEN ? AND ?"
+            return int(connection.execute(counted, (first, last)).get)
+
     def skip(self, seqs: Iterable[int]) -> None:
         """Leave these events out of the graph, now and when it is built again."""
         now = time.time_ns() // 1_000
@@ -244,6 +250,8 @@ class Spool:
         """Remove the oldest events up to a seq, in one transaction; return their number.
 
         Dead letters stay, and so does the newest event: its seq is the number of received events.
+        One that was retried since the last cut lies below the mark of cut events, and the mark
+        never falls.
         """
         with self._transaction() as connection:
             rows = connection.execute(
@@ -254,7 +262,8 @@ class Spool:
             seqs = [row[0] for row in rows]
             if seqs:
                 connection.executemany("DELETE FROM event WHERE seq = ?", [(seq,) for seq in seqs])
-                for name, value in (("cut", str(seqs[-1])), ("lake", lake)):
+                mark = max(seqs[-1], read_cut(connection))
+                for name, value in (("cut", str(mark)), ("lake", lake)):
                     connection.execute(
                         "INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)", (name, value)
                     )
