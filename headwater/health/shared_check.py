@@ -14,8 +14,8 @@ T = TypeVar("T")
 class SharedCheck(Generic[T]):
     """A check that runs once for all callers who wait for it.
 
-    A caller gets the result of a check that began at most `seconds` before the call, or after it.
-    So it waits for two checks at most: the one in work, and the next.
+    A caller gets the result, or the error, of a check that began at most `seconds` before the call,
+    or after it. So it waits for two checks at most: the one in work, and the next.
     """
 
     def __init__(
@@ -29,14 +29,23 @@ class SharedCheck(Generic[T]):
         self._seconds = seconds
         self._clock = clock
         self._turn = anyio.Lock()
-        # The latest result, and when its check began.
-        self._latest: tuple[float, T] | None = None
+        # When the latest check began, and its result or error.
+        self._latest: tuple[float, T | Exception] | None = None
 
     async def result(self) -> T:
-        """Return a result that is new enough for this caller."""
+        """Return a result that is new enough for this caller. Raises the error of its check."""
         oldest = self._clock() - self._seconds
         async with self._turn:
             if self._latest is None or self._latest[0] < oldest:
                 began = self._clock()
-                self._latest = began, await self._check()
-            return self._latest[1]
+                self._latest = began, await self._outcome()
+            outcome = self._latest[1]
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    async def _outcome(self) -> T | Exception:
+        try:
+            return await self._check()
+        except Exception as error:
+            return error

@@ -23,6 +23,7 @@ from headwater.schema.settings_files import read_settings_file
 from headwater.schema.visibility import Visibility
 
 MICROSECONDS_A_DAY = 86_400_000_000
+_YEAR_10000 = 253_402_300_800 * 1_000_000
 _TABLES = ("days", "sample", "sampled_days")
 _HINT = 'It has the tables [days], [sample] and [sampled_days], of lines like "team-a*" = 30.'
 
@@ -31,7 +32,8 @@ class Rules(msgspec.Struct, frozen=True):
     """The three tables, by namespace pattern.
 
     `days` has days; `sample` the share of runs (0 to 1) whose detail is retained longer;
-    `sampled_days` the days of those (0: forever). Raises SettingsError for a number out of range.
+    `sampled_days` the days of those (0: forever). Each table has the pattern `*`. Raises
+    SettingsError without it, and for a number out of range.
     """
 
     days: dict[str, float]
@@ -40,7 +42,10 @@ class Rules(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         for table in _TABLES:
-            for pattern, value in getattr(self, table).items():
+            lines = getattr(self, table)
+            if "*" not in lines:
+                raise SettingsError(f"{table} has no number for `*`", hint=_HINT)
+            for pattern, value in lines.items():
                 _check_number(f'{table}."{pattern}"', table, value)
 
     def of(self, namespace: str) -> tuple[float, float, float]:
@@ -53,10 +58,17 @@ class Rules(msgspec.Struct, frozen=True):
 
 
 class Horizon(msgspec.Struct, frozen=True):
-    """Rules applied at a moment (microseconds since 1970)."""
+    """Rules applied at a moment (microseconds since 1970).
+
+    Raises SettingsError for a moment before 1970 or after the year 9999.
+    """
 
     rules: Rules
     at: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.at < _YEAR_10000:
+            raise SettingsError(f"the horizon {self.at} is no moment from 1970 to the year 9999")
 
     def of(self, run_id: str, namespaces: Iterable[str]) -> int | None:
         """Return the oldest last event at which a run is retained; None if it is retained
@@ -183,12 +195,12 @@ def decode_horizons(text: str) -> tuple[list[Horizon], int]:
     horizons, unreadable = [], 0
     try:
         parts = msgspec.json.decode(text, type=list[msgspec.Raw])
-    except (msgspec.DecodeError, UnicodeEncodeError):
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return [], 1
     for part in parts:
         try:
             horizons.append(msgspec.json.decode(part, type=Horizon))
-        except (msgspec.DecodeError, SettingsError):
+        except (msgspec.DecodeError, SettingsError, RecursionError):
             unreadable += 1
     return horizons, unreadable
 

@@ -52,6 +52,24 @@ def test_many_callers_wait_for_two_checks_at_most() -> None:
     asyncio.run(run())
 
 
+def test_callers_share_an_error_too() -> None:
+    async def run() -> None:
+        count = 0
+
+        async def check() -> int:
+            nonlocal count
+            count += 1
+            await asyncio.sleep(0)
+            raise ValueError(str(count))
+
+        shared = SharedCheck(check, clock=lambda: 100.0)
+        asked = [shared.result() for _ in range(400)]
+        errors = await asyncio.gather(*asked, return_exceptions=True)
+        assert [str(error) for error in errors] == ["1"] * 400
+
+    asyncio.run(run())
+
+
 def test_a_recent_result_is_returned_again() -> None:
     async def run() -> None:
         check = Check(Clock())

@@ -127,7 +127,20 @@ def test_an_unreadable_horizon_is_counted_and_the_others_stay(number: str) -> No
     assert decode_horizons(text) == ([whole], 1)
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[", "[1"])
+@pytest.mark.parametrize(
+    "part",
+    [
+        '{"rules":{"days":{},"sample":{"*":0},"sampled_days":{"*":0}},"at":5}',
+        '{"rules":{"days":{"a":1},"sample":{"*":0},"sampled_days":{"*":0}},"at":5}',
+        '{"rules":{"days":{"*":1},"sample":{"*":0},"sampled_days":{"*":0}},"at":-1}',
+        '{"rules":{"days":{"*":1},"sample":{"*":0},"sampled_days":{"*":0}},"at":253402300800000000}',
+    ],
+)
+def test_a_horizon_that_no_rollup_writes_is_unreadable(part: str) -> None:
+    assert decode_horizons(f"[{part}]") == ([], 1)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[", "[1", "[" * 100_000, "[" * 9 + "]" * 9])
 def test_a_text_without_horizons_is_one_unreadable(text: str) -> None:
     assert decode_horizons(text) == ([], 1)
 
