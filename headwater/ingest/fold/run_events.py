@@ -362,6 +362,9 @@ def _add_parents(
         if top is not None:
             accumulator.add_job(JobFacts(top))
         accumulator.add_other_run(RunFacts(root_id, named_jobs=_jobs(top)), far.namespace)
+    elif root_id != parent_id and far.namespace != job.job.namespace:
+        # The parent has a root with the id of this run, which is a run of another team.
+        accumulator.add_other_run(RunFacts(root_id), far.namespace)
 
 
 def _add_parent_job(accumulator: DeltaAccumulator, above: Name, top: Name | None) -> str:

@@ -246,6 +246,25 @@ def test_a_parent_of_another_team_stays_a_parent(database: Database) -> None:
     assert (run_of("child"), "PART_OF", run_of(R)) in edges(database, "PART_OF")
 
 
+def test_a_root_with_the_id_of_its_own_descendant_is_the_run_of_its_job(
+    database: Database,
+) -> None:
+    """Team B's run names a parent, and above it a root of team A that has the id of the run."""
+    parent = {
+        "run": {"runId": "middle"},
+        "job": {"namespace": "team-b", "name": "m"},
+        "root": {"run": {"runId": R}, "job": {"namespace": "etl", "name": "j"}},
+    }
+    child = run_event(R, "START", 2, job="x", facets={"parent": parent})
+    written(database, by(run_event(R, "COMPLETE", 1), A, 5), by(child, B, 10, "team-b"))
+    assert (run_of("middle"), "PART_OF", run_of(R)) in edges(database, "PART_OF")
+    assert runs(database) == {
+        run_of(R): ("COMPLETE", {job("j")}),
+        run_of(B_RUN): ("RUNNING", {"job:team-b:x"}),
+        run_of("middle"): ("ABANDONED", {"job:team-b:m"}),
+    }
+
+
 def test_a_lineage_facet_gives_a_run_no_other_job(database: Database) -> None:
     source = {"namespace": "etl", "name": "other", "type": "JOB", "runId": R}
     lineage = {"lineage": {**FACET, "inputs": [source]}}
