@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from headwater.code_analysis.sql.parse import dialect_of
-from headwater.errors import EventError
 from headwater.importers.dbt.artifacts import (
     MANIFEST,
     RUN_RESULTS,
@@ -29,6 +28,18 @@ from headwater.importers.dbt.artifacts import (
     NodeResult,
 )
 from headwater.importers.dbt.project import BUILT, Project, TableLineage
+from headwater.importers.dbt.results import (
+    FAILED,
+    SKIPPED,
+    STATUSES,
+    SUCCEEDED,
+    SkippedNodes,
+    assertion,
+    failure_message,
+    query_id,
+    statistics,
+    timing,
+)
 from headwater.importers.events import (
     DatasetName,
     column_lineage,
@@ -46,17 +57,6 @@ from headwater.schema.headwater_facets import Event, answer_event
 
 _MICROSECONDS = 1_000_000
 _JOB_TYPES = {"model": "MODEL", "seed": "SEED", "snapshot": "SNAPSHOT"}
-_SUCCEEDED, _FAILED, _SKIPPED = "COMPLETE", "FAIL", "ABORT"
-_STATUSES = {
-    "success": _SUCCEEDED,
-    "pass": _SUCCEEDED,
-    "warn": _SUCCEEDED,
-    "error": _FAILED,
-    "runtime error": _FAILED,
-    "fail": _FAILED,
-    "partial success": _FAILED,
-    "skipped": _SKIPPED,
-}
 _UNSHOWN_META = ("owner", "lineage")
 
 
@@ -86,6 +86,8 @@ class _DbtImporter:
         self._dialect = dialect_of(artifacts.adapter)
         invocation = artifacts.invocation
         self._invocation = invocation if invocation and invocation.has_runs else None
+        results = self._invocation.results if self._invocation else []
+        self._skipped = SkippedNodes(artifacts.nodes, results)
 
     def declarations(self) -> Iterator[Event]:
         """Yield what the manifest declares: jobs with their inputs and outputs, and sources."""
@@ -133,14 +135,14 @@ class _DbtImporter:
             )
             return
         start, end = self._invocation_times(invocation)
-        statuses = [_STATUSES.get(result.status) for result in invocation.results]
-        ended = _FAILED if _FAILED in statuses else _SUCCEEDED
+        statuses = [STATUSES.get(result.status) for result in invocation.results]
+        ended = FAILED if FAILED in statuses else SUCCEEDED
         job = self._invocation_job()
         yield run_event("START", start, invocation.id, job, run_facets=self._run_facets())
         for result in invocation.results:
             yield from self._built(result)
         yield from self._tests(invocation)
-        message = _failure_message(invocation) if ended == _FAILED else None
+        message = failure_message(invocation.results) if ended == FAILED else None
         own = self._run_facets(message=message)
         yield run_event(ended, end, invocation.id, job, run_facets=own)
 
@@ -152,7 +154,7 @@ class _DbtImporter:
                 f"{RUN_RESULTS}: {result.unique_id}", f"{MANIFEST} has no such node"
             )
             return
-        ended = _STATUSES.get(result.status)
+        ended = STATUSES.get(result.status)
         lineage = self._project.lineage.get(result.unique_id)
         if node.resource_type not in BUILT or lineage is None or ended is None:
             return
@@ -163,7 +165,7 @@ class _DbtImporter:
         output = dataset(
             name,
             self._table_facets(node, lineage),
-            outputFacets=facets(outputStatistics=_statistics(result)),
+            outputFacets=facets(outputStatistics=statistics(result)),
         )
         start, end = self._times(result)
         run_id = self._run_id(result.unique_id)
@@ -171,12 +173,12 @@ class _DbtImporter:
         yield run_event(
             "START", start, run_id, job, run_facets=started, inputs=inputs, outputs=[output]
         )
-        message = result.message if ended == _FAILED else None
-        if ended == _SKIPPED:
-            message = self._skip_message(node)
-        own = self._run_facets(is_child=True, message=message, query_id=_query_id(result))
+        message = result.message if ended == FAILED else None
+        if ended == SKIPPED:
+            message = self._skipped.message(node)
+        own = self._run_facets(is_child=True, message=message, query_id=query_id(result))
         # As dbt-ol sends it: what failed or was skipped wrote nothing.
-        outputs = [output] if ended == _SUCCEEDED else []
+        outputs = [output] if ended == SUCCEEDED else []
         yield run_event(ended, end, run_id, job, run_facets=own, inputs=inputs, outputs=outputs)
 
     def _tests(self, invocation: Invocation) -> Iterator[Event]:
@@ -184,7 +186,7 @@ class _DbtImporter:
         by_table: dict[str, list[tuple[Node, NodeResult]]] = defaultdict(list)
         for result in invocation.results:
             node = self._artifacts.nodes.get(result.unique_id)
-            if node is None or node.resource_type != "test" or result.status not in _STATUSES:
+            if node is None or node.resource_type != "test" or result.status not in STATUSES:
                 continue
             self._report.counts["tests"] += 1
             tables = self._project.tables_behind(node.unique_id)
@@ -206,26 +208,26 @@ class _DbtImporter:
     ) -> Iterator[Event]:
         ran = [(node, result) for node, result in tests if result.status != "skipped"]
         checks = facets(
-            dataQualityAssertions={"assertions": [_assertion(*test) for test in ran] or None}
+            dataQualityAssertions={"assertions": [assertion(*test) for test in ran] or None}
         )
         inputs = [
             dataset(self._project.dataset(unique_id), inputFacets=checks) for unique_id in tables
         ]
-        statuses = [_STATUSES[result.status] for _, result in tests]
-        ended = _FAILED if _FAILED in statuses else _SUCCEEDED
+        statuses = [STATUSES[result.status] for _, result in tests]
+        ended = FAILED if FAILED in statuses else SUCCEEDED
         if not ran:
-            ended = _SKIPPED
+            ended = SKIPPED
         messages = [
             f"{node.name}: {result.message or result.status}"
             for node, result in ran
-            if _STATUSES[result.status] == _FAILED
+            if STATUSES[result.status] == FAILED
         ]
         times = [self._times(result) for _, result in tests]
         start, end = min(time[0] for time in times), max(time[1] for time in times)
         run_id = self._run_id(key)
         started = self._run_facets(is_child=True)
         yield run_event("START", start, run_id, job, run_facets=started, inputs=inputs)
-        message = "; ".join(messages) or ("skipped" if ended == _SKIPPED else None)
+        message = "; ".join(messages) or ("skipped" if ended == SKIPPED else None)
         own = self._run_facets(is_child=True, message=message)
         yield run_event(ended, end, run_id, job, run_facets=own, inputs=inputs)
 
@@ -366,27 +368,11 @@ class _DbtImporter:
         names = owners_of(self._artifacts, node)
         return {"owners": [{"name": name} for name in names]} if names else None
 
-    def _skip_message(self, node: Node) -> str:
-        """Return why dbt skipped a node: the nodes before it that failed or were skipped."""
-        assert self._invocation is not None
-        bad = {
-            result.unique_id
-            for result in self._invocation.results
-            if _STATUSES.get(result.status) in (_FAILED, _SKIPPED)
-        }
-        causes = [parent for parent in node.parents if parent in bad]
-        for unique_id in sorted(bad):
-            test = self._artifacts.nodes.get(unique_id)
-            is_test = test is not None and test.resource_type == "test"
-            if test is not None and is_test and set(test.parents) & set(node.parents):
-                causes.append(unique_id)
-        return f"skipped because of {', '.join(causes)}" if causes else "skipped"
-
     def _invocation_times(self, invocation: Invocation) -> tuple[str, str]:
         """Return the start and the end of an invocation; older versions of dbt name one time."""
         end = parse_instant(invocation.generated_at)
         elapsed = round(invocation.elapsed_seconds * _MICROSECONDS)
-        starts = [time[0] for time in map(_timing, invocation.results) if time]
+        starts = [time[0] for time in map(timing, invocation.results) if time]
         if invocation.started_at:
             starts.append(parse_instant(invocation.started_at))
         return to_time(min([end - elapsed, *starts])), to_time(end)
@@ -394,60 +380,11 @@ class _DbtImporter:
     def _times(self, result: NodeResult) -> tuple[str, str]:
         """Return when a node was built. A node that dbt did not begin has the time of the end."""
         assert self._invocation is not None
-        found = _timing(result)
+        found = timing(result)
         if found is None:
             end = to_time(parse_instant(self._invocation.generated_at))
             return end, end
         return to_time(found[0]), to_time(found[1])
-
-
-def _timing(result: NodeResult) -> tuple[int, int] | None:
-    """Return the start and end of a node's execution, or else of what dbt did with it."""
-    timings = [one for one in result.timing or () if one.started_at and one.completed_at]
-    executed = [one for one in timings if one.name == "execute"] or timings
-    try:
-        spans = [
-            (parse_instant(str(one.started_at)), parse_instant(str(one.completed_at)))
-            for one in executed
-        ]
-    except EventError:
-        return None
-    return (min(span[0] for span in spans), max(span[1] for span in spans)) if spans else None
-
-
-def _failure_message(invocation: Invocation) -> str:
-    failed = [one.unique_id for one in invocation.results if _STATUSES.get(one.status) == _FAILED]
-    return f"{len(failed)} of {len(invocation.results)} failed: {', '.join(failed[:10])}"
-
-
-def _assertion(node: Node, result: NodeResult) -> dict[str, Any]:
-    """Return the result of a test as an assertion, as dbt-ol builds it."""
-    metadata = node.test_metadata
-    arguments = (metadata.kwargs or {}) if metadata else {}
-    column = arguments.get("column_name") or node.column_name
-    severity = node.option("severity")
-    fields = {
-        "assertion": metadata.name if metadata else node.name,
-        "name": node.name,
-        "success": result.status == "pass",
-        "column": column if isinstance(column, str) else None,
-        "severity": str(severity).lower() if severity else None,
-        "actual": str(result.failures) if result.failures is not None else None,
-    }
-    return {key: value for key, value in fields.items() if value is not None}
-
-
-def _statistics(result: NodeResult) -> dict[str, int] | None:
-    response = result.adapter_response or {}
-    names = {"rowCount": "rows_affected", "size": "bytes_processed"}
-    found = {key: response.get(name) for key, name in names.items()}
-    return {key: value for key, value in found.items() if isinstance(value, int) and value > 0}
-
-
-def _query_id(result: NodeResult) -> str | None:
-    response = result.adapter_response or {}
-    found = response.get("query_id") or response.get("job_id")
-    return found if isinstance(found, str) and found.lower() != "n/a" else None
 
 
 def _tags(node: Node) -> Iterator[dict[str, str]]:

@@ -7,17 +7,17 @@ compiled SQL of each model, from the declared lineage in its `meta`, and from th
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from graphlib import CycleError, TopologicalSorter
 
 from headwater.code_analysis.dbt.references import references_in_model
 from headwater.code_analysis.model import ALL, References, TableName
-from headwater.code_analysis.names import fold_case, may_be_table
+from headwater.code_analysis.names import fold_case, name_parts
 from headwater.code_analysis.sql.parse import dialect_of
 from headwater.code_analysis.sql.references import references_in_sql
+from headwater.code_analysis.suffix_index import SuffixIndex
 from headwater.importers.dbt.artifacts import Artifacts, Node
 from headwater.importers.dbt.declared_lineage import DeclaredLineageError, Place, flows_of
 from headwater.importers.events import DatasetName, Field
@@ -57,6 +57,8 @@ class Project:
         self.namespace = namespace
         self._report = report
         self._outputs: dict[str, tuple[str, ...]] = {}
+        # The columns of tables as they are spelled, by folded name.
+        self._spellings: dict[str, dict[str, str]] = {}
 
     def is_table(self, unique_id: str) -> bool:
         """Return True for a model, seed, snapshot or source that is a table or a view."""
@@ -85,6 +87,12 @@ class Project:
 
     def tables_behind(self, unique_id: str) -> list[str]:
         """Return the ids of the tables that a node depends on, through nodes that are none."""
+        return list(self._tables_behind(unique_id, self._behind_shared))
+
+    def _tables_behind(
+        self, unique_id: str, known: Mapping[str, Mapping[str, None]]
+    ) -> dict[str, None]:
+        """Return the tables behind a node in order; `known` has those behind other nodes."""
         found: dict[str, None] = {}
         seen: set[str] = set()
         node = self.artifacts.nodes.get(unique_id)
@@ -96,26 +104,57 @@ class Project:
             seen.add(parent)
             if self.is_table(parent):
                 found[parent] = None
+            elif parent in known:
+                found |= known[parent]
             elif parent in self.artifacts.nodes:
                 waiting += reversed(self.artifacts.nodes[parent].parents)
-        return list(found)
+        return found
+
+    @cached_property
+    def _behind_shared(self) -> dict[str, dict[str, None]]:
+        """Return the tables behind each node that is none and has several readers."""
+        readers = Counter(
+            parent for node in self.artifacts.nodes.values() for parent in set(node.parents)
+        )
+        shared: dict[str, dict[str, None]] = {}
+        for unique_id in self._parents_first:
+            if readers[unique_id] > 1 and not self.is_table(unique_id):
+                shared[unique_id] = self._tables_behind(unique_id, shared)
+        return shared
+
+    @cached_property
+    def _parents_first(self) -> list[str]:
+        """Return all nodes, each after its parents as far as there is no cycle."""
+        nodes = self.artifacts.nodes
+        entered: set[str] = set()
+        ordered: dict[str, None] = {}
+        waiting = list(reversed(nodes))
+        while waiting:
+            unique_id = waiting[-1]
+            if unique_id in entered:
+                ordered[waiting.pop()] = None
+                continue
+            entered.add(unique_id)
+            parents = reversed(nodes[unique_id].parents)
+            waiting += [one for one in parents if one in nodes and one not in entered]
+        return list(ordered)
 
     @cached_property
     def lineage(self) -> dict[str, TableLineage]:
         """Return the lineage of each built table by id, readers after what they read."""
         tables = {unique_id: self._lineage_of(unique_id) for unique_id in self._in_order()}
-        for unique_id, flow in self._declared:
-            flow.add_to(tables[unique_id])
+        for flow in self._declared:
+            if flow.target_id is not None:
+                flow.add_to(tables[flow.target_id])
         return tables
 
     @cached_property
     def declared_elsewhere(self) -> dict[DatasetName, TableLineage]:
         """Return the declared lineage of datasets that the project does not build."""
         found: dict[DatasetName, TableLineage] = {}
-        for unique_id, node in self.artifacts.nodes.items():
-            for flow in self._resolved_flows(unique_id, node):
-                if flow.target_id is None:
-                    flow.add_to(found.setdefault(flow.target, TableLineage()))
+        for flow in self._declared:
+            if flow.target_id is None:
+                flow.add_to(found.setdefault(flow.target, TableLineage()))
         return found
 
     def columns_of(self, unique_id: str) -> list[tuple[str, str]]:
@@ -129,24 +168,29 @@ class Project:
         names = self._outputs.get(unique_id) or tuple(one.name for one in documented.values())
         return [(name, types.get(fold_case(name), "")) for name in names]
 
+    def spell(self, unique_id: str, column: str) -> str | None:
+        """Return a column as its table spells it; None if the table is not known to have it."""
+        if unique_id not in self._spellings:
+            spelled: dict[str, str] = {}
+            for name, _ in self.columns_of(unique_id):
+                spelled.setdefault(fold_case(name), name)
+            self._spellings[unique_id] = spelled
+        return self._spellings[unique_id].get(fold_case(column))
+
     def _in_order(self) -> Iterator[str]:
-        nodes = self.artifacts.nodes
-        built = [one for one in nodes if nodes[one].resource_type in BUILT and self.is_table(one)]
-        graph = {unique_id: self.tables_behind(unique_id) for unique_id in built}
-        try:
-            order = list(TopologicalSorter(graph).static_order())
-        except CycleError:
-            order = built
-        yield from (unique_id for unique_id in order if unique_id in graph)
+        for unique_id in self._parents_first:
+            if self.artifacts.nodes[unique_id].resource_type in BUILT and self.is_table(unique_id):
+                yield unique_id
 
     def _lineage_of(self, unique_id: str) -> TableLineage:
         node = self.artifacts.nodes[unique_id]
         behind = self.tables_behind(unique_id)
         lineage = TableLineage(inputs={self.dataset(parent) for parent in behind})
+        among = self._by_ending(behind)
         dialect = dialect_of(self.artifacts.adapter)
 
         def columns(table: TableName) -> list[str] | None:
-            return self._known_columns(table, behind)
+            return self._known_columns(table, among)
 
         if node.sql:
             references = references_in_sql(node.sql, dialect=dialect, columns=columns)
@@ -157,17 +201,23 @@ class Project:
             references = references_in_model(node.template, dialect=dialect, columns=columns)
             # Only dbt knows what a macro or a loop adds.
             references = References() if references.unknown else references
-        _SqlLineage(self, node, behind, references).add_to(lineage)
+        _SqlLineage(self, node, among, references).add_to(lineage)
         self._outputs[unique_id] = lineage.outputs
+        # A cycle may have read them before.
+        self._spellings.pop(unique_id, None)
         return lineage
 
-    def find(self, table: TableName, among: list[str] | None = None) -> str | None:
+    def find(self, table: TableName, among: SuffixIndex[str]) -> str | None:
         """Return the id of the table that SQL names: exactly, or else as the only one like it."""
         exact = self._by_name.get(tuple(part.casefold() for part in table))
-        if exact is not None:
-            return exact
-        alike = [one for one in among or () if may_be_table(table, self.dataset(one)[1])]
-        return alike[0] if len(alike) == 1 else None
+        return exact if exact is not None else among.only(name_parts(".".join(table)))
+
+    def _by_ending(self, tables: Iterable[str]) -> SuffixIndex[str]:
+        """Return the ids of tables by the names of their datasets."""
+        ids: SuffixIndex[str] = SuffixIndex()
+        for unique_id in tables:
+            ids.add(name_parts(self.dataset(unique_id)[1]), unique_id)
+        return ids
 
     @cached_property
     def _by_name(self) -> dict[TableName, str]:
@@ -178,7 +228,7 @@ class Project:
             if self.is_table(one)
         }
 
-    def _known_columns(self, table: TableName, among: list[str]) -> list[str] | None:
+    def _known_columns(self, table: TableName, among: SuffixIndex[str]) -> list[str] | None:
         unique_id = self.find(table, among)
         if unique_id is None:
             return None
@@ -188,12 +238,11 @@ class Project:
         return list(self._outputs.get(unique_id, ())) or None
 
     @cached_property
-    def _declared(self) -> list[tuple[str, ResolvedFlow]]:
+    def _declared(self) -> list[ResolvedFlow]:
         return [
-            (flow.target_id, flow)
+            flow
             for unique_id, node in self.artifacts.nodes.items()
             for flow in self._resolved_flows(unique_id, node)
-            if flow.target_id is not None
         ]
 
     def _resolved_flows(self, unique_id: str, node: Node) -> list[ResolvedFlow]:
@@ -203,9 +252,7 @@ class Project:
         try:
             flows = list(flows_of(node))
         except DeclaredLineageError as error:
-            problem = (node.original_file_path or unique_id, str(error))
-            if problem not in [(one.place, one.reason) for one in self._report.problems]:
-                self._report.add_problem(*problem)
+            self._report.add_problem(node.original_file_path or unique_id, str(error))
             return []
         own = _End(unique_id, self.dataset(unique_id))
         resolved = []
@@ -243,11 +290,14 @@ class Project:
 
     def _named(self, text: str) -> str | None:
         """Return the id of the table that people call by a name; None if several have it."""
-        parts = text.casefold().split(".")
-        found = self._by_common_name.get(parts[-1], [])
-        if len(parts) > 1:
-            found = [one for one in found if may_be_table(tuple(parts), self.dataset(one)[1])]
+        if "." in text:
+            return self._tables_by_ending.only(name_parts(text))
+        found = self._by_common_name.get(text.casefold(), [])
         return found[0] if len(found) == 1 else None
+
+    @cached_property
+    def _tables_by_ending(self) -> SuffixIndex[str]:
+        return self._by_ending(filter(self.is_table, self.artifacts.nodes))
 
     @cached_property
     def _by_common_name(self) -> dict[str, list[str]]:
@@ -298,11 +348,11 @@ class _SqlLineage:
     """The lineage of a model from the references of its compiled SQL."""
 
     def __init__(
-        self, project: Project, node: Node, behind: list[str], references: References
+        self, project: Project, node: Node, among: SuffixIndex[str], references: References
     ) -> None:
         self._project = project
         self._node = node
-        self._behind = behind
+        self._among = among
         self._references = references
         self._words = _spellings(node)
 
@@ -326,7 +376,7 @@ class _SqlLineage:
                 lineage.indirect |= {source} if source[0] != own else set()
 
     def _id(self, table: TableName) -> str | None:
-        return self._project.find(table, self._behind)
+        return self._project.find(table, self._among)
 
     def _dataset(self, table: TableName) -> DatasetName | None:
         unique_id = self._id(table)
@@ -345,11 +395,8 @@ class _SqlLineage:
 
     def _spell(self, unique_id: str | None, column: str) -> str:
         """Return a column as its table spells it, or else as the SQL does."""
-        if unique_id is not None:
-            for name, _ in self._project.columns_of(unique_id):
-                if fold_case(name) == fold_case(column):
-                    return name
-        return self._words.get(fold_case(column), column)
+        spelled = self._project.spell(unique_id, column) if unique_id is not None else None
+        return self._words.get(fold_case(column), column) if spelled is None else spelled
 
 
 def _spellings(node: Node) -> Mapping[str, str]:
