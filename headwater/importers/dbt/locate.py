@@ -13,6 +13,7 @@ from headwater.code_analysis.dbt.profiles import Connection, read_connection
 from headwater.errors import QueryError
 from headwater.importers.dbt.artifacts import MANIFEST, Artifacts
 from headwater.importers.dbt.namespaces import FIXED, namespace_of
+from headwater.ingest.receive.redaction_rules import Kind, kind_of
 
 PROFILES = "profiles.yml"
 PROJECT = "dbt_project.yml"
@@ -50,7 +51,8 @@ def find_namespace(
         path = folder / PROFILES
         if path.is_file():
             name = options.target or str(arguments.get("target") or "")
-            connection: Connection = read_connection(path, profile, name, environment)
+            variables = _without_secrets(environment)
+            connection: Connection = read_connection(path, profile, name, variables)
             return namespace_of(artifacts.adapter, connection)
     raise QueryError(
         f"the manifest does not name the address of the {artifacts.adapter or 'database'}, and no "
@@ -58,6 +60,18 @@ def find_namespace(
         hint="Name its folder with --profiles-dir, or the namespace of the datasets with "
         "--namespace, for example postgres://warehouse:5432.",
     )
+
+
+def _without_secrets(environment: Mapping[str, str]) -> dict[str, str | None]:
+    """Return the environment without the values of our settings and of secrets.
+
+    The name of a dataset is no secret, and dbt itself does not print those of DBT_ENV_SECRET_."""
+    return {
+        name: None
+        if name.startswith("HEADWATER_") or kind_of(name.encode()) is Kind.SECRET
+        else value
+        for name, value in environment.items()
+    }
 
 
 def _profile_folders(

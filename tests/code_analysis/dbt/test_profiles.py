@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.code_analysis.dbt.profiles import read_connection
+from headwater.code_analysis.dbt.profiles import Connection, read_connection
 from headwater.errors import QueryError
 from tests.test_bounded_yaml import merge_bomb
 
@@ -82,3 +82,36 @@ def test_targets_may_share_fields_by_an_alias(path: Path) -> None:
     path.write_text("shop: {outputs: {dev: &dev {host: a, port: 1}, prod: {<<: *dev, host: b}}}")
     connection = read_connection(path, "shop", "prod", {})
     assert (connection.get("host"), connection.get("port")) == ("b", "1")
+
+
+@pytest.mark.parametrize(
+    ("template", "problem"),
+    [
+        ("{{ 'a' * 9999999999 }}", "takes more than 1500 MiB of memory"),
+        ("{{ 'a' * 9999999 }}", "renders more than 4,000 characters"),
+        (
+            "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+            "takes more than 2 s of processor time",
+        ),
+        ("{{ " + "(" * 1_900 + "1" + ")" * 1_900 + " }}", "cannot be rendered"),
+        ("{% if 1 %}" * 150 + "{% endif %}" * 150, "cannot be rendered"),
+        ("{{ env_var([]) }}", "cannot be rendered"),
+        ("{{ 'x'.y.z }}", "cannot be rendered"),
+        ("{{ 'é' }}" * 1_000, "is longer than 4,000 characters"),
+        ("h" * 4_001, "is longer than 4,000 characters"),
+    ],
+)
+def test_a_value_has_bounds(template: str, problem: str) -> None:
+    with pytest.raises(QueryError, match=problem) as refused:
+        Connection({"host": template}, {}).get("host")
+    assert len(refused.value.message) < 500
+    assert "--namespace" in refused.value.hint
+    assert Connection({"host": "{{ env_var('H') }}"}, {"H": "db"}).get("host") == "db"
+
+
+def test_a_withheld_variable_is_not_rendered() -> None:
+    connection = Connection(
+        {"host": "{{ env_var('DB_PASS' ~ 'WORD', 'db') }}"}, {"DB_PASSWORD": None}
+    )
+    with pytest.raises(QueryError, match="DB_PASSWORD, which may be a secret"):
+        connection.get("host")

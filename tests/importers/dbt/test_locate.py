@@ -78,3 +78,24 @@ def test_a_project_whose_aliases_stand_for_millions_of_values_names_no_profile(
     profiles(target.parent, "project")
     with pytest.raises(QueryError, match="has several profiles"):
         namespace(target)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["HEADWATER_API_KEY", "HEADWATER_HOME", "DBT_ENV_SECRET_HOST", "PGPASSWORD", "AWS_ACCESS_KEY"],
+)
+def test_no_secret_becomes_part_of_a_name(target: Path, name: str) -> None:
+    (target.parent / "profiles.yml").write_text(
+        f"shop: {{outputs: {{default: {{host: \"{{{{ env_var('{name}', 'db') }}}}\"}}}}}}\n"
+    )
+    assert namespace(target) == "postgres://db:5432"
+    with pytest.raises(QueryError, match=f"{name}, which may be a secret") as refused:
+        namespace(target, environment={name: "hunter2"})
+    assert "hunter2" not in str(vars(refused.value))
+
+
+def test_other_variables_become_part_of_a_name(target: Path) -> None:
+    (target.parent / "profiles.yml").write_text(
+        'shop: {outputs: {default: {host: "{{ env_var(\'DBT_HOST\') }}", pass: "{{ 1/0 }}"}}}\n'
+    )
+    assert namespace(target, environment={"DBT_HOST": "w"}) == "postgres://w:5432"
