@@ -23,6 +23,7 @@ import sys
 
 import typer
 
+from headwater.cells import without_controls
 from headwater.cli import (
     alerts,
     aliases,
@@ -165,13 +166,14 @@ def main() -> None:
     try:
         app()
     except HeadwaterError as error:
-        print(f"headwater: {error.message}", file=sys.stderr)
+        print(without_controls(f"headwater: {error.message}"), file=sys.stderr)
         if error.hint:
-            print(f"  {error.hint}", file=sys.stderr)
+            print(without_controls(f"  {error.hint}"), file=sys.stderr)
         sys.exit(error.exit_code)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        print(f"headwater: {where}{error.strerror or error}", file=sys.stderr)
+        message = without_controls(f"headwater: {where}{error.strerror or error}")
+        print(message, file=sys.stderr)
         print("  Check that the file or folder exists, is writable and has room.", file=sys.stderr)
         sys.exit(HeadwaterError.exit_code)
     except KeyboardInterrupt:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, cast
 
 import typer
 
+from headwater.cells import one_line
 from headwater.cli.options import OUTPUT, Home, Json, Profile, Url, api_address, existing
 from headwater.cli.output.standard_output import standard_output
 from headwater.cli.send import batches_of, open_unpacked, post_batch, progress_bar
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 STDIN = "-"
 HELP = "Import lineage from sources that send no events."
 SHOWN_MAX = 20
+LINE_CHARACTERS_MAX = 1_000
 # The exit code of a program that Ctrl-C ended.
 INTERRUPTED = 130
 
@@ -166,15 +168,22 @@ def _print_summary(delivered: _Delivered, report: ImportReport, delivery: Delive
     refused = f", {len(delivered.refused):,} refused" if is_sent else ""
     print(f"{with_noun(delivered.events, 'event')} {word}{refused}", file=out)
     for one in delivered.refused[:SHOWN_MAX]:
-        print(f"  event {one['event']}: {one['reason']}", file=sys.stderr)
+        _print_line(f"  event {one['event']}: {one['reason']}")
     for note in report.notes:
-        print(f"note: {note}", file=sys.stderr)
+        _print_line(f"note: {note}")
     if report.problems:
         print(f"{len(report.problems):,} passed over:", file=sys.stderr)
     for problem in report.problems[:SHOWN_MAX]:
-        print(f"  {problem.place}: {problem.reason}", file=sys.stderr)
+        _print_line(f"  {problem.place}: {problem.reason}")
     if len(report.problems) > SHOWN_MAX:
         print("  ... --json lists all of them", file=sys.stderr)
+
+
+def _print_line(text: str) -> None:
+    """Print a text with names of a source as one line without control characters."""
+    line = one_line(text)
+    cut = line if len(line) <= LINE_CHARACTERS_MAX else f"{line[:LINE_CHARACTERS_MAX]}…"
+    print(cut, file=sys.stderr)
 
 
 def dbt(

@@ -49,6 +49,22 @@ def test_a_dry_run_prints_the_events_and_the_counts_beside_them(
     ]
 
 
+def test_a_name_commands_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    report = ImportReport()
+    report.add_problem("a\x1b[2J\nfake: line", "\u202eit is odd")
+    report.add_problem("z" * 100_000, "it is long")
+    report.notes.append("\x9bnote")
+    with pytest.raises(typer.Exit):
+        deliver(iter(()), report, Delivery(dry_run=True))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[2:5] == [
+        "note: \ufffdnote",
+        "2 passed over:",
+        "  a\ufffd[2J fake: line: \ufffdit is odd",
+    ]
+    assert len(lines[5]) == 1_001
+
+
 def test_a_file_of_events_and_a_summary_as_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

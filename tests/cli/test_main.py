@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from headwater import cli
+from headwater.errors import QueryError
+
 COMMANDS = [
     "up",
     "serve",
@@ -39,3 +42,15 @@ def test_a_home_that_cannot_be_a_folder_is_named(command: str, tmp_path: Path) -
     assert "Traceback" not in done.stderr + done.stdout
     assert "headwater: " in done.stderr
     assert str(home) in done.stderr.replace("\n", "")
+
+
+def test_an_error_commands_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse() -> None:
+        raise QueryError("it has \x1b[2J", hint="Remove \x9b from it.")
+
+    monkeypatch.setattr(cli, "app", refuse)
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert capsys.readouterr().err == "headwater: it has \ufffd[2J\n  Remove \ufffd from it.\n"

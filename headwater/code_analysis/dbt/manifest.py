@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 from headwater.code_analysis.model import TableName
@@ -73,7 +74,8 @@ def read_catalog(text: str) -> dict[TableName, list[str]]:
         listed = [column for column in columns.values() if isinstance(column, dict)]
         listed.sort(key=_index)
         table = tuple(str(part) for part in parts if part)
-        tables[table] = [str(column.get("name")) for column in listed]
+        names = [column.get("name") for column in listed]
+        tables[table] = [name for name in names if isinstance(name, str)]
     return tables
 
 
@@ -88,13 +90,17 @@ def read_full_names(path: Path) -> dict[str, str]:
 
     Raises QueryError if the manifest cannot be read."""
     try:
-        if path.stat().st_size > FILE_BYTES_MAX:
+        status = path.stat()
+        if not S_ISREG(status.st_mode):
+            raise QueryError(f"{path} is no regular file")
+        if status.st_size > FILE_BYTES_MAX:
             raise QueryError(f"{path} is larger than {FILE_BYTES_MAX:,} bytes")
         models = read_manifest(path.read_text(encoding="utf-8", errors="replace"))
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror}"
         raise QueryError(message, hint="`dbt parse` writes target/manifest.json.") from error
     names: dict[str, str] = {}
+    models = [model for model in models if model.table]
     for model in models:
         full_name = ".".join(model.table)
         names[model.table[-1].lower()] = full_name

@@ -1,7 +1,8 @@
 """dbt's artifacts: `manifest.json`, `run_results.json`, `catalog.json` and `sources.json`.
 
 Only the fields that lineage needs are read, of every version of the artifacts since dbt 1.0. A node
-of an unexpected form is a problem of the report; it stops no other.
+of an unexpected form is a problem of the report; it stops no other. So is a file beside the
+manifest that is cut or of another form.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 import msgspec
@@ -99,6 +101,11 @@ class Node(msgspec.Struct):
     label: str | None = None
     url: str | None = None
     owner: Owner | None = None
+
+    @property
+    def table(self) -> str:
+        """Return the name of its table in its schema."""
+        return self.identifier or self.alias or self.name
 
     def option(self, name: str) -> Any:
         """Return a value of the configuration, or None."""
@@ -206,7 +213,7 @@ def read_artifacts(folder: Path, report: ImportReport) -> Artifacts:
     artifacts = Artifacts(
         project=_project_name(metadata, manifest),
         adapter=str(metadata.get("adapter_type") or ""),
-        generated_at=str(metadata.get("generated_at") or ""),
+        generated_at=_time(metadata, "generated_at", MANIFEST, report) or "",
     )
     for section in _SECTIONS:
         _add_nodes(artifacts, section, _section(MANIFEST, manifest, section, report), report)
@@ -216,21 +223,37 @@ def read_artifacts(folder: Path, report: ImportReport) -> Artifacts:
             artifacts.groups[str(_dict(group).get("name"))] = owner
         else:
             report.add_problem(f"{MANIFEST}: groups.{key}", "it has no owner")
-    _add_catalog(artifacts, _read_object(folder / CATALOG) or {}, report)
-    artifacts.invocation = _invocation(_read_object(folder / RUN_RESULTS), folder, report)
-    for number, result in enumerate(_list((_read_object(folder / SOURCES) or {}).get("results"))):
+    _add_catalog(artifacts, _read_optional(folder / CATALOG, report) or {}, report)
+    artifacts.invocation = _invocation(_read_optional(folder / RUN_RESULTS, report), report)
+    sources = _read_optional(folder / SOURCES, report) or {}
+    for number, result in enumerate(_list_of(sources, "results", SOURCES, report)):
         freshness = _convert(result, Freshness)
+        place = f"{SOURCES}: results[{number}]"
         if freshness is None:
-            report.add_problem(f"{SOURCES}: results[{number}]", "it is no result of a source")
+            report.add_problem(place, "it is no result of a source")
+        elif not all(map(_is_time, (freshness.max_loaded_at, freshness.snapshotted_at))):
+            report.add_problem(place, "its times are malformed")
         elif freshness.max_loaded_at:
             artifacts.freshness.append(freshness)
     return artifacts
 
 
+def _read_optional(path: Path, report: ImportReport) -> dict[str, Any] | None:
+    """Return the content of a file beside the manifest; None too if it is a problem."""
+    try:
+        return _read_object(path)
+    except QueryError as error:
+        report.add_problem(path.name, error.message)
+        return None
+
+
 def _read_object(path: Path) -> dict[str, Any] | None:
     """Return the content of a file; None if there is no such file. Raises QueryError."""
     try:
-        if path.stat().st_size > FILE_BYTES_MAX:
+        status = path.stat()
+        if not S_ISREG(status.st_mode):
+            raise QueryError(f"{path} is no regular file")
+        if status.st_size > FILE_BYTES_MAX:
             raise QueryError(f"{path} is larger than {FILE_BYTES_MAX:,} bytes")
         content = decode(path.read_bytes(), out_of_range=no_number)
     except (FileNotFoundError, NotADirectoryError):
@@ -263,6 +286,9 @@ def _add_nodes(
             problem = f"its unique_id is {node.unique_id[:200]!r}"
             report.add_problem(f"{MANIFEST}: {section}.{unique_id}", problem)
             continue
+        if not node.table.strip():
+            report.add_problem(f"{MANIFEST}: {section}.{unique_id}", "it has no name")
+            continue
         artifacts.nodes[unique_id] = node
 
 
@@ -273,9 +299,21 @@ def _add_catalog(artifacts: Artifacts, catalog: Mapping[str, Any], report: Impor
             if not isinstance(listed, dict):
                 report.add_problem(f"{CATALOG}: {section}.{unique_id}", "it has no columns")
                 continue
-            columns = sorted(map(_dict, listed.values()), key=_index)
+            if unique_id not in artifacts.nodes:
+                report.add_problem(
+                    f"{CATALOG}: {section}.{unique_id}", f"{MANIFEST} has no such node"
+                )
+                continue
+            columns = []
+            for key, column in listed.items():
+                if isinstance(_dict(column).get("name"), str):
+                    columns.append(column)
+                else:
+                    place = f"{CATALOG}: {section}.{unique_id}.columns.{key}"
+                    report.add_problem(place, "it has no name")
             artifacts.catalog[unique_id] = [
-                (str(column.get("name")), str(column.get("type") or "")) for column in columns
+                (column["name"], str(column.get("type") or ""))
+                for column in sorted(columns, key=_index)
             ]
 
 
@@ -285,35 +323,53 @@ def _index(column: Mapping[str, Any]) -> float:
     return index if isinstance(index, int | float) else 0
 
 
-def _invocation(
-    content: Mapping[str, Any] | None, folder: Path, report: ImportReport
-) -> Invocation | None:
+def _invocation(content: Mapping[str, Any] | None, report: ImportReport) -> Invocation | None:
+    """Return the invocation of `run_results.json`; None if it names no id or no time."""
     if content is None:
         return None
     metadata, arguments = _dict(content.get("metadata")), _dict(content.get("args"))
-    started_at = metadata.get("invocation_started_at")
-    if started_at is not None and parse_instant_or_none(str(started_at)) is None:
-        report.add_problem(f"{RUN_RESULTS}: metadata.invocation_started_at", "it is not a time")
-        started_at = None
+    generated_at = _time(metadata, "generated_at", RUN_RESULTS, report)
+    if not metadata.get("invocation_id") or generated_at is None:
+        report.add_problem(RUN_RESULTS, "it has no metadata of an invocation")
+        return None
     invocation = Invocation(
-        id=str(metadata.get("invocation_id") or ""),
+        id=str(metadata["invocation_id"]),
         command=str(arguments.get("which") or ""),
-        generated_at=str(metadata.get("generated_at") or ""),
-        started_at=str(started_at) if started_at is not None else None,
+        generated_at=generated_at,
+        started_at=_time(metadata, "invocation_started_at", RUN_RESULTS, report),
         elapsed_seconds=_elapsed_seconds(content, report),
         dbt_version=str(metadata.get("dbt_version") or ""),
         arguments=arguments,
         results=[],
     )
-    if not invocation.id or not invocation.generated_at:
-        raise QueryError(f"{folder / RUN_RESULTS} has no metadata of an invocation")
-    for number, one in enumerate(_list(content.get("results"))):
+    for number, one in enumerate(_list_of(content, "results", RUN_RESULTS, report)):
         result = _convert(one, NodeResult)
-        if result is not None:
-            invocation.results.append(result)
-        else:
-            report.add_problem(f"{RUN_RESULTS}: results[{number}]", "it is no result of a node")
+        place = f"{RUN_RESULTS}: results[{number}]"
+        if result is None:
+            report.add_problem(place, "it is no result of a node")
+            continue
+        spans = result.timing or []
+        if not all(_is_time(one.started_at) and _is_time(one.completed_at) for one in spans):
+            report.add_problem(f"{place}.timing", "its times are malformed")
+            result.timing = None
+        invocation.results.append(result)
     return invocation
+
+
+def _time(metadata: Mapping[str, Any], name: str, file: str, report: ImportReport) -> str | None:
+    """Return a time of the metadata; None if it is absent, or a problem of the report."""
+    value = metadata.get(name)
+    if value in (None, ""):
+        return None
+    if not isinstance(value, str) or not _is_time(value):
+        report.add_problem(f"{file}: metadata.{name}", "it is not a time")
+        return None
+    return value
+
+
+def _is_time(text: str | None) -> bool:
+    """Return True for a time, and if there is none."""
+    return not text or parse_instant_or_none(text) is not None
 
 
 def _elapsed_seconds(content: Mapping[str, Any], report: ImportReport) -> float:
@@ -338,6 +394,14 @@ def _section(
     return _dict(section)
 
 
+def _list_of(content: Mapping[str, Any], name: str, file: str, report: ImportReport) -> list[Any]:
+    """Return a list of a file; [] if it is absent, or a problem of the report."""
+    found = content.get(name)
+    if found is not None and not isinstance(found, list):
+        report.add_problem(f"{file}: {name}", "it is no list")
+    return found if isinstance(found, list) else []
+
+
 def _convert(content: Any, kind: Any) -> Any:
     try:
         return msgspec.convert(content, kind, strict=False)
@@ -347,7 +411,3 @@ def _convert(content: Any, kind: Any) -> Any:
 
 def _dict(content: Any) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
-
-
-def _list(content: Any) -> list[Any]:
-    return content if isinstance(content, list) else []

@@ -155,6 +155,9 @@ class _DbtImporter:
             )
             return
         ended = STATUSES.get(result.status)
+        if ended is None:
+            problem = f"its status {result.status[:80]!r} is not known"
+            self._report.add_problem(f"{RUN_RESULTS}: {result.unique_id}", problem)
         lineage = self._project.lineage.get(result.unique_id)
         if node.resource_type not in BUILT or lineage is None or ended is None:
             return

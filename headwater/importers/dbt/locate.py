@@ -98,9 +98,11 @@ def _profile_of(project: Path) -> str:
 
     from headwater.bounded_yaml import BoundedAliasLoader
 
+    path = project / PROJECT
+    if not path.is_file():
+        return ""
     try:
-        text = (project / PROJECT).read_text(encoding="utf-8")
-        content = yaml.load(text, BoundedAliasLoader)
+        content = yaml.load(path.read_text(encoding="utf-8"), BoundedAliasLoader)
     except (OSError, ValueError, RecursionError, yaml.YAMLError):
         return ""
     name = content.get("profile") if isinstance(content, dict) else None

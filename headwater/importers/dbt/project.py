@@ -71,8 +71,7 @@ class Project:
 
     def table_name(self, node: Node) -> TableName:
         """Return the name of a table in its database."""
-        name = node.identifier or node.alias or node.name
-        return tuple(part for part in (node.database, node.schema, name) if part)
+        return tuple(part for part in (node.database, node.schema, node.table) if part)
 
     def dataset(self, unique_id: str) -> DatasetName:
         """Return the dataset of a table."""
@@ -304,7 +303,7 @@ class Project:
         names: dict[str, list[str]] = defaultdict(list)
         for unique_id, node in self.artifacts.nodes.items():
             if self.is_table(unique_id):
-                called = {node.name, self.table_name(node)[-1]}
+                called = {node.name, node.table}
                 for name in {one.casefold() for one in called}:
                     names[name].append(unique_id)
         return names

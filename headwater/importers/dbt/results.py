@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from headwater.errors import EventError
 from headwater.importers.dbt.artifacts import Node, NodeResult
 from headwater.schema.events import parse_instant
 
@@ -30,13 +29,10 @@ def timing(result: NodeResult) -> tuple[int, int] | None:
     """Return the start and end of a node's execution, or else of what dbt did with it."""
     timings = [one for one in result.timing or () if one.started_at and one.completed_at]
     executed = [one for one in timings if one.name == "execute"] or timings
-    try:
-        spans = [
-            (parse_instant(str(one.started_at)), parse_instant(str(one.completed_at)))
-            for one in executed
-        ]
-    except EventError:
-        return None
+    spans = [
+        (parse_instant(str(one.started_at)), parse_instant(str(one.completed_at)))
+        for one in executed
+    ]
     return (min(span[0] for span in spans), max(span[1] for span in spans)) if spans else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from headwater.errors import QueryError
 from headwater.importers.dbt.artifacts import read_artifacts
 from headwater.importers.report import ImportReport
-from tests.importers.dbt.artifact_builders import node, result, source, write_artifacts
+from tests.importers.dbt.artifact_builders import GENERATED, node, result, source, write_artifacts
 
 
 def test_a_node_of_an_unexpected_form_stops_no_other(tmp_path: Path) -> None:
@@ -59,11 +60,102 @@ def test_what_is_no_manifest_is_refused(tmp_path: Path, text: str | None, messag
         read_artifacts(tmp_path, ImportReport())
 
 
-def test_results_without_an_invocation_are_refused(tmp_path: Path) -> None:
-    write_artifacts(tmp_path)
-    (tmp_path / "run_results.json").write_text(json.dumps({"metadata": {}, "results": []}))
-    with pytest.raises(QueryError, match="no metadata of an invocation"):
+@pytest.mark.parametrize(
+    ("metadata", "problems"),
+    [
+        ({}, [("run_results.json", "it has no metadata of an invocation")]),
+        (
+            {"invocation_id": "x", "generated_at": "now"},
+            [
+                ("run_results.json: metadata.generated_at", "it is not a time"),
+                ("run_results.json", "it has no metadata of an invocation"),
+            ],
+        ),
+    ],
+)
+def test_results_without_an_invocation_are_listed(
+    tmp_path: Path, metadata: dict[str, str], problems: list[tuple[str, str]]
+) -> None:
+    report = ImportReport()
+    write_artifacts(tmp_path, node("model.shop.a"))
+    (tmp_path / "run_results.json").write_text(json.dumps({"metadata": metadata, "results": []}))
+    artifacts = read_artifacts(tmp_path, report)
+    assert (list(artifacts.nodes), artifacts.invocation) == (["model.shop.a"], None)
+    assert [(one.place, one.reason) for one in report.problems] == problems
+
+
+@pytest.mark.parametrize("text", ['{"nodes": {"mod', "", "[]", '{"a":' * 5_000])
+def test_a_file_beside_the_manifest_that_is_cut_is_listed(tmp_path: Path, text: str) -> None:
+    report = ImportReport()
+    write_artifacts(tmp_path, node("model.shop.a"))
+    names = ["catalog.json", "run_results.json", "sources.json"]
+    for name in names:
+        (tmp_path / name).write_text(text)
+    assert list(read_artifacts(tmp_path, report).nodes) == ["model.shop.a"]
+    assert [one.place for one in report.problems] == names
+
+
+@pytest.mark.timeout(30)
+def test_a_pipe_is_not_read(tmp_path: Path) -> None:
+    report = ImportReport()
+    write_artifacts(tmp_path, node("model.shop.a"))
+    os.mkfifo(tmp_path / "catalog.json")
+    (tmp_path / "sources.json").symlink_to("/dev/zero")
+    assert list(read_artifacts(tmp_path, report).nodes) == ["model.shop.a"]
+    assert ["no regular file" in one.reason for one in report.problems] == [True, True]
+    (tmp_path / "manifest.json").unlink()
+    os.mkfifo(tmp_path / "manifest.json")
+    with pytest.raises(QueryError, match="no regular file"):
         read_artifacts(tmp_path, ImportReport())
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_a_node_without_a_name_is_listed(tmp_path: Path, name: str) -> None:
+    report = ImportReport()
+    nameless = node("model.shop.a", name=name, alias=None, schema=None, database=None)
+    write_artifacts(tmp_path, nameless, node("model.shop.b"))
+    assert list(read_artifacts(tmp_path, report).nodes) == ["model.shop.b"]
+    assert [(one.place, one.reason) for one in report.problems] == [
+        ("manifest.json: nodes.model.shop.a", "it has no name")
+    ]
+
+
+def test_a_manifest_of_no_time_is_listed(tmp_path: Path) -> None:
+    report = ImportReport()
+    path = write_artifacts(tmp_path, node("model.shop.a")) / "manifest.json"
+    path.write_text(path.read_text().replace(GENERATED, "yesterday"))
+    assert read_artifacts(tmp_path, report).generated_at == ""
+    assert [one.place for one in report.problems] == ["manifest.json: metadata.generated_at"]
+
+
+def test_a_catalog_of_another_manifest_is_listed(tmp_path: Path) -> None:
+    report = ImportReport()
+    write_artifacts(tmp_path, node("model.shop.a"))
+    columns = {"x": {"name": None}, "y": 5, "z": {"name": "z"}}
+    tables = {"model.shop.a": {"columns": columns}, "model.shop.gone": {"columns": {}}}
+    (tmp_path / "catalog.json").write_text(json.dumps({"nodes": tables}))
+    assert read_artifacts(tmp_path, report).catalog == {"model.shop.a": [("z", "")]}
+    assert [(one.place, one.reason) for one in report.problems] == [
+        ("catalog.json: nodes.model.shop.a.columns.x", "it has no name"),
+        ("catalog.json: nodes.model.shop.a.columns.y", "it has no name"),
+        ("catalog.json: nodes.model.shop.gone", "manifest.json has no such node"),
+    ]
+
+
+def test_odd_results_are_listed(tmp_path: Path) -> None:
+    report = ImportReport()
+    odd = result("model.shop.a")
+    odd["timing"][0]["completed_at"] = "soon"
+    write_artifacts(tmp_path, node("model.shop.a"), results=[odd])
+    fresh = {"unique_id": "source.shop.raw.o", "max_loaded_at": "soon", "snapshotted_at": GENERATED}
+    (tmp_path / "sources.json").write_text(json.dumps({"results": [fresh]}))
+    artifacts = read_artifacts(tmp_path, report)
+    assert artifacts.freshness == []
+    (tmp_path / "sources.json").write_text('{"results": {}}')
+    read_artifacts(tmp_path, report)
+    places = ["run_results.json: results[0].timing", "sources.json: results[0]"]
+    places += ["run_results.json: results[0].timing", "sources.json: results"]
+    assert [one.place for one in report.problems] == places
 
 
 def test_a_node_under_the_key_of_another_is_listed(tmp_path: Path) -> None:

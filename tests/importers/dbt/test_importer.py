@@ -135,6 +135,15 @@ def test_a_skipped_model_is_aborted_with_the_reason(tmp_path: Path) -> None:
     assert message == f"skipped because of {check['unique_id']}"
 
 
+def test_a_result_of_an_unknown_status_is_listed(tmp_path: Path) -> None:
+    report = ImportReport()
+    write_artifacts(tmp_path, STG_NODE, results=[result(STG, "reused")])
+    assert runs(read(tmp_path, report), "shop.main.shop.stg") == []
+    assert [(one.place, one.reason) for one in report.problems] == [
+        (f"run_results.json: {STG}", "its status 'reused' is not known")
+    ]
+
+
 def test_generic_tests_are_assertions_on_their_table(tmp_path: Path) -> None:
     good = generic_test("unique", STG, "id")
     bad = generic_test("not_null", STG, "amount", config={"severity": "ERROR"})

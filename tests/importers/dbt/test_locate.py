@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -99,3 +100,11 @@ def test_other_variables_become_part_of_a_name(target: Path) -> None:
         'shop: {outputs: {default: {host: "{{ env_var(\'DBT_HOST\') }}", pass: "{{ 1/0 }}"}}}\n'
     )
     assert namespace(target, environment={"DBT_HOST": "w"}) == "postgres://w:5432"
+
+
+@pytest.mark.timeout(30)
+def test_a_project_that_is_a_pipe_names_no_profile(target: Path) -> None:
+    (target.parent / "dbt_project.yml").unlink()
+    os.mkfifo(target.parent / "dbt_project.yml")
+    (target.parent / "profiles.yml").write_text("shop: {outputs: {default: {host: db}}}")
+    assert namespace(target) == "postgres://db:5432"
