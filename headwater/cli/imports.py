@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -416,10 +416,15 @@ def _sql_files(patterns: Iterable[str], report: ImportReport) -> Iterator[SqlFil
     from headwater.importers.sql.logs import SqlFile, bounded_lines
 
     for path in [path for pattern in patterns for path in _paths_of(pattern, report)]:
-        modified = _microseconds(datetime.now(UTC))
-        if path != STDIN:
-            modified = Path(path).stat().st_mtime_ns // 1_000
-        with open_unpacked(path) as stream:
+        with ExitStack() as opened:
+            try:
+                modified = _microseconds(datetime.now(UTC))
+                if path != STDIN:
+                    modified = Path(path).stat().st_mtime_ns // 1_000
+                stream = opened.enter_context(open_unpacked(path))
+            except OSError as error:
+                report.add_problem(_shown_path(path), f"it cannot be read: {error.strerror}")
+                continue
             text = io.TextIOWrapper(
                 cast(BinaryIO, stream), encoding="utf-8-sig", errors="replace", newline=None
             )
@@ -454,7 +459,8 @@ def _shown_path(path: str) -> str:
     """Return a path as jobs are named: relative to the current folder, if it is in there."""
     if path == STDIN:
         return "stdin"
-    absolute, folder = Path(path).resolve(), Path.cwd()
+    # Unlike Path.resolve, it returns a path for links that loop.
+    absolute, folder = Path(os.path.realpath(path)), Path.cwd()
     return str(absolute.relative_to(folder)) if absolute.is_relative_to(folder) else path
 
 

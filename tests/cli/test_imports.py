@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
+import io
 import json
 import os
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 import typer
 
+from headwater.cli import imports
 from headwater.cli.imports import Delivery, deliver, sql
+from headwater.cli.send import open_unpacked
 from headwater.errors import QueryError
 from headwater.importers.report import ImportReport
 from headwater.schema.headwater_facets import Event, source_event
@@ -116,11 +121,13 @@ def test_pipes_and_devices_in_a_folder_of_sql_are_passed_over(
     (folder / "link.sql").symlink_to("a.sql")
     os.mkfifo(folder / "pipe.sql")
     (folder / "zero.sql").symlink_to("/dev/zero")
+    (folder / "loop.sql").symlink_to("loop.sql")
     monkeypatch.chdir(tmp_path)
     sql([str(folder)], output=str(tmp_path / "events.jsonl"), as_json=True)
     shown = json.loads(capsys.readouterr().out)
     assert shown["read"]["files"] == 2
     assert [(Path(one["place"]).name, one["reason"]) for one in shown["problems"]] == [
+        ("loop.sql", "it is no regular file"),
         ("pipe.sql", "it is no regular file"),
         ("zero.sql", "it is no regular file"),
     ]
@@ -150,3 +157,23 @@ def test_a_damaged_packed_file_is_passed_over(
         sql([str(file)], output=str(tmp_path / "events.jsonl"), as_json=True)
     (problem,) = json.loads(capsys.readouterr().out)["problems"]
     assert problem == {"place": str(file), "reason": "its compressed data is cut or damaged"}
+
+
+def test_a_file_that_may_not_be_read_stops_no_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.sql", "b.sql"):
+        (tmp_path / name).write_text("insert into t select a from s;")
+
+    def opened(path: str) -> AbstractContextManager[io.BufferedIOBase]:
+        if path.endswith("a.sql"):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return open_unpacked(path)
+
+    monkeypatch.setattr(imports, "open_unpacked", opened)
+    sql([str(tmp_path)], output=str(tmp_path / "events.jsonl"), as_json=True)
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["read"]["files"] == 1
+    assert shown["problems"] == [
+        {"place": str(tmp_path / "a.sql"), "reason": "it cannot be read: Permission denied"}
+    ]
