@@ -65,10 +65,13 @@ def parse_jupyter(text: str) -> Notebook:
     """Return the code of an .ipynb of any version. Raises UnreadableError."""
     if len(text) > NOTEBOOK_LENGTH_MAX:
         raise UnreadableError("the notebook is too long")
+    text = text.removeprefix("\ufeff")
     try:
         content = json.loads(text)
         if "worksheets" in content:
             content = _upgrade(text)
+        if not isinstance(content["cells"], list):
+            raise TypeError("its cells are no list")
         cells = [cell for cell in content["cells"] if cell["cell_type"] == "code"]
         sources = [_cell_source(cell) for cell in cells]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -136,7 +139,10 @@ def _upgrade(text: str) -> Any:
 
 
 def _cell_source(cell: dict[str, Any]) -> str:
+    """Return the code of a cell. Raises TypeError if it is neither a text nor a list of texts."""
     source = cell["source"]
+    if not isinstance(source, str | list):
+        raise TypeError("the source of a cell is no text")
     return source if isinstance(source, str) else "".join(source)
 
 

@@ -40,10 +40,26 @@ def test_a_notebook() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{}", "not json", '{"cells": 3}', cells("%%scala\nval x = 1")]
+    "text",
+    [
+        "",
+        "{}",
+        "not json",
+        '{"cells": 3}',
+        '{"cells": {}}',
+        '{"cells": [{"cell_type": "code", "source": {"a": 1}}]}',
+        '{"worksheets": 5}',
+        '{"nbformat": 3, "nbformat_minor": 0, "worksheets": [{"cells": 5}]}',
+        cells("%%scala\nval x = 1"),
+    ],
 )
 def test_a_notebook_that_cannot_be_read_is_unknown(text: str) -> None:
     assert one_of("n.ipynb", text).references.unknown
+
+
+def test_a_byte_order_mark_is_no_part_of_a_notebook() -> None:
+    found = read_file("n.ipynb", "\ufeff" + cells("df = spark.table('a')")).references
+    assert (found.tables, found.unknown) == ({("a",)}, ())
 
 
 def test_a_notebook_of_databricks() -> None:
