@@ -1,10 +1,10 @@
-"""The addresses in settings: their forms, and errors that never print a password or a query."""
+"""Addresses in settings and options: their forms, and errors that print no password or query."""
 
 from __future__ import annotations
 
 import re
 
-from headwater.errors import SettingsError
+from headwater.errors import QueryError, SettingsError
 
 # An origin as browsers send it (https://url.spec.whatwg.org/#origin).
 _ORIGIN = re.compile(
@@ -19,6 +19,24 @@ _HTTP_HOST = re.compile(r"https?://[^\s/?#@]+([/?#]|$)")
 _NEO4J_URI = re.compile(
     r"(bolt|neo4j(?P<routes>))(\+s|\+ssc)?://([^\s/?#@:\[\]]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?/?"
     r"(?(routes)(\?[^\s#=&]+=[^\s#=&]+(&[^\s#=&]+=[^\s#=&]+)*)?)"
+)
+# An address without a user, a password, a query and a fragment. In two stores a name that is no
+# secret is before the @: the container of Azure, and Google's `anonymous`.
+_PLAIN = re.compile(
+    r"(?:(?:abfs|wasb)s?://[a-z0-9$-]{1,63}@(?=[a-z0-9-]+\.)|gc?s://anonymous@"
+    r"|file:(?=/[^/])|[A-Za-z][A-Za-z0-9+.-]*://)"
+    r"(?:\[[0-9A-Za-z:.%]+\]|[^\s/?#@:;=%\\\[\]]*)(?::[0-9]{0,5})?(?:/(?:(?!%40)[^?#@])*)?"
+)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_USER = re.compile("@|%40")
+# The options of pyarrow's stores (https://arrow.apache.org/docs/cpp/api/filesystem.html) that hold
+# no secret.
+_STORE_OPTION = re.compile(
+    r"(?:allow_bucket_creation|allow_bucket_deletion|allow_delayed_open|blob_storage_authority"
+    r"|blob_storage_scheme|buffer_size|check_directory_existence_before_creation"
+    r"|default_block_size|dfs_storage_authority|dfs_storage_scheme|enable_tls|endpoint_override"
+    r"|force_virtual_addressing|region|replication|retry_limit_seconds|scheme|tls_ca_file_path"
+    r"|user)=(?:(?!%40)[^@&?#])*"
 )
 _DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
 
@@ -77,6 +95,21 @@ def validate_origins(name: str, origins: str) -> None:
             )
 
 
+def validate_store(address: str) -> None:
+    """Raise QueryError if the address of files in a store may hold a secret.
+
+    It is printed and stored, and backups have it too.
+    """
+    plain, mark, query = address.partition("?")
+    options = query.split("&") if mark else []
+    if not is_plain(plain) or not all(map(_STORE_OPTION.fullmatch, options)):
+        raise QueryError(
+            f"the address {shown(address)} must have the form s3://HOST/PATH, without a user, a "
+            "password and a query",
+            hint="Give the credentials to the client of the store, for example by AWS_PROFILE.",
+        )
+
+
 def address_error(
     name: str,
     address: str,
@@ -88,14 +121,29 @@ def address_error(
     """Return the error of a malformed address, without one that may hold a password."""
     if "@" in address:
         return SettingsError(f"HEADWATER_{name} must not hold a user or a password", hint=user_hint)
-    shown = without_query(address)
-    return SettingsError(f"HEADWATER_{name} {shown!r} is not {expected}", hint=hint)
+    return SettingsError(f"HEADWATER_{name} {shown(address)!r} is not {expected}", hint=hint)
 
 
-def without_query(address: str) -> str:
-    """Return an address for an error: a query or a fragment, which may hold a secret, is `...`."""
+def is_plain(address: str) -> bool:
+    """Return True for an address with a scheme, without a user, a password, a query or a fragment.
+
+    The container of Azure, which is before an @, is no user.
+    """
+    return _PLAIN.fullmatch(address) is not None
+
+
+def shown(address: str) -> str:
+    """Return an address for an error: `...` stands for each part that may hold a secret.
+
+    Such parts are a query, a fragment, and all behind the scheme if an @ or no host follows it.
+    """
     found = re.search(r"[?#]", address)
-    return f"{address[: found.end()]}..." if found else address
+    base, rest = (address[: found.start()], address[found.start() :]) if found else (address, "")
+    scheme = _SCHEME.match(address)
+    is_harmless = is_plain(base) or not (scheme or _USER.search(base))
+    if not is_harmless or _USER.search(rest):
+        return f"{scheme[0] if scheme else ''}..."
+    return f"{base}{rest[:1]}..." if rest else base
 
 
 def _has_default_port(origin: str) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
 
+from headwater.addresses import shown
 from headwater.errors import EventError, ForbiddenError, UnavailableError
 from headwater.transport import HttpSender, bearer_headers
 
@@ -90,10 +91,10 @@ def ask_policies(
     deadline = time.monotonic() + timeout_seconds
     response = sender.post(address, body, bearer_headers(api_key), deadline=deadline)
     if response.status >= 500:
-        raise UnavailableError(f"{address} answered {response.status}: {response.text()}")
+        raise UnavailableError(f"{shown(address)} answered {response.status}: {response.text()}")
     if not response.is_success:
         raise EventError(
-            f"{address} refused the request with {response.status}: {response.text()}",
+            f"{shown(address)} refused the request with {response.status}: {response.text()}",
             status=response.status,
         )
     try:
@@ -106,7 +107,7 @@ def ask_policies(
         )
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UnavailableError(
-            f"{address} does not answer as a Headwater does: {type(error).__name__}"
+            f"{shown(address)} does not answer as a Headwater does: {type(error).__name__}"
         ) from error
 
 

@@ -14,12 +14,13 @@ The options are those of the command line; the Python client has parameters of t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from headwater.addresses import without_query
+from headwater.addresses import is_plain, shown
 from headwater.client.profiles import config_path, find_profile, key_of
 from headwater.credentials import parse_token
 from headwater.errors import QueryError, SettingsError, UnavailableError
@@ -162,6 +163,11 @@ def _address(url: str, api_key: str, named_by: str) -> Address:
 
 def _check_url(url: str, named_by: str) -> str:
     """Return a URL without a slash at its end. Raises SettingsError."""
+    if "@" in url:
+        raise SettingsError(
+            f"{named_by}: the address must not hold a user or a password",
+            hint=f"Set the key in {API_KEY} or in a profile.",
+        )
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -171,21 +177,15 @@ def _check_url(url: str, named_by: str) -> str:
             f"{named_by}: the address is malformed",
             hint="Write for example https://headwater.example.com or http://127.0.0.1:8000.",
         ) from error
-    if parts.username is not None or parts.password is not None:
+    if parts.scheme not in ("http", "https") or not host or not is_plain(re.split("[?#]", url)[0]):
         raise SettingsError(
-            f"{named_by}: the address must not hold a user or a password",
-            hint=f"Set the key in {API_KEY} or in a profile.",
-        )
-    if parts.scheme not in ("http", "https") or not host:
-        raise SettingsError(
-            f"{named_by} {without_query(url)!r} is no address of an API",
+            f"{named_by} {shown(url)!r} is no address of an API",
             hint="Write for example https://headwater.example.com or http://127.0.0.1:8000.",
         )
     if parts.query or parts.fragment or not url.isprintable() or " " in url:
         # They may hold a key.
         raise SettingsError(
-            f"{named_by} {without_query(url)!r} must be an address without a query, a fragment or "
-            "spaces",
+            f"{named_by} {shown(url)!r} must be an address without a query, a fragment or spaces",
             hint=f"Set the key in {API_KEY} or in a profile.",
         )
     return url.rstrip("/")

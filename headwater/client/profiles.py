@@ -21,6 +21,7 @@ from typing import Any
 
 import msgspec
 
+from headwater.addresses import shown
 from headwater.errors import SettingsError
 from headwater.schema.settings_files import read_settings_file
 
@@ -38,7 +39,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     api_key_file: str = ""
 
     def __repr__(self) -> str:
-        return f"Profile(url={self.url!r})"
+        return f"Profile(url={shown(self.url)!r})"
 
 
 def config_path() -> Path:

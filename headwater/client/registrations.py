@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from headwater.addresses import shown
 from headwater.backoff import Backoff
 from headwater.client.address import API_KEY
 from headwater.client.backend import data_of_answer, read_document
@@ -404,16 +405,16 @@ class Headwater:
             raise self._unavailable(error.message) from error
         if response.is_success:
             return dict(json.loads(response.body))
-        reason = f"{self._url} answered {response.status}: {response.text()}"
+        reason = f"{shown(self._url)} answered {response.status}: {response.text()}"
         if response.status == 401:
             raise UnauthorizedError(reason, hint=f"Set {API_KEY}.")
         if response.status == 403:
             raise ForbiddenError(reason, hint=f"Set {API_KEY}.")
         if response.status == SERVICE_UNAVAILABLE:
             raise self._unavailable(response.text())
-        raise HeadwaterError(f"{url} answered {response.status}: {response.text()}")
+        raise HeadwaterError(f"{shown(url)} answered {response.status}: {response.text()}")
 
     def _unavailable(self, reason: str) -> UnavailableError:
         return UnavailableError(
-            f"{self._url} does not answer: {reason}", hint="`headwater up` starts it."
+            f"{shown(self._url)} does not answer: {reason}", hint="`headwater up` starts it."
         )

@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
+from headwater.addresses import shown
 from headwater.errors import QueryError
 from headwater.forgetting.events import OnProgress, rewrite_lake
 from headwater.forgetting.files import OnProblem
@@ -110,7 +111,7 @@ def _local_folders(roots: list[str]) -> Iterator[Path]:
         folder = local_folder(root)
         if folder is None:
             raise QueryError(
-                f"the lake {root} is in another store, and cannot be rewritten there",
+                f"the lake {shown(root)} is in another store, and cannot be rewritten there",
                 hint=f"Rewrite it by other means, and {_WITHOUT}",
             )
         yield folder

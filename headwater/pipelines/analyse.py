@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from headwater.errors import NotFoundError
 from headwater.lineage.questions.analyses import Finding
 from headwater.pipelines import run_as_submitted
+from headwater.pipelines.lake_folders import validate_address
 from headwater.schema.naming import Naming
 from headwater.schema.urns import dataset_urn, job_urn
 
@@ -44,8 +45,9 @@ def analyse(
 ) -> AnalysisResult:
     """Compute every table from a folder of Parquet with a column `body`.
 
-    Raises NotFoundError for an empty lake.
+    Raises NotFoundError for an empty lake, and QueryError if its address may hold a secret.
     """
+    validate_address(lake)
     table = spark.read.option("recursiveFileLookup", "true").parquet(lake)
     # A copy of an event, sent or archived twice, counts once.
     bodies = table.selectExpr("cast(body AS STRING) AS body").distinct()

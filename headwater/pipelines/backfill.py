@@ -28,6 +28,7 @@ from headwater.ingest.producer_stats import ProducerStats
 from headwater.ingest.write.transaction import read_checkpoint
 from headwater.pipelines import run_as_submitted
 from headwater.pipelines.chunk_writer import ChunkWriter, advance_checkpoint
+from headwater.pipelines.lake_folders import validate_address
 from headwater.pipelines.rows import (
     Counts,
     Kind,
@@ -94,11 +95,13 @@ def backfill(
     """Fold every event below these paths into the graph; write refused events below `dead`.
 
     `on_progress(phase, done, total)` is called repeatedly, also from another thread. Raises
-    NotFoundError if a path has no files, QueryError if the files hold no events or another backfill
-    of them runs, UnavailableError if Neo4j stays unavailable.
+    NotFoundError if a path has no files, QueryError if the files hold no events, another backfill of
+    them runs, or a path may hold a secret, UnavailableError if Neo4j stays unavailable.
     """
     from headwater.pipelines.event_files import files_in
 
+    for path in paths:
+        validate_address(path)
     began = time.monotonic()
     on_progress("listing", 0, 0)
     # Read before the files are listed: events archived in between do not count yet.

@@ -31,7 +31,7 @@ from pyarrow import fs
 
 from headwater.errors import QueryError
 from headwater.file_sync import sync
-from headwater.pipelines.lake_folders import MANIFEST, local_folder
+from headwater.pipelines.lake_folders import MANIFEST, local_folder, validate_address
 
 # Hive's name for the folder of rows without a value.
 _NONE = "__HIVE_DEFAULT_PARTITION__"
@@ -79,13 +79,14 @@ class ArchivedRange(msgspec.Struct, frozen=True):
 class Lake:
     """A lake at a path or URL: s3://, gs://, abfs:// or hdfs:// (by pyarrow); s3a:// is s3://.
 
-    Raises QueryError for an empty path, and for a URL with a password or of a store that pyarrow
-    cannot open.
+    Raises QueryError for an empty path, and for a URL that may hold a secret, or of a store that
+    pyarrow cannot open.
     """
 
     def __init__(self, root: str) -> None:
         if not root.strip():
             raise QueryError("the name of the lake is empty", hint="Name a folder or a URL.")
+        validate_address(root)
         folder = local_folder(root)
         self._local = folder is not None
         if folder is not None:
@@ -295,13 +296,6 @@ def open_lake(root: str) -> Lake | None:
 
 
 def _open_store(root: str) -> tuple[fs.FileSystem, str]:
-    # The address is printed and stored, and its backups have it too.
-    user, at, _ = root.partition("://")[2].rpartition("@")
-    if at and ":" in user:
-        raise QueryError(
-            "the address of the lake must not hold a password",
-            hint="Give the credentials to the client of the store, for example by AWS_PROFILE.",
-        )
     try:
         found: tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(
             root.replace("s3a://", "s3://", 1)

@@ -7,8 +7,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from headwater.addresses import validate_store
+
 MANIFEST = "_archived"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")  # RFC 3986, 3.1
+_FILE = re.compile(r"^file:(?://(?:localhost(?=/))?)?", re.IGNORECASE)
 _OWNED = re.compile(
     rf"{MANIFEST}/([^/]+)/[^/]+|date=[^/]+/namespace=[^/]+/\.?([^/]+)-\d{{16}}-\d{{16}}\.parquet"
     r"(?:\.part)?"
@@ -16,12 +19,19 @@ _OWNED = re.compile(
 _DATA_FILE = re.compile(r"\.?.+-\d{16}-\d{16}\.parquet(\.part)?")
 
 
+def validate_address(root: str) -> None:
+    """Raise QueryError for the address of a lake that may hold a secret; a path is none."""
+    if _SCHEME.match(root):
+        validate_store(root)
+
+
 def local_folder(root: str) -> Path | None:
     """Return the folder of a lake on this machine; None for another store."""
     scheme = _SCHEME.match(root)
     if scheme and scheme[0].lower() != "file:":
         return None
-    return Path(os.path.abspath(os.path.expanduser(root.removeprefix("file://"))))
+    path = _FILE.sub("", root)
+    return Path(os.path.abspath(os.path.expanduser(path)))
 
 
 def archive_lock(spool: Path) -> Path:

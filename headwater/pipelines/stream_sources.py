@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from headwater.addresses import shown
 from headwater.errors import SettingsError
 from headwater.pipelines.stream_chunks import DeadMessage
 
@@ -92,7 +93,7 @@ class KafkaSource(msgspec.Struct, frozen=True):
     options: Mapping[str, str] = {}
 
     def __repr__(self) -> str:
-        return f"topic {self.topics} of {self.bootstrap}"
+        return f"topic {self.topics} of {shown(self.bootstrap)}"
 
     def open(self, spark: SparkSession) -> DataFrame:
         """Return a streaming frame; raises Spark's error if the Kafka connector is missing."""

@@ -26,6 +26,7 @@ from importlib import resources
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from headwater.addresses import is_plain, shown
 from headwater.credentials import parse_token
 from headwater.errors import SettingsError
 
@@ -142,10 +143,10 @@ def endpoint(url: str) -> tuple[str, str]:
         raise SettingsError(
             "url may have only a host, a port and a path", hint="Pass the key as api_key."
         )
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    parts = urlsplit(url) if is_plain(url) else None
+    if parts is None or parts.scheme not in {"http", "https"} or not parts.hostname:
         raise SettingsError(
-            f"url {url!r} is no http or https address",
+            f"url {shown(url)!r} is no http or https address",
             hint="Write for example http://127.0.0.1:8000.",
         )
     path = parts.path.rstrip("/")

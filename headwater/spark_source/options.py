@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from headwater import settings
-from headwater.addresses import without_query
+from headwater.addresses import is_plain, shown
 from headwater.errors import SettingsError
 from headwater.spark_source.tables import LINEAGE, LINEAGE_EDGES, TABLES, resolve_kind
 
@@ -172,10 +172,9 @@ def _refuse_unknown(options: Mapping[str, str], allowed: tuple[str, ...], operat
 def _address(url: str, schemes: tuple[str, ...], target: str) -> str:
     if "@" in url:
         raise SettingsError("option 'url' must not hold a user or a password")
-    parts = urlsplit(url)
-    if parts.scheme not in schemes or not parts.hostname:
-        shown = without_query(url)
-        raise SettingsError(f"option 'url': {shown!r} is not an address of {target}")
+    parts = urlsplit(url) if is_plain(url.partition("?")[0]) else None
+    if parts is None or parts.scheme not in schemes or not parts.hostname:
+        raise SettingsError(f"option 'url': {shown(url)!r} is not an address of {target}")
     return url
 
 

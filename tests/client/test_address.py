@@ -75,6 +75,15 @@ def test_a_malformed_address_is_refused(url: str) -> None:
         "https://me:secret/1@host",
         "https://host/?key=secret",
         "https://host/#secret",
+        "me:secret@host",
+        "http:me:secret@host",
+        "http:///me:secret@host",
+        "http:\\\\me:secret@host",
+        "//me:secret@host",
+        "me:secret@host/x?y",
+        "http://127.0.0.1:1/me:secret@host",
+        "http://host;key=secret",
+        "http://host:secret",
     ],
 )
 def test_an_address_with_a_password_is_refused_without_printing_it(url: str) -> None:

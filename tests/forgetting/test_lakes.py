@@ -24,6 +24,7 @@ from headwater.pipelines.lake import ArchivedRange, Lake
 from headwater.settings import Settings
 from tests.forgetting.test_forget import RECEIVED, TRACES, VALUE, forget, holding, settings  # noqa: F401
 from tests.run_builders import run
+from tests.test_addresses import SECRET_STORES
 
 
 def archive(settings: Settings, lake: Lake, *, cut: int = 0) -> str:  # noqa: F811
@@ -398,3 +399,13 @@ def test_a_lake_or_spool_in_the_data_of_neo4j_is_refused(
         with pytest.raises(QueryError, match="of Neo4j's data holds the spool or a lake too"):
             forget(settings, VALUE, *words)
     assert seqs(lake) == list(range(1, 8))
+
+
+@pytest.mark.parametrize("address", SECRET_STORES)
+def test_no_error_about_a_lake_prints_a_password(
+    settings: Settings,  # noqa: F811
+    address: str,
+) -> None:
+    with pytest.raises(QueryError) as caught:
+        forget(settings, VALUE, "--lake", address, "--dry-run")
+    assert "S3C" not in caught.value.message + caught.value.hint

@@ -24,6 +24,7 @@ from authlib.integrations.httpx_client import OAuth2Client
 from headwater.access.oidc.provider import USER_AGENT, sender
 from headwater.access.oidc.sign_on import SignOn
 from headwater.access.secret_file import load_secret
+from headwater.addresses import shown
 from headwater.errors import SettingsError, UnauthorizedError, UnavailableError
 
 PATH = "/session/oidc"
@@ -123,12 +124,12 @@ class CodeFlow:
         try:
             response = sender().post(address, *self._token_request(code, verifier))
         except (UnavailableError, SettingsError) as error:
-            raise UnavailableError(f"{address} does not answer: {error}") from error
+            raise UnavailableError(f"{shown(address)} does not answer: {error}") from error
         found = _parse_object(response.body)
         if "error" in found:
             raise UnauthorizedError("the provider refused the code of the sign-in", hint=_HINT)
         if not response.is_success:
-            raise UnavailableError(f"{address} answers with {response.status}")
+            raise UnavailableError(f"{shown(address)} answers with {response.status}")
         token = found.get("id_token")
         if not isinstance(token, str):
             raise UnauthorizedError(

@@ -20,6 +20,7 @@ import msgspec
 from joserfc import jwk
 from joserfc.errors import JoseError
 
+from headwater.addresses import shown
 from headwater.errors import SettingsError, UnauthorizedError, UnavailableError
 from headwater.transport import HttpSender
 
@@ -168,13 +169,13 @@ def read_published(issuer: str) -> Published:
         raise UnavailableError(f"{discovery} names no address of keys (jwks_uri) with https")
     listed = _read_json(addresses["jwks_uri"], deadline).get("keys")
     if not isinstance(listed, list):
-        raise UnavailableError(f"{addresses['jwks_uri']} holds no set of keys")
+        raise UnavailableError(f"{shown(addresses['jwks_uri'])} holds no set of keys")
     usable = [key for key in listed[:KEYS_MAX] if isinstance(key, dict) and is_usable(key)]
     keys = {str(key.get("kid", "")): key for key in usable}
     if not keys:
         algorithms = ", ".join(ALGORITHMS)
         raise UnavailableError(
-            f"{addresses['jwks_uri']} holds no key that signs by one of {algorithms}"
+            f"{shown(addresses['jwks_uri'])} holds no key that signs by one of {algorithms}"
         )
     return Published(addresses, keys, time.monotonic())
 
@@ -237,15 +238,15 @@ def _read_json(address: str, deadline: float) -> dict[str, Any]:
         response = sender().send("GET", address, None, headers, deadline=deadline)
     except (UnavailableError, SettingsError) as error:
         raise UnavailableError(
-            f"{address} does not answer: {error}",
+            f"{shown(address)} does not answer: {error}",
             hint="Check HEADWATER_OIDC_ISSUER and the network.",
         ) from error
     if response.status != 200:
-        raise UnavailableError(f"{address} answers with {response.status}")
+        raise UnavailableError(f"{shown(address)} answers with {response.status}")
     try:
         found = msgspec.json.decode(response.body)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise UnavailableError(f"{address} holds no JSON") from error
+        raise UnavailableError(f"{shown(address)} holds no JSON") from error
     if not isinstance(found, dict):
-        raise UnavailableError(f"{address} holds no JSON object")
+        raise UnavailableError(f"{shown(address)} holds no JSON object")
     return found

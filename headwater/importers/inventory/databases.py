@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from headwater.addresses import shown
 from headwater.errors import QueryError
 from headwater.importers.inventory.assets import TABLE, VIEW, Asset
 from headwater.importers.marquez import connect, parse_database_url
@@ -72,7 +73,14 @@ def open_catalogue(url: str, namespace: str = "") -> Catalogue:
     QueryError.
     """
     url = url.removeprefix("jdbc:")
-    scheme = urlsplit(url).scheme
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        # The error would have a part of a password.
+        raise QueryError(
+            "the address of the database is malformed", hint=f"Give {_SCHEMES}."
+        ) from error
+    scheme = parts.scheme
     if scheme in ("postgresql", "postgres"):
         database = parse_database_url(url)
         return Catalogue(
@@ -82,7 +90,7 @@ def open_catalogue(url: str, namespace: str = "") -> Catalogue:
             is_sqlite=False,
         )
     if scheme == "sqlite":
-        path = Path(unquote(urlsplit(url).path.removeprefix("/")))
+        path = Path(unquote(parts.path.removeprefix("/")))
         if not path.is_file():
             raise QueryError(f"{path}: no such file", hint=f"Give {_SCHEMES}.")
         return Catalogue(
@@ -92,7 +100,7 @@ def open_catalogue(url: str, namespace: str = "") -> Catalogue:
             is_sqlite=True,
         )
     raise QueryError(
-        f"{scheme or url[:40]!r} is no database that can be read", hint=f"Give {_SCHEMES}."
+        f"{shown(url)[:40]!r} is no database that can be read", hint=f"Give {_SCHEMES}."
     )
 
 
