@@ -6,19 +6,22 @@ value. A database that cannot be searched is removed too.
 
 from __future__ import annotations
 
+import base64
 import bz2
+import codecs
 import gzip
 import io
 import re
 import zipfile
 import zlib
+from collections.abc import Iterator
 from contextlib import closing
 from typing import IO, Any
 
 import apsw
 
 from headwater.errors import HeadwaterError
-from headwater.ingest.receive.forgotten import Forgotten, is_json
+from headwater.ingest.receive.forgotten import WORDS_MAX, Forgotten, is_json
 
 EXPANDED_BYTES_MAX = 2**29
 MEMBERS_MAX = 10_000
@@ -32,6 +35,21 @@ _COMPRESSIONS: tuple[tuple[re.Pattern[bytes], Any], ...] = (
     (re.compile(rb"\x1f\x8b"), gzip),
     (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), bz2),
 )
+_ARROW_SCHEMA = b"ARROW:schema"
+# The marks at the beginning of a text in a wide encoding; that of UTF-16 begins that of UTF-32.
+_WIDE = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+# Lines of text are searched in windows of this size, which overlap by at least this many words: a
+# value has fewer, also if each of its letters is an entity of HTML.
+_WINDOW_CHARACTERS = 2**18
+_OVERLAP_WORDS = 16 * WORDS_MAX
+_WORD = re.compile(r"\w+")
+# A binary file may have texts in either, from any byte.
+_UTF_16 = ("utf-16-le", "utf-16-be")
 _UNSUPPORTED = {
     b"\x28\xb5\x2f\xfd": "zstd",
     b"\x04\x22\x4d\x18": "lz4",
@@ -81,6 +99,9 @@ class _Rewriting:
             return self._rewrite_zip(data, depth)
         if data.startswith(_PARQUET):
             return None if _parquet_holds(data, self._forgotten) else data
+        wide = _rewrite_wide(data, self._forgotten)
+        if wide != data:
+            return wide
         if b"\0" in data:
             return None if _binary_holds(data, self._forgotten) else data
         return _rewrite_text(data, self._forgotten)
@@ -167,7 +188,70 @@ def _rewrite_text(data: bytes, forgotten: Forgotten) -> bytes:
     """Return a text without the value: one document of JSON, or lines of JSON or text."""
     if is_json(data):
         return forgotten.rewrite(data)
-    return b"".join(forgotten.rewrite(line) for line in data.splitlines(keepends=True))
+    return b"".join(_rewritten_lines(data, forgotten))
+
+
+def _rewritten_lines(data: bytes, forgotten: Forgotten) -> Iterator[bytes]:
+    """Yield the lines of a text without the value, which may stand across lines of text.
+
+    A line that is JSON is rewritten by itself: it must stay JSON.
+    """
+    lines: list[str] = []
+    size = size_max = 0
+    for line in data.splitlines(keepends=True):
+        if line.lstrip().startswith((b"{", b"[", b'"')) and is_json(line):
+            yield _encode(_rewrite_window(lines, forgotten))
+            yield forgotten.rewrite(line)
+            lines, size = [], 0
+            continue
+        lines.append(line.decode("utf-8", "surrogateescape"))
+        size += len(line)
+        if size > max(size_max, _WINDOW_CHARACTERS):
+            lines = _rewrite_window(lines, forgotten)
+            kept = _overlap(lines)
+            yield _encode(lines[:kept])
+            lines = lines[kept:]
+            size = sum(map(len, lines))
+            # Lines without words may be many: each is searched a few times only.
+            size_max = 2 * size
+    yield _encode(_rewrite_window(lines, forgotten))
+
+
+def _rewrite_window(lines: list[str], forgotten: Forgotten) -> list[str]:
+    """Return lines without the value, also where it stands across them."""
+    text = "".join(lines)
+    if forgotten.rewrite_text(text) is text:
+        return lines
+    # By lines first: an encoded value replaces the whole text that it stands in.
+    text = "".join(map(forgotten.rewrite_text, lines))
+    return forgotten.rewrite_text(text).splitlines(keepends=True)
+
+
+def _overlap(lines: list[str]) -> int:
+    """Return the index of the line from which a value may go on behind the last line."""
+    words = 0
+    for index in range(len(lines) - 1, -1, -1):
+        words += len(_WORD.findall(lines[index]))
+        if words >= _OVERLAP_WORDS:
+            return index
+    return 0
+
+
+def _encode(lines: list[str]) -> bytes:
+    return "".join(lines).encode("utf-8", "surrogateescape")
+
+
+def _rewrite_wide(data: bytes, forgotten: Forgotten) -> bytes:
+    """Return a text of UTF-16 or UTF-32 without the value; other data as it is."""
+    for mark, encoding in _WIDE:
+        if data.startswith(mark):
+            try:
+                plain = data[len(mark) :].decode(encoding).encode()
+            except UnicodeDecodeError:
+                return data
+            new = _rewrite_text(plain, forgotten)
+            return data if new == plain else mark + new.decode().encode(encoding)
+    return data
 
 
 def _text_holds(data: bytes, forgotten: Forgotten) -> bool:
@@ -183,20 +267,28 @@ def _parquet_holds(data: bytes, forgotten: Forgotten) -> bool:
     except ImportError as error:
         raise UnsearchedError("pyarrow is not installed; it is in headwater[pipelines]") from error
     try:
-        table = pq.read_table(pa.BufferReader(data), partitioning=None)
-        rows = table.to_pylist()
-    except (pa.ArrowException, OSError) as error:
+        file = pq.ParquetFile(pa.BufferReader(data))
+        metadata = dict(file.metadata.metadata or {})
+        # The schema of Arrow, in base64: it has the metadata of fields at any depth.
+        schema = base64.b64decode(metadata.pop(_ARROW_SCHEMA, b""))
+        names = str(file.schema)
+        table = file.read()
+        # A row as a dictionary would lose one of two columns with the same name.
+        columns = [column.to_pylist() for column in table.columns]
+    # ValueError, OverflowError: a cell that Python cannot hold.
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise UnsearchedError(f"the Parquet file cannot be read: {error}") from error
-    if _text_holds(table.schema.to_string().encode(), forgotten):
-        return True
-    return any(_cell_holds(cell, forgotten) for row in rows for cell in row.values())
+    return _cell_holds([metadata, schema, names, columns], forgotten)
 
 
 def _binary_holds(data: bytes, forgotten: Forgotten) -> bool:
     """Return True if a database or another binary file has the value."""
     if data.startswith(_SQLITE) and _database_holds(data, forgotten):
         return True
-    return _text_holds(data, forgotten)
+    return _text_holds(data, forgotten) or any(
+        forgotten.rewrite_text(text) is not text
+        for text in (data[start:].decode(one, "replace") for one in _UTF_16 for start in (0, 1))
+    )
 
 
 def _database_holds(data: bytes, forgotten: Forgotten) -> bool:
@@ -220,5 +312,9 @@ def _database_holds(data: bytes, forgotten: Forgotten) -> bool:
 
 
 def _cell_holds(cell: object, forgotten: Forgotten) -> bool:
+    if isinstance(cell, dict):
+        return _cell_holds([*cell, *cell.values()], forgotten)
+    if isinstance(cell, (list, tuple)):
+        return any(_cell_holds(one, forgotten) for one in cell)
     data = cell if isinstance(cell, bytes) else str(cell).encode("utf-8", "surrogatepass")
     return forgotten.rewrite(data) is not data

@@ -168,3 +168,95 @@ def test_a_bomb_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
         nested = gzip.compress(nested)
     with pytest.raises(UnsearchedError, match="more than 4 archives inside each other"):
         rewrite_content(nested, SEARCH)
+
+
+def parquet(table: pa.Table) -> bytes:
+    target = io.BytesIO()
+    pq.write_table(table, target)
+    return target.getvalue()
+
+
+LONG = "x " * 500 + "ann smith"
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pa.table({"a": [1]}, metadata={"note": LONG}),
+        pa.table({"a": [1]}, metadata={"Ann Smith": "x"}),
+        pa.table([[1]], schema=pa.schema([pa.field("a", pa.int64(), metadata={"note": LONG})])),
+        pa.table(
+            [[{"b": 1}]],
+            schema=pa.schema(
+                [
+                    pa.field(
+                        "a", pa.struct([pa.field("b", pa.int64(), metadata={"ann": "ann smith"})])
+                    )
+                ]
+            ),
+        ),
+        pa.table([["ann smith"], ["calm"]], names=["a", "a"]),
+        pa.table({"a": [[{"b": ["ann smith".encode()]}]]}),
+    ],
+    ids=["metadata", "key", "field", "inner field", "equal names", "inner cell"],
+)
+def test_a_parquet_file_is_searched_in_every_place(table: pa.Table) -> None:
+    assert rewrite_content(parquet(table), SEARCH) is None
+    calm = parquet(pa.table({"a": [[{"b": [b"calm"]}]]}, metadata={"note": LONG[:-9]}))
+    assert rewrite_content(calm, SEARCH) is calm
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<p>by Ann\nSmith</p>\n", f"<p>by {MASK}</p>\n"),
+        ("Ann\r\n\r\n -- \r\nSmith\r\nx", f"{MASK}\r\nx"),
+        ("a &lt;\n&#65;nn\nSmith\n", f"a <\n{MASK}\n"),
+        ("&#65;nn Smith\n&lt;\n", f"{MASK}\n&lt;\n"),
+        ("ann\n" + "-" * 70 + "\n" + "\n" * 9_000 + "smith", MASK),
+        ("x\n" * 900 + "ann\nsmith\n" + "y\n" * 900, "x\n" * 900 + MASK + "\n" + "y\n" * 900),
+        ('["ann"]\n["smith"]\n', '["ann"]\n["smith"]\n'),
+        ('x\n  {"a": "ann smith"}\nx', f'x\n  {{"a": "{MASK}"}}\nx'),
+        ('ann\n{"a": 1}\nsmith', 'ann\n{"a": 1}\nsmith'),
+    ],
+)
+@pytest.mark.parametrize("window", [1, 7, 600, 2**18])
+def test_a_value_is_found_across_lines(
+    text: str, expected: str, window: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contents, "_WINDOW_CHARACTERS", window)
+    assert rewritten(text.encode()) == expected.encode()
+
+
+def test_each_part_of_a_long_text_is_searched_a_few_times_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    searched: list[int] = []
+    search = Forgotten.rewrite_text
+
+    def count(self: Forgotten, text: str) -> str:
+        searched.append(len(text))
+        return search(self, text)
+
+    monkeypatch.setattr(Forgotten, "rewrite_text", count)
+    monkeypatch.setattr(contents, "_WINDOW_CHARACTERS", 4_000)
+    for text in (b"--\n" * 30_000, b"a word on a line\n" * 9_000):
+        searched.clear()
+        assert rewritten(text) == text
+        assert sum(searched) < 4 * len(text)
+    # No window has many words, so that memory stays bounded.
+    assert max(searched) < 16_000
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+def test_a_text_in_a_wide_encoding_is_rewritten(encoding: str) -> None:
+    text = "\ufeffone \u0141\nAnn\nSmith\n"
+    assert rewritten(text.encode(encoding)) == text.replace("Ann\nSmith", MASK).encode(encoding)
+    assert rewritten((calm := "\ufeffcalm".encode(encoding))) is calm
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("start", [b"", b"\0", b"\1\0", b"\xff\xfe\0"])
+def test_a_binary_file_is_searched_for_wide_text_too(encoding: str, start: bytes) -> None:
+    assert rewrite_content(start + " Ann Smith ".encode(encoding), SEARCH) is None
+    assert rewritten(calm := start + " calm ".encode(encoding)) is calm
