@@ -15,7 +15,8 @@ import msgspec
 
 from headwater.errors import EventError, QueryError, SpoolFullError
 from headwater.forgetting.contents import UnsearchedError
-from headwater.forgetting.files import OnProblem, rewrite_file
+from headwater.forgetting.files import rewrite_file
+from headwater.forgetting.linked_walk import OnProblem, reason_of
 from headwater.ingest.receive.forgotten import Forgotten
 from headwater.ingest.spool.copy import SpoolPosition
 from headwater.ingest.spool.reader import StoredEvent
@@ -163,7 +164,7 @@ def rewrite_lake(
         if sorted(kept) != sorted(one.files) and not dry_run:
             lake.add(spool, msgspec.structs.replace(one, files=sorted(kept)))
             for name in removed:
-                lake.remove(name)
+                _remove(lake, name, on_problem)
     _remove_empty_folders(root, forgotten, on_problem, found, dry_run=dry_run)
     return +found
 
@@ -194,8 +195,15 @@ def _remove_leftovers(
             continue
         found["unfinished files of the lake"] += _has_value(path, name, forgotten)
         if not dry_run:
-            lake.remove(name)
+            _remove(lake, name, on_problem)
     return +found
+
+
+def _remove(lake: Any, name: str, on_problem: OnProblem) -> None:
+    try:
+        lake.remove(name)
+    except OSError as error:
+        on_problem(Path(lake.root) / name, f"it cannot be removed: {reason_of(error)}")
 
 
 def _has_value(
@@ -228,7 +236,7 @@ def _remove_empty_folders(
             path.rmdir()
         except OSError as error:
             if has_value:
-                on_problem(path, f"it cannot be removed: {error.strerror}")
+                on_problem(path, f"it cannot be removed: {reason_of(error)}")
 
 
 def _read_part(lake: Any, files: list[Any], on_problem: OnProblem) -> list[StoredEvent] | None:

@@ -17,6 +17,7 @@ from pathlib import Path
 import apsw
 
 from headwater.forgetting.contents import UnsearchedError, rewrite_content, unique_name
+from headwater.forgetting.linked_walk import OnProblem, files_below, reason_of, walk
 from headwater.ingest.receive.forgotten import Forgotten
 
 _NEO4J_DATA = re.compile(r"data(\.damaged-.*)?")
@@ -42,6 +43,11 @@ class Stores:
     def __contains__(self, path: Path) -> bool:
         return _identity(path.lstat) in self._own
 
+    def cover(self, path: Path) -> bool:
+        """Return True if a path, also by links, is that of a store or of something in one."""
+        real = path.resolve()
+        return any(_identity(one.stat) in self._own for one in (real, *real.parents))
+
     def are_below(self, folder: Path) -> bool:
         """Return True if a store is below a folder."""
         return _identity(folder.stat) in self._above
@@ -63,10 +69,6 @@ def _identity(call: Callable[[], os.stat_result]) -> Identity | None:
     return status.st_dev, status.st_ino
 
 
-# Called with a path and the reason for which it could not be searched or rewritten.
-OnProblem = Callable[[Path, str], object]
-
-
 def neo4j_data(home: Path) -> list[Path]:
     """Return the folders with data of a local Neo4j, also damaged data that was moved away.
 
@@ -81,14 +83,18 @@ def graph_files(home: Path, value: str, on_problem: OnProblem) -> int:
     words = [re.escape(word.encode()) for word in _WORD.findall(value)]
     pattern = re.compile(rb"[\W_]{1,9}".join(words), re.IGNORECASE)
     number = 0
-    paths = (path for folder in neo4j_data(home) for path in folder.rglob("*"))
-    for path in paths:
-        if path.is_file() and not path.is_symlink() and path.stat().st_size:
-            try:
-                number += _has_match(path, pattern)
-            except OSError as error:
-                on_problem(path, _reason(error))
+    for path in chain.from_iterable(files_below(one, on_problem) for one in neo4j_data(home)):
+        try:
+            number += path.stat().st_size > 0 and _has_match(path, pattern)
+        except OSError as error:
+            on_problem(path, reason_of(error))
     return number
+
+
+def links_of_graph(home: Path) -> list[Path]:
+    """Return the links in the data of a local Neo4j, whose targets stay when it is removed."""
+    found = chain.from_iterable(one.rglob("*") for one in neo4j_data(home))
+    return [path for path in found if path.is_symlink() and path.exists()]
 
 
 def _has_match(path: Path, pattern: re.Pattern[bytes]) -> bool:
@@ -102,25 +108,40 @@ def _has_match(path: Path, pattern: re.Pattern[bytes]) -> bool:
 def entries(
     home: Path, excluded: Stores, on_problem: OnProblem = lambda *_: None
 ) -> Iterator[Path]:
-    """Yield files, folders and links of a home, the excluded ones too, but nothing below these."""
+    """Yield files, folders and links of a home, the excluded ones too, but nothing below these.
+
+    What a link to a folder names is a part of the home.
+    """
     data = set(neo4j_data(home))
-    for folder, names, files in os.walk(
-        home, onerror=lambda error: on_problem(Path(str(error.filename)), _reason(error))
-    ):
-        here = Path(folder)
+    for here, names, files in walk(home, on_problem):
         yield from (here / name for name in (*names, *files) if here / name not in data)
         names[:] = [
-            name for name in names if here / name not in excluded and here / name not in data
+            name
+            for name in names
+            if here / name not in excluded
+            and here / name not in data
+            and not ((here / name).is_symlink() and excluded.cover(here / name))
         ]
 
 
 def other_files(
     home: Path, excluded: Stores, on_problem: OnProblem = lambda *_: None
 ) -> Iterator[Path]:
-    """Yield the regular files of a home that no other module rewrites."""
+    """Yield the regular files of a home that no other module rewrites.
+
+    A file that is outside of the home, and in it by links only, is yielded once, by its real path.
+    """
+    real_home, outer = home.resolve(), set()
     for path in entries(home, excluded, on_problem):
-        is_own = path in excluded or path.suffix in _SECRET_SUFFIXES
-        if not is_own and path.is_file() and not path.is_symlink():
+        if path in excluded or path.suffix in _SECRET_SUFFIXES or not path.is_file():
+            continue
+        real = path.resolve()
+        if not real.is_relative_to(real_home):
+            if real not in outer and real.suffix not in _SECRET_SUFFIXES:
+                outer.add(real)
+                if not excluded.cover(real):
+                    yield real
+        elif not path.is_symlink():
             yield path
 
 
@@ -144,22 +165,27 @@ def rename_entries(
     return number
 
 
-def rewrite_file(path: Path, forgotten: Forgotten, *, dry_run: bool) -> str:
+def rewrite_file(
+    path: Path, forgotten: Forgotten, *, dry_run: bool, may_remove: bool = True
+) -> str:
     """Rewrite or remove a file that has the value; return the name of its count, or nothing.
 
-    Raises UnsearchedError if the file cannot be read, searched or written.
+    Raises UnsearchedError if the file cannot be read, searched or written, or must be removed and
+    may not.
     """
     try:
         data = path.read_bytes()
         new = rewrite_content(data, forgotten, is_parquet=path.suffix == ".parquet")
         if new == data:
             return ""
+        if new is None and not may_remove:
+            raise UnsearchedError("it has the value, and is outside of the home: remove it")
         if not dry_run and new is None:
             path.unlink()
         elif not dry_run and new is not None:
             _replace(path, new)
     except OSError as error:
-        raise UnsearchedError(_reason(error)) from error
+        raise UnsearchedError(reason_of(error)) from error
     return "files removed" if new is None else "files rewritten"
 
 
@@ -210,7 +236,7 @@ def _rename(path: Path, forgotten: Forgotten, on_problem: OnProblem) -> None:
     try:
         path.rename(path.with_name(unique_name(name, set(os.listdir(path.parent)))))
     except OSError as error:
-        on_problem(path, f"it cannot be renamed: {_reason(error)}")
+        on_problem(path, f"it cannot be renamed: {reason_of(error)}")
 
 
 def _replace(path: Path, data: bytes) -> None:
@@ -224,7 +250,3 @@ def _replace(path: Path, data: bytes) -> None:
         os.fsync(stream.fileno())
     partial.chmod(path.stat().st_mode & 0o777)
     partial.replace(path)
-
-
-def _reason(error: OSError) -> str:
-    return error.strerror or str(error)

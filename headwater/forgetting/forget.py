@@ -32,6 +32,7 @@ from headwater.forgetting.events import OnProgress, rewrite_spool
 from headwater.forgetting.files import (
     Stores,
     graph_files,
+    links_of_graph,
     neo4j_data,
     other_files,
     rename_entries,
@@ -39,6 +40,7 @@ from headwater.forgetting.files import (
     rewrite_file,
 )
 from headwater.forgetting.lakes import Lakes, lakes_of, rewrite_lakes
+from headwater.forgetting.linked_walk import files_below, is_of_system
 from headwater.ingest.receive.forgotten import (
     Forgotten,
     ForgottenValue,
@@ -59,6 +61,7 @@ _OTHER_SPOOL = (
     "files of other spools",
     "it is of another spool, and has the value: forget it there, with --lake",
 )
+_OUTER = ("files outside of the home", "it is outside of the home, and has the value")
 _UNNAMED = ("unknown files of the lake", "no manifest names it, and it has the value: remove it")
 
 
@@ -129,6 +132,8 @@ def _forget(
     database: Database | None,
     on_progress: OnProgress,
 ) -> tuple[ForgottenValue, Search]:
+    # The removal of the data leaves what links in it name.
+    linked = {path: path.resolve() for path in links_of_graph(settings.home_path) if counts}
     if counts:
         on_progress("erasing the graph", 0, 0)
         for folder in neo4j_data(settings.home_path):
@@ -149,6 +154,8 @@ def _forget(
     search = _rewrite(settings, request, on_progress, dry_run=False)
     for folder in neo4j_data(settings.home_path) if counts else ():
         search.add_problem(folder, "the data of Neo4j cannot be removed")
+    for link, target in linked.items():
+        search.add_problem(target, f"the data of Neo4j had it by the link {link}: remove it")
     with closing(AccessStore(settings.access_path)) as store:
         log = AccessLog(store)
         log.append(BY, ACTION, "done", hash=hash, user=record.by, counts=record.counts)
@@ -167,7 +174,7 @@ def _rewrite(
     search.counts += rewrite_lakes(
         spool, lakes, position, forgotten, on_progress, search.add_problem, dry_run=dry_run
     )
-    for path, name in lakes.other_files(position.id):
+    for path, name in lakes.other_files(position.id, search.add_problem):
         is_other = owner_of(name) not in (None, position.id)
         _search_only(path, name, forgotten, search, *(_OTHER_SPOOL if is_other else _UNNAMED))
     access = settings.access_path
@@ -229,15 +236,22 @@ def _rewrite_files(
     # The names come first, so that a problem has the new name of its file.
     renamed = rename_entries(home, stores, forgotten, search.add_problem, dry_run=dry_run)
     search.counts += Counter({"files renamed": renamed})
+    real_home = home.resolve()
     for number, path in enumerate(other_files(home, stores, search.add_problem), start=1):
         on_progress("files", number, 0)
-        _rewrite_one(path, forgotten, search, dry_run=dry_run)
+        is_inner = path.resolve().is_relative_to(real_home)
+        if not is_inner and is_of_system(path):
+            _search_only(path, path.name, forgotten, search, *_OUTER)
+        else:
+            _rewrite_one(path, forgotten, search, dry_run=dry_run, may_remove=is_inner)
 
 
-def _rewrite_one(path: Path, forgotten: Forgotten, search: Search, *, dry_run: bool) -> str:
+def _rewrite_one(
+    path: Path, forgotten: Forgotten, search: Search, *, dry_run: bool, may_remove: bool = True
+) -> str:
     """Rewrite a file and count it; return the name of its count, or nothing."""
     try:
-        name = rewrite_file(path, forgotten, dry_run=dry_run)
+        name = rewrite_file(path, forgotten, dry_run=dry_run, may_remove=may_remove)
     except UnsearchedError as error:
         search.add_problem(path, error.message)
         return ""
@@ -253,11 +267,9 @@ def _search_outer_files(settings: Settings, forgotten: Forgotten, search: Search
     for path in (Path(one).expanduser().resolve() for one in named if one):
         if path.is_relative_to(home):
             continue
-        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            reason = "it is outside of the home, and has the value"
-            if file.is_file():
-                name = "files outside of the home"
-                _search_only(file, file.name, forgotten, search, name, reason)
+        files = sorted(files_below(path, search.add_problem)) if path.is_dir() else [path]
+        for file in filter(Path.is_file, files):
+            _search_only(file, file.name, forgotten, search, *_OUTER)
 
 
 def _search_only(

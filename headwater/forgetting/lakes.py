@@ -18,7 +18,7 @@ from pathlib import Path
 from headwater.addresses import shown
 from headwater.errors import QueryError
 from headwater.forgetting.events import OnProgress, rewrite_lake
-from headwater.forgetting.files import OnProblem
+from headwater.forgetting.linked_walk import OnProblem, files_below, walk
 from headwater.ingest.receive.forgotten import Forgotten
 from headwater.ingest.spool.copy import SpoolPosition
 from headwater.pipelines.lake_folders import find_lakes, lake_folders, local_folder
@@ -43,7 +43,7 @@ class Lakes:
         roots = (*self.rewritten, *self.inner, *self.left_out)
         return list(chain.from_iterable(map(lake_folders, roots)))
 
-    def other_files(self, spool: str) -> Iterator[tuple[Path, str]]:
+    def other_files(self, spool: str, on_problem: OnProblem) -> Iterator[tuple[Path, str]]:
         """Yield the files in the rewritten lakes that are not those of a spool's archive.
 
         The second item is the name of the file below its lake.
@@ -54,9 +54,10 @@ class Lakes:
 
         for root in self.rewritten:
             own = Lake(str(root)).own_files(spool)
-            for path in chain.from_iterable(one.rglob("*") for one in lake_folders(root)):
+            folders = lake_folders(root)
+            for path in chain.from_iterable(files_below(one, on_problem) for one in folders):
                 name = path.relative_to(root).as_posix()
-                if name not in own and path.is_file():
+                if name not in own:
                     yield path, name
 
 
@@ -68,7 +69,7 @@ def lakes_of(
     Raises QueryError for a lake that is in another store, that lacks events of the spool, or whose
     manifests cannot be read.
     """
-    inner = tuple(_distinct(find_lakes(home)))
+    inner = tuple(_distinct(find_lakes(home, walk(home))))
     recorded = [position.lake] if position.cut else []
     cut = [] if without_lake else recorded
     roots = [*_local_folders([*named, *cut]), *(() if without_lake else inner)]

@@ -95,8 +95,8 @@ def backfill(
     """Fold every event below these paths into the graph; write refused events below `dead`.
 
     `on_progress(phase, done, total)` is called repeatedly, also from another thread. Raises
-    NotFoundError if a path has no files, QueryError if the files hold no events, another backfill of
-    them runs, or a path may hold a secret, UnavailableError if Neo4j stays unavailable.
+    NotFoundError if a path has no files, QueryError if the files hold no events, another backfill
+    of them runs, or a path may hold a secret, UnavailableError if Neo4j stays unavailable.
     """
     from headwater.pipelines.event_files import files_in
 

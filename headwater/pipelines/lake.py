@@ -104,9 +104,9 @@ class Lake:
         return os.path.realpath(self.root) == os.path.realpath(other)
 
     def put(self, name: str, data: bytes) -> None:
-        """Write a file atomically; on a local disk, sync it."""
+        """Write a file atomically; on a local disk, sync it, and write behind a link to it."""
         if self._local:
-            _put_synced(Path(self._path, name), data)
+            _put_synced(Path(self._path, name).resolve(), data)
             return
         with self._fs.open_output_stream(f"{self._path}/{name}") as stream:
             stream.write(data)
@@ -144,8 +144,10 @@ class Lake:
     def remove(self, name: str) -> None:
         """Remove a file below the root; on a local disk, its empty folders too.
 
-        Their names have the namespace of its events.
+        Their names have the namespace of its events. Of a link, the file behind it is removed too.
         """
+        if self._local and (path := Path(self._path, name)).is_symlink():
+            path.resolve().unlink(missing_ok=True)
         self._fs.delete_file(f"{self._path}/{name}")
         if self._local:
             _remove_empty(Path(self._path, name), Path(self._path))

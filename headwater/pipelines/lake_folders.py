@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from headwater.addresses import validate_store
@@ -40,12 +40,14 @@ def archive_lock(spool: Path) -> Path:
     return spool.with_name(f"{spool.name}.archive")
 
 
-def find_lakes(home: Path) -> Iterator[Path]:
-    """Yield the lakes at a folder and below it, also those that a link there names."""
+def find_lakes(home: Path, folders: Iterable[tuple[Path, list[str], list[str]]]) -> Iterator[Path]:
+    """Yield the lakes at a folder and below it, also those that a link there names.
+
+    `folders` is a walk of the folder; the names of a lake's own folders are removed from it.
+    """
     if _is_lake(home):
         yield home
-    for folder, names, _ in os.walk(home):
-        here = Path(folder)
+    for here, names, _ in folders:
         yield from (here / name for name in sorted(names) if _is_lake(here / name))
         own = set(lake_folders(here)) if _is_lake(here) else set()
         names[:] = [name for name in names if here / name not in own]

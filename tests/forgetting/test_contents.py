@@ -196,7 +196,7 @@ LONG = "x " * 500 + "ann smith"
             ),
         ),
         pa.table([["ann smith"], ["calm"]], names=["a", "a"]),
-        pa.table({"a": [[{"b": ["ann smith".encode()]}]]}),
+        pa.table({"a": [[{"b": [b"ann smith"]}]]}),
     ],
     ids=["metadata", "key", "field", "inner field", "equal names", "inner cell"],
 )
@@ -252,7 +252,7 @@ def test_each_part_of_a_long_text_is_searched_a_few_times_only(
 def test_a_text_in_a_wide_encoding_is_rewritten(encoding: str) -> None:
     text = "\ufeffone \u0141\nAnn\nSmith\n"
     assert rewritten(text.encode(encoding)) == text.replace("Ann\nSmith", MASK).encode(encoding)
-    assert rewritten((calm := "\ufeffcalm".encode(encoding))) is calm
+    assert rewritten(calm := "\ufeffcalm".encode(encoding)) is calm
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])

@@ -409,3 +409,34 @@ def test_no_error_about_a_lake_prints_a_password(
     with pytest.raises(QueryError) as caught:
         forget(settings, VALUE, "--lake", address, "--dry-run")
     assert "S3C" not in caught.value.message + caught.value.hint
+
+
+@pytest.mark.parametrize("place", ["home/lake", "lake"])
+def test_a_file_of_a_lake_behind_a_link_is_rewritten_there(
+    settings: Settings,  # noqa: F811
+    tmp_path: Path,
+    place: str,
+) -> None:
+    lake = Lake(str(tmp_path / place))
+    spool_id = archive(settings, lake, cut=6)
+    (tmp_path / "cold").mkdir()
+    for number, path in enumerate(sorted(Path(lake.root).rglob("*.parquet"))):
+        target = shutil.move(path, tmp_path / "cold" / f"{number}.parquet")
+        path.symlink_to(target)
+    code, facts = forget(settings, VALUE, "--yes")
+    assert (code, facts["problems"]) == (0, [])
+    assert holding(tmp_path) == []
+    assert seqs(lake) == list(range(1, 8))
+    assert lake.missing_files(spool_id, 1, 7) == []
+
+
+def test_a_lake_deep_behind_a_link_is_rewritten(
+    settings: Settings,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    lake = Lake(str(tmp_path / "disk" / "deep" / "lake"))
+    spool_id = archive(settings, lake)
+    (settings.home_path / "disk").symlink_to(tmp_path / "disk")
+    assert forget(settings, VALUE, "--yes")[0] == 0
+    assert holding(tmp_path) == []
+    assert lake.missing_files(spool_id, 1, 7) == []

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from headwater.errors import QueryError
+from headwater.forgetting.linked_walk import walk
 from headwater.pipelines.lake import ArchivedRange, DataFile, Lake, data_name, open_lake, spool_of
 from headwater.pipelines.lake_folders import find_lakes, lake_folders
 
@@ -152,10 +153,12 @@ def test_lakes_below_a_folder_are_found(tmp_path: Path) -> None:
     (tmp_path / "home" / "link").symlink_to(tmp_path / "elsewhere")
     (tmp_path / "home" / "date=2026-01-31" / "namespace=n").mkdir(parents=True)
     home = tmp_path / "home"
-    assert sorted(find_lakes(home)) == [home / name for name in ("b", "b/c", "d", "link")]
+    assert sorted(find_lakes(home, walk(home))) == [
+        home / name for name in ("b", "b/c", "d", "link")
+    ]
     assert {path.name for path in lake_folders(home / "d")} == {"date=2026-01-31"}
     Lake(str(home)).add("s", ArchivedRange(1, 10, []))
-    assert next(find_lakes(home)) == home
+    assert next(find_lakes(home, walk(home))) == home
 
 
 def test_a_lake_is_known_by_each_of_its_names(lake: Lake, tmp_path: Path) -> None:
