@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import apsw
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
@@ -457,67 +455,3 @@ def test_a_damaged_file_of_a_lake_is_named(settings: Settings, tmp_path: Path) -
     assert [one["path"] for one in facts["problems"]] == [str(damaged)]
     assert facts["counts"]["events of the lake"] == 4
     assert check(settings.spool_path).is_whole
-
-
-def test_what_links_in_the_home_name_is_rewritten_there(settings: Settings, tmp_path: Path) -> None:
-    home, disk = settings.home_path, tmp_path / "disk"
-    (home / "evidence").rename(disk)
-    (home / "evidence").symlink_to(disk)
-    (home / "serve.log").rename(tmp_path / "serve.log")
-    (home / "serve.log").symlink_to(tmp_path / "serve.log")
-    # The same file and folder again, loops, and a store.
-    (disk / "again.log").symlink_to(tmp_path / "serve.log")
-    (disk / "loop").symlink_to(disk)
-    (disk / "home").symlink_to(home)
-    (home / "none").symlink_to(tmp_path / "none")
-    (home / "again").symlink_to(disk)
-    (home / "spool link").symlink_to(settings.spool_path)
-    (disk / f"of {VALUE}").mkdir()
-    forget(settings, VALUE, "--dry-run")
-    code, facts = forget(settings, VALUE, "--yes")
-    assert (code, facts["problems"]) == (0, [])
-    counts = facts["counts"]
-    assert (counts["files rewritten"], counts["files renamed"], counts["files removed"]) == (
-        4,
-        1,
-        1,
-    )
-    assert holding(tmp_path) == []
-    for link in ("evidence", "serve.log", "spool link"):
-        assert (home / link).is_symlink()
-    assert len(bodies_of(settings)) == 7
-
-
-def test_nothing_outside_of_the_home_is_removed(settings: Settings, tmp_path: Path) -> None:
-    (tmp_path / "disk").mkdir()
-    other = tmp_path / "disk" / "table.parquet"
-    pq.write_table(pa.table({"a": [VALUE]}), other)
-    (settings.home_path / "disk").symlink_to(tmp_path / "disk")
-    code, facts = forget(settings, VALUE, "--yes")
-    problem = "it has the value, and is outside of the home: remove it"
-    assert (code, facts["problems"]) == (1, [{"path": str(other), "problem": problem}])
-    assert other.exists()
-
-
-@pytest.mark.parametrize("target", ["/", "..", "/etc", "/usr/share", "~"])
-def test_a_link_to_a_wide_folder_is_a_problem(settings: Settings, target: str) -> None:
-    link = settings.home_path / "link"
-    link.symlink_to(os.path.expanduser(target))
-    code, facts = forget(settings, VALUE, "--yes")
-    [problem] = facts["problems"]
-    assert (code, problem["path"]) == (1, str(link))
-    assert problem["problem"].endswith("which is too wide to be searched")
-    assert holding(settings.home_path) == []
-
-
-def test_what_the_data_of_neo4j_names_by_a_link_is_a_problem(
-    settings: Settings, tmp_path: Path
-) -> None:
-    (tmp_path / "logs").mkdir()
-    (tmp_path / "logs" / "log").write_text(VALUE)
-    (settings.home_path / "data").mkdir()
-    (settings.home_path / "data" / "transactions").symlink_to(tmp_path / "logs")
-    code, facts = forget(settings, VALUE, "--yes")
-    assert (code, facts["counts"]["files of the graph"]) == (1, 1)
-    assert [one["path"] for one in facts["problems"]] == [str(tmp_path / "logs")]
-    assert not (settings.home_path / "data").exists()

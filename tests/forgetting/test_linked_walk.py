@@ -1,12 +1,17 @@
-"""A walk that follows links: each folder once, and none that is too wide."""
+"""Links in a home: each folder is entered once, none that is too wide, and nothing is removed."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from headwater.forgetting.linked_walk import files_below, is_of_system, walk
+from headwater.settings import Settings
+from tests.forgetting.test_forget import VALUE, bodies_of, forget, holding, settings  # noqa: F401
 
 
 @pytest.fixture
@@ -59,3 +64,77 @@ def test_a_folder_that_the_caller_removes_is_not_entered(top: Path) -> None:
 )
 def test_folders_of_the_system(path: str, expected: bool) -> None:
     assert is_of_system(Path(path)) is expected
+
+
+def test_what_links_in_the_home_name_is_rewritten_there(
+    settings: Settings,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    home, disk = settings.home_path, tmp_path / "disk"
+    (home / "evidence").rename(disk)
+    (home / "evidence").symlink_to(disk)
+    (home / "serve.log").rename(tmp_path / "serve.log")
+    (home / "serve.log").symlink_to(tmp_path / "serve.log")
+    # The same file and folder again, loops, and a store.
+    (disk / "again.log").symlink_to(tmp_path / "serve.log")
+    (disk / "loop").symlink_to(disk)
+    (disk / "home").symlink_to(home)
+    (home / "none").symlink_to(tmp_path / "none")
+    (home / "again").symlink_to(disk)
+    (home / "spool link").symlink_to(settings.spool_path)
+    (disk / f"of {VALUE}").mkdir()
+    forget(settings, VALUE, "--dry-run")
+    code, facts = forget(settings, VALUE, "--yes")
+    assert (code, facts["problems"]) == (0, [])
+    counts = facts["counts"]
+    assert (counts["files rewritten"], counts["files renamed"], counts["files removed"]) == (
+        4,
+        1,
+        1,
+    )
+    assert holding(tmp_path) == []
+    for link in ("evidence", "serve.log", "spool link"):
+        assert (home / link).is_symlink()
+    assert len(bodies_of(settings)) == 7
+
+
+def test_nothing_outside_of_the_home_is_removed(
+    settings: Settings,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "disk").mkdir()
+    other = tmp_path / "disk" / "table.parquet"
+    pq.write_table(pa.table({"a": [VALUE]}), other)
+    (settings.home_path / "disk").symlink_to(tmp_path / "disk")
+    code, facts = forget(settings, VALUE, "--yes")
+    problem = "it has the value, and is outside of the home: remove it"
+    assert (code, facts["problems"]) == (1, [{"path": str(other), "problem": problem}])
+    assert other.exists()
+
+
+@pytest.mark.parametrize("target", ["/", "..", "/etc", "/usr/share", "~"])
+def test_a_link_to_a_wide_folder_is_a_problem(
+    settings: Settings,  # noqa: F811
+    target: str,
+) -> None:
+    link = settings.home_path / "link"
+    link.symlink_to(os.path.expanduser(target))
+    code, facts = forget(settings, VALUE, "--yes")
+    [problem] = facts["problems"]
+    assert (code, problem["path"]) == (1, str(link))
+    assert problem["problem"].endswith("which is too wide to be searched")
+    assert holding(settings.home_path) == []
+
+
+def test_what_the_data_of_neo4j_names_by_a_link_is_a_problem(
+    settings: Settings,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "log").write_text(VALUE)
+    (settings.home_path / "data").mkdir()
+    (settings.home_path / "data" / "transactions").symlink_to(tmp_path / "logs")
+    code, facts = forget(settings, VALUE, "--yes")
+    assert (code, facts["counts"]["files of the graph"]) == (1, 1)
+    assert [one["path"] for one in facts["problems"]] == [str(tmp_path / "logs")]
+    assert not (settings.home_path / "data").exists()
