@@ -335,30 +335,25 @@ def test_health_is_answered_when_every_connection_is_in_use(port: int) -> None:
         assert clients[0].recv(1_000).endswith(b"100000")
 
 
-def held_body(caller: str, size: int) -> bytes:
+def held_body(caller: str, size: int = 150_000) -> bytes:
     """Return the request of a caller with a body of 150,000 bytes, up to a size of the body."""
-    head = f"POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-Caller: {caller}\r\n"
-    return f"{head}Content-Length: 150000\r\n\r\n".encode() + b"x" * size
-
-
-def status_of_body(port: int, caller: str) -> int:
-    return status(port, held_body(caller, 150_000))
+    return request(more=f"X-Caller: {caller}\r\nContent-Length: 150000\r\n") + b"x" * size
 
 
 def test_the_bodies_of_all_requests_share_a_bound(port: int) -> None:
-    assert status_of_body(port, "third") == 200
+    assert status(port, held_body("third")) == 200
     with ExitStack() as busy:
         for caller in ("first", "second"):
             busy.enter_context(closing(opened(port, held_body(caller, 140_000))))
-        wait_for("their bytes are held", lambda: status_of_body(port, "third") == 503, 30)
-    wait_for("their bytes are free again", lambda: status_of_body(port, "third") == 200, 30)
+        wait_for("their bytes are held", lambda: status(port, held_body("third")) == 503, 30)
+    wait_for("their bytes are free again", lambda: status(port, held_body("third")) == 200, 30)
 
 
 def test_the_bodies_of_one_caller_have_half_of_it(port: int) -> None:
     with closing(opened(port, held_body("loud", 140_000))):
-        wait_for("its bytes are held", lambda: status_of_body(port, "loud") == 503, 30)
-        assert status_of_body(port, "quiet") == 200
-    wait_for("its bytes are free again", lambda: status_of_body(port, "loud") == 200, 30)
+        wait_for("its bytes are held", lambda: status(port, held_body("loud")) == 503, 30)
+        assert status(port, held_body("quiet")) == 200
+    wait_for("its bytes are free again", lambda: status(port, held_body("loud")) == 200, 30)
 
 
 def test_the_cap_leaves_files_for_other_purposes() -> None:
