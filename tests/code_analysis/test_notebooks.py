@@ -59,7 +59,8 @@ def test_a_notebook_that_cannot_be_read_is_unknown(text: str) -> None:
 
 def test_a_byte_order_mark_is_no_part_of_a_notebook() -> None:
     found = read_file("n.ipynb", "\ufeff" + cells("df = spark.table('a')")).references
-    assert (found.tables, found.unknown) == ({("a",)}, ())
+    assert found.tables == {("a",)}
+    assert found.unknown == ()
 
 
 def test_a_notebook_of_databricks() -> None:
