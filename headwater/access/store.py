@@ -14,7 +14,7 @@ from pathlib import Path
 
 import apsw
 
-from headwater.errors import UnavailableError
+from headwater.errors import NewerVersionError, UnavailableError
 from headwater.write_transaction import write_transaction
 
 _BUSY_MS = 2_000
@@ -36,6 +36,8 @@ CREATE TRIGGER IF NOT EXISTS entry_stays BEFORE UPDATE ON entry
 CREATE TRIGGER IF NOT EXISTS entry_kept BEFORE DELETE ON entry
   BEGIN SELECT raise(ABORT, 'the log stays'); END;
 """
+# The version of the tables above, in the file's user_version. A program refuses a higher one.
+_VERSION = 0
 
 
 class AccessStore:
@@ -55,7 +57,7 @@ class AccessStore:
 
     @contextmanager
     def read(self) -> Iterator[apsw.Connection]:
-        """Open the file for reading. Raises UnavailableError if that fails."""
+        """Open the file for reading. Raises UnavailableError if that fails, or it is newer."""
         with self._lock, self._as_unavailable():
             yield self._opened()
 
@@ -83,7 +85,19 @@ class AccessStore:
             self.path.touch(mode=0o600)
             connection = apsw.Connection(str(self.path))
             connection.set_busy_timeout(_BUSY_MS)
+            self._refuse_newer(connection)
             connection.pragma("synchronous", "full")
             connection.execute(_SCHEMA)
             self._connection = connection
         return self._connection
+
+    def _refuse_newer(self, connection: apsw.Connection) -> None:
+        """Raise NewerVersionError if a newer Headwater wrote the file."""
+        version = int(connection.pragma("user_version"))
+        if version > _VERSION:
+            connection.close()
+            raise NewerVersionError(
+                f"a newer Headwater wrote the file {self.path} (version {version}, this one reads "
+                f"up to {_VERSION})",
+                hint="Install that version again, or a newer one.",
+            )

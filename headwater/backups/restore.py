@@ -20,7 +20,7 @@ import msgspec
 from headwater.backups.backup import OnProgress
 from headwater.backups.manifest import SPOOL, BackupError, Manifest
 from headwater.backups.verify import verify
-from headwater.errors import SpoolFullError
+from headwater.errors import NewerVersionError, SpoolFullError
 from headwater.file_sync import sync, sync_path_to
 from headwater.ingest.spool.copy import allow_events, name_lake, refuse_used
 from headwater.ingest.spool.folder_lock import alone_in_folder
@@ -68,8 +68,8 @@ def _restore(settings: Settings, source: Path, manifest: Manifest, *, replace: b
     """Write a verified backup into a home that no other process uses."""
     try:
         refuse_used(settings.spool_path)
-    except SpoolFullError:
-        # A damaged spool is what a backup replaces; it is kept with the other files.
+    except (SpoolFullError, NewerVersionError):
+        # A backup replaces a damaged or a newer spool, which is kept with the other files.
         if not replace:
             raise
     old = _replaced_files(manifest, settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +11,7 @@ import typer
 
 from headwater.cli.administration import record
 from headwater.cli.options import Home, Json, graph, settings_of
-from headwater.errors import HeadwaterError, NotFoundError, QueryError
+from headwater.errors import HeadwaterError, NewerVersionError, NotFoundError, QueryError
 
 if TYPE_CHECKING:
     from headwater.ingest.spool.salvage import OnProgress, SpoolReport
@@ -26,7 +26,7 @@ def check(home: Home = None, as_json: Json = False) -> None:
 
     Exit code 0: the spool is whole. 1: something is damaged, the spool refuses all events, or it is
     older than the graph.
-    The API and the worker may run.
+    The API and the worker may run. A spool or a graph of a newer Headwater is refused.
 
     For example: headwater spool check"""
     from headwater.cli import render
@@ -56,7 +56,7 @@ def salvage(
     The damaged file stays beside the new one. Damaged events are dead letters; their producers can
     send them again. While it runs, nothing else writes the spool: producers get a 503 and send
     again later, and dead letters wait. Killed, it leaves the spool as it was. Nothing happens to a
-    spool that is whole and fits the graph.
+    spool that is whole and fits the graph. A spool or a graph of a newer Headwater is refused.
 
     For example: headwater spool salvage --yes"""
     from headwater.cli import render
@@ -109,23 +109,31 @@ def _spool_path(settings: Settings) -> Path:
 
 
 def _gap(settings: Settings, home: str | None) -> dict[str, Any]:
-    """Return how the spool and the graph fit together, with None if the graph is away."""
+    """Return how the spool and the graph fit together, with None if the graph is away.
+
+    Raises NewerVersionError.
+    """
+    from headwater.cypher.migrate import check_not_newer
     from headwater.ingest.continuity import DiscontinuityError, check_continuity
     from headwater.ingest.spool.spool import Spool
     from headwater.ingest.write.transaction import read_checkpoint
 
     found: dict[str, Any] = {"folded": None, "discontinuity": ""}
-    with (
-        suppress(HeadwaterError),
-        closing(graph(home)) as database,
-        closing(Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)) as spool,
-    ):
-        checkpoint = read_checkpoint(database, spool.id)
-        found["folded"] = checkpoint.position
-        try:
+    try:
+        with (
+            closing(graph(home)) as database,
+            closing(Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)) as spool,
+        ):
+            check_not_newer(database)
+            checkpoint = read_checkpoint(database, spool.id)
+            found["folded"] = checkpoint.position
             check_continuity(spool, checkpoint)
-        except DiscontinuityError as error:
-            found["discontinuity"] = error.message
+    except DiscontinuityError as error:
+        found["discontinuity"] = error.message
+    except NewerVersionError:
+        raise
+    except HeadwaterError:
+        pass
     return found
 
 

@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from headwater.access.store import AccessStore
-from headwater.errors import UnavailableError
+from headwater.errors import NewerVersionError, UnavailableError
 
 INSERT = (
     "INSERT INTO entry(at, principal, action, outcome, detail, hash)"
@@ -75,3 +75,15 @@ def test_an_unusable_file_is_unavailable(tmp_path: Path) -> None:
     store = AccessStore(tmp_path / "access.db")
     with pytest.raises(UnavailableError, match="access log"), store.read():
         pass
+
+
+def test_a_newer_file_is_refused_and_stays_as_it_is(tmp_path: Path) -> None:
+    store = AccessStore(tmp_path / "access.db")
+    with store.write() as connection:
+        connection.pragma("user_version", 1)
+    store.close()
+    before = store.path.read_bytes()
+    for _ in range(2):
+        with pytest.raises(NewerVersionError, match="a newer Headwater wrote the file"):
+            count(store)
+    assert store.path.read_bytes() == before

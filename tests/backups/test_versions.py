@@ -25,7 +25,8 @@ from headwater.backups.verify import verify
 from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import _record, _run, migrate, migrations, net_schema, pending
 from headwater.errors import NewerVersionError
-from headwater.ingest.spool.spool import VERSION, Spool
+from headwater.ingest.spool.spool import Spool
+from headwater.ingest.spool.version import VERSION
 from headwater.ingest.worker import Worker
 from headwater.server import create_app
 from headwater.settings import Settings, load
@@ -194,6 +195,6 @@ def test_newer_stores_are_refused_and_stay_as_they_are(
     assert not (tmp_path / "restored").exists()
     change(settings.spool_path, f"PRAGMA user_version = {VERSION + 1}")
     before = settings.spool_path.read_bytes()
-    with pytest.raises(NewerVersionError, match=rf"\(version {VERSION + 1}, this one knows"):
+    with pytest.raises(NewerVersionError, match=rf"\(version {VERSION + 1}, this one reads up"):
         Spool(settings.spool_path)
     assert settings.spool_path.read_bytes() == before

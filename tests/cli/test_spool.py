@@ -106,3 +106,13 @@ def test_a_signal_ends_a_salvage_in_order(path: Path, ending: signal.Signals) ->
     assert ended.returncode == 130, ended.stderr
     assert not list(path.parent.glob("*.new*"))
     assert facts(path, "check")[1]["damaged"] == [{"first": 3, "last": 3}]
+
+
+def test_a_newer_spool_is_refused_and_stays_as_it_is(path: Path) -> None:  # noqa: F811
+    change(path, "UPDATE event SET checksum = 7 WHERE seq = 3")
+    change(path, "PRAGMA user_version = 2")
+    before = path.read_bytes()
+    for words in (["check"], ["salvage", "--yes"]):
+        code, text = run(path, *words)
+        assert (code, "a newer Headwater wrote the spool" in text) == (1, True)
+    assert path.read_bytes() == before

@@ -9,11 +9,11 @@ from pathlib import Path
 import apsw
 import msgspec
 
-from headwater.errors import NewerVersionError, SpoolFullError
+from headwater.errors import SpoolFullError
 from headwater.ingest.spool.damage import last_seq, read_cut, read_record, unreadable_spool
 from headwater.ingest.spool.folder_lock import in_use
 from headwater.ingest.spool.salvage_lock import remove_trigger
-from headwater.ingest.spool.spool import VERSION
+from headwater.ingest.spool.version import read_version
 
 _BUSY_MS = 10_000
 _PAGES_PER_STEP = 512
@@ -127,12 +127,16 @@ def allow_events(path: Path) -> None:
 
 
 def is_in_use(path: Path) -> bool:
-    """Return True if another process has this spool open: only the last one may end its log."""
+    """Return True if another process has this spool open: only the last one may end its log.
+
+    Raises SpoolFullError and NewerVersionError.
+    """
     if not path.exists():
         return False
     try:
         with closing(apsw.Connection(str(path))) as connection:
             connection.set_busy_timeout(0)
+            read_version(connection, path)
             connection.pragma("journal_mode", "delete")
             mode = str(connection.pragma("journal_mode"))
             connection.pragma("journal_mode", "wal")
@@ -144,19 +148,16 @@ def is_in_use(path: Path) -> bool:
 
 
 def refuse_used(path: Path) -> None:
-    """Raise HomeInUseError if another process has this spool open."""
+    """Raise HomeInUseError if another process has this spool open.
+
+    Raises SpoolFullError and NewerVersionError too.
+    """
     if is_in_use(path):
         raise in_use(path)
 
 
 def _position(connection: apsw.Connection, path: Path) -> SpoolPosition:
-    version = int(connection.pragma("user_version"))
-    if version > VERSION:
-        raise NewerVersionError(
-            f"a newer Headwater wrote the spool {path} (version {version}, this one reads up to "
-            f"{VERSION})",
-            hint="Install that version again, or a newer one.",
-        )
+    version = read_version(connection, path)
     meta = dict(connection.execute("SELECT name, value FROM meta WHERE name <> 'probe'"))
     position = last_seq(connection)
     newest = read_record(connection, position)

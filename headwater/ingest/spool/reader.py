@@ -13,6 +13,7 @@ import apsw
 import msgspec
 
 from headwater.errors import SpoolFullError
+from headwater.ingest.spool.version import read_version
 
 
 class StoredEvent(msgspec.Struct, frozen=True):
@@ -30,7 +31,7 @@ class StoredEvent(msgspec.Struct, frozen=True):
 class SpoolReader:
     """Read access to the events of one spool. Safe to share between threads.
 
-    Every method raises SpoolFullError if the spool cannot be read.
+    Every method raises SpoolFullError if the spool cannot be read, and NewerVersionError.
     """
 
     def __init__(self, path: Path) -> None:
@@ -70,6 +71,7 @@ class SpoolReader:
         try:
             connection = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READONLY)
             try:
+                read_version(connection, self._path)
                 yield connection
             finally:
                 connection.close(True)

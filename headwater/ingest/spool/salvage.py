@@ -30,7 +30,13 @@ from headwater.ingest.spool.damage import (
     unreadable_spool,
 )
 from headwater.ingest.spool.salvage_lock import has_trigger, lock_for_salvage
-from headwater.ingest.spool.spool import SCHEMA, VERSION
+from headwater.ingest.spool.spool import SCHEMA
+from headwater.ingest.spool.version import (
+    VERSION,
+    impossible_version,
+    is_possible,
+    read_damaged_version,
+)
 
 _BATCH_EVENTS, _BATCH_BYTES = 5_000, 64 * 2**20
 _PROBLEMS_MAX = 20
@@ -80,12 +86,12 @@ class SpoolReport(msgspec.Struct):
 def check(path: Path, on_progress: OnProgress = _ignore_progress) -> SpoolReport:
     """Read every event of a spool and return what is damaged; other processes may use the spool.
 
-    Raises SpoolFullError if the file cannot be read as a database.
+    Raises SpoolFullError if the file cannot be read as a database, and NewerVersionError.
     """
     try:
         with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
             connection.set_busy_timeout(_BUSY_MS)
-            report = _describe(connection)
+            report = _describe(connection, path)
             dead = _dead(connection)
             for record in _records(connection, report, on_progress):
                 if record.intact:
@@ -96,7 +102,7 @@ def check(path: Path, on_progress: OnProgress = _ignore_progress) -> SpoolReport
                     report.damaged[-1] = (report.damaged[-1][0], record.seq)
                 else:
                     report.damaged.append((record.first, record.seq))
-            report.problems = _problems(connection)
+            report.problems = _problems(connection, report.version)
             return report
     except apsw.Error as error:
         raise unreadable_spool(path, error) from error
@@ -107,7 +113,8 @@ def salvage(path: Path, on_progress: OnProgress = _ignore_progress) -> Path:
 
     Sequence numbers, dead letters and the identity stay. Killed at any instant, it leaves the old
     content or the new one, and can run again.
-    Raises SpoolFullError if the file cannot be read or written, or another process writes it.
+    Raises SpoolFullError if the file cannot be read or written, or another process writes it, and
+    NewerVersionError.
     """
     kept = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}")
     try:
@@ -117,6 +124,8 @@ def salvage(path: Path, on_progress: OnProgress = _ignore_progress) -> Path:
             closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as old,
             closing(apsw.Connection(str(new))) as fresh,
         ):
+            # Before anything is written.
+            read_damaged_version(old, path)
             target.set_busy_timeout(_BUSY_MS)
             # In this mode the lock of a writer lets others read.
             target.pragma("journal_mode", "wal")
@@ -124,7 +133,7 @@ def salvage(path: Path, on_progress: OnProgress = _ignore_progress) -> Path:
             with target.backup("main", fresh, "main") as backup:
                 # The first step takes the write lock, which ends with the last step or the process.
                 backup.step(0)
-                _copy(old, fresh, on_progress)
+                _copy(old, fresh, path, on_progress)
                 _keep(path, kept)
                 while not backup.done:
                     backup.step(-1)
@@ -139,12 +148,13 @@ def salvage(path: Path, on_progress: OnProgress = _ignore_progress) -> Path:
     return kept
 
 
-def _describe(connection: apsw.Connection) -> SpoolReport:
-    """Return a report without the events."""
+def _describe(connection: apsw.Connection, path: Path) -> SpoolReport:
+    """Return a report without the events. Raises NewerVersionError."""
+    version = read_damaged_version(connection, path)
     id = connection.execute("SELECT value FROM meta WHERE name = 'id'").get
     return SpoolReport(
         id=str(id or ""),
-        version=int(connection.pragma("user_version")),
+        version=version,
         first=read_cut(connection) + 1,
         last=last_seq(connection),
         intact=0,
@@ -175,8 +185,8 @@ def _dead(connection: apsw.Connection) -> set[int]:
     return set()
 
 
-def _problems(connection: apsw.Connection) -> list[str]:
-    problems: list[str] = []
+def _problems(connection: apsw.Connection, version: int) -> list[str]:
+    problems = [] if is_possible(version) else [impossible_version(version)]
     impossible = impossible_seq(connection)
     if impossible is not None:
         problems.append(
@@ -198,9 +208,11 @@ def _create_tables(fresh: apsw.Connection, *, page_bytes: int) -> None:
     fresh.pragma("user_version", VERSION)
 
 
-def _copy(old: apsw.Connection, fresh: apsw.Connection, on_progress: OnProgress) -> None:
+def _copy(
+    old: apsw.Connection, fresh: apsw.Connection, path: Path, on_progress: OnProgress
+) -> None:
     """Copy the readable rows into a new spool."""
-    report = _describe(old)
+    report = _describe(old, path)
     with fresh:
         for table, columns in (
             ("meta", ("name", "value")),

@@ -48,6 +48,7 @@ from headwater.ingest.spool.damage import (
 )
 from headwater.ingest.spool.folder_lock import FolderLock, share_folder
 from headwater.ingest.spool.salvage_lock import refuse_salvaged
+from headwater.ingest.spool.version import VERSION, read_version
 from headwater.write_transaction import write_transaction
 
 SCHEMA = """
@@ -65,8 +66,6 @@ CREATE TABLE IF NOT EXISTS skipped(
   at INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS meta(name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
-# The version of the tables above, in the file's user_version. A program refuses a higher one.
-VERSION = 1
 # The page size of a new file. An event of 6 kB takes a fifth of a page. Writing it, and moving it
 # from the log into the database, takes half as long as with the default of 4,096 bytes.
 _PAGE_BYTES = 32_768
@@ -373,6 +372,8 @@ class Spool:
         connection = apsw.Connection(str(self.path), vfs=self._vfs)
         try:
             connection.set_busy_timeout(_BUSY_MS)
+            # First, because every other pragma may write.
+            version = read_version(connection, self.path)
             # Only in a new file: in an existing one the pragmas would write.
             if not int(connection.pragma("page_count")):
                 connection.pragma("page_size", _PAGE_BYTES)
@@ -382,17 +383,10 @@ class Spool:
             page_bytes = int(connection.pragma("page_size"))
             connection.wal_autocheckpoint(_LOG_BYTES // page_bytes)
             connection.pragma("max_page_count", max(self._bytes_max // page_bytes, _PAGES_MIN))
-            version = int(connection.pragma("user_version"))
-            if version > VERSION:
-                raise NewerVersionError(
-                    f"a newer Headwater wrote the spool {self.path} (version {version}, this one "
-                    f"knows {VERSION})",
-                    hint="Install that version again, or a newer one.",
-                )
             connection.execute(SCHEMA)
             if version < VERSION:
                 connection.pragma("user_version", VERSION)
-        except (apsw.Error, NewerVersionError):
+        except (apsw.Error, NewerVersionError, SpoolFullError):
             connection.close(True)
             raise
         return connection

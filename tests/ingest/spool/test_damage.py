@@ -15,7 +15,8 @@ from headwater.ingest.batches import parse_record
 from headwater.ingest.spool.copy import read_position
 from headwater.ingest.spool.damage import Record, read_record
 from headwater.ingest.spool.salvage import check
-from headwater.ingest.spool.spool import VERSION, Spool
+from headwater.ingest.spool.spool import Spool
+from headwater.ingest.spool.version import VERSION
 
 EVENTS = 600
 BLOCK = 4_096

@@ -18,7 +18,8 @@ from headwater.errors import SpoolFullError
 from headwater.ingest.spool import salvage as salvage_module
 from headwater.ingest.spool.copy import read_position, refuse_used
 from headwater.ingest.spool.salvage import check, salvage
-from headwater.ingest.spool.spool import VERSION, Spool
+from headwater.ingest.spool.spool import Spool
+from headwater.ingest.spool.version import VERSION
 from tests.ingest.spool.test_damage import BLOCK, EVENTS, body, change, path, zero  # noqa: F401
 
 
