@@ -8,6 +8,9 @@ After a failure the receiver rests for a while that doubles, or as long as it as
 about one alert arrive in their order. A message that failed for `DAY_SECONDS`, or that the receiver
 refuses as malformed, becomes a dead letter with the reason. `headwater alerts retry` queues it
 again.
+
+A clock may be ahead for a while. A day is then not taken from the clock alone: the receiver must
+have failed for so long too. A lease or a pause that ends later than any can counts as ended.
 """
 
 from __future__ import annotations
@@ -35,7 +38,12 @@ from headwater.health.alerts.facts import NO_FACTS, AlertFacts
 from headwater.health.alerts.models import Alert
 from headwater.health.alerts.outbox import alert_of
 from headwater.health.alerts.receivers import Kind, Receiver
-from headwater.health.alerts.senders import Attempt, idempotency_key, send
+from headwater.health.alerts.senders import (
+    RETRY_AFTER_SECONDS_MAX,
+    Attempt,
+    idempotency_key,
+    send,
+)
 from headwater.health.alerts.visible import ReceiverViews, visible_alert
 from headwater.lineage.view import GraphView
 
@@ -48,6 +56,11 @@ RETRY = Backoff(first_seconds=2.0, max_seconds=900.0)
 # A pause is up to this share longer or shorter, so that many senders do not return at once.
 JITTER = 0.2
 _NEO4J_RETRY = Backoff(first_seconds=1.0, max_seconds=30.0)
+# The longest pause, and the number of attempts in a day of such pauses.
+_PAUSE_SECONDS_MAX = max(RETRY.max_seconds * (1 + JITTER), RETRY_AFTER_SECONDS_MAX)
+ATTEMPTS_PER_DAY = int(DAY_SECONDS / _PAUSE_SECONDS_MAX)
+# A pause or a lease of another process, whose clock differs, ends at most so many times later.
+_DIFFERENCE_MAX = 2
 _ALERTS_PER_REQUEST_MAX = 200
 _BURY_SECONDS = 600.0
 # Unique among the leases of all processes.
@@ -125,6 +138,7 @@ class Deliverer:
                     transaction.run(
                         "write/alerts/bury_deliveries",
                         receivers=self._names,
+                        attempts=ATTEMPTS_PER_DAY,
                         before=instant - timedelta(seconds=DAY_SECONDS),
                         instant=instant,
                     )
@@ -154,6 +168,8 @@ class ReceiverWorker:
         self._lease_seconds = lease_seconds
         self._woken = threading.Event()
         self._failures = 0
+        # The monotonic time of the first of these failures.
+        self._failing_since = 0.0
         self._resend_at = 0.0
 
     def wake(self) -> None:
@@ -201,12 +217,16 @@ class ReceiverWorker:
 
     def _lease(self) -> tuple[list[Row], str]:
         instant = datetime.now(UTC)
+        last_lease_end = instant + timedelta(seconds=_DIFFERENCE_MAX * self._lease_seconds)
+        last_pause_end = instant + timedelta(seconds=_DIFFERENCE_MAX * _PAUSE_SECONDS_MAX)
         lease = f"{socket.gethostname()}-{os.getpid()}-{next(_LEASES)}"
         with self._database.write() as transaction:
             locked = transaction.run(
                 "write/alerts/lock_deliveries",
                 receiver=self.receiver.name,
                 instant=instant,
+                lastPauseEnd=last_pause_end,
+                lastLeaseEnd=last_lease_end,
                 lease=lease,
                 limit=BATCH,
             )
@@ -216,6 +236,7 @@ class ReceiverWorker:
                 "write/alerts/lease_deliveries",
                 urns=[row["urn"] for row in locked],
                 instant=instant,
+                lastLeaseEnd=last_lease_end,
                 until=instant + timedelta(seconds=self._lease_seconds),
                 lease=lease,
             )
@@ -232,8 +253,9 @@ class ReceiverWorker:
             self._failures = 0
             self._end(row["urn"], lease, "delivered")
             return 0.0
-        age = datetime.now(UTC) - row["queuedAt"]
-        is_dead = attempt.is_final or age >= timedelta(seconds=DAY_SECONDS)
+        if not self._failures:
+            self._failing_since = time.monotonic()
+        is_dead = attempt.is_final or self._has_failed_for_a_day(row)
         pause = 0.0 if attempt.is_final else self._pause_seconds(attempt)
         self._failures += not attempt.is_final
         state = "dead" if is_dead else "waiting"
@@ -246,6 +268,16 @@ class ReceiverWorker:
         )
         self._end(row["urn"], lease, state, attempt.error, pause)
         return pause
+
+    def _has_failed_for_a_day(self, row: Row) -> bool:
+        """Return True if a message is a day old, and its receiver failed for a day.
+
+        The receiver did so in this process, or for as many attempts as a day has at least.
+        """
+        age = datetime.now(UTC) - row["queuedAt"]
+        failed_seconds = time.monotonic() - self._failing_since
+        has_failed = failed_seconds >= DAY_SECONDS or row["attempts"] >= ATTEMPTS_PER_DAY
+        return has_failed and age >= timedelta(seconds=DAY_SECONDS)
 
     def _pause_seconds(self, attempt: Attempt) -> float:
         jitter = 1.0 + random.uniform(-JITTER, JITTER)

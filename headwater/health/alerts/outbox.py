@@ -144,7 +144,7 @@ def messages(
             continue
         number = before.number + 1 if before else 1
         found.append(Message(receiver.name, number, before.urn if before else None, alert))
-    written = sum(at > instant - _HOUR for at in recent_p3)
+    written = sum(not _has_passed(at, _HOUR, instant) for at in recent_p3)
     held_back = _held_back(found, last, max(NEW_P3_PER_HOUR - written, 0))
     return [message for message in found if message.urn not in held_back]
 
@@ -210,8 +210,8 @@ def _is_due(
     if alert.status is Status.WAITING:
         return False
     if before is None or not _is_firing(before):
-        is_flapping = before is not None and instant < before.created_at + timedelta(
-            seconds=FLAPPING_SECONDS
+        is_flapping = before is not None and not _has_passed(
+            before.created_at, timedelta(seconds=FLAPPING_SECONDS), instant
         )
         return not is_flapping and _is_wanted(alert, receiver)
     return _is_update(alert, before, receiver, instant)
@@ -230,7 +230,15 @@ def _is_update(alert: Alert, before: LastDelivery, receiver: Receiver, instant: 
     if receiver.follows_each_change:
         return findings != before.findings or alert.tier != before.tier
     pause = timedelta(seconds=UPDATE_SECONDS)
-    return not findings <= before.findings and instant >= before.created_at + pause
+    return not findings <= before.findings and _has_passed(before.created_at, pause, instant)
+
+
+def _has_passed(since: datetime, pause: timedelta, instant: datetime) -> bool:
+    """Return True if a pause is over; also if it began further ahead than it lasts.
+
+    A clock that was ahead wrote such a beginning.
+    """
+    return abs(instant - since) >= pause
 
 
 def _open_findings(alert: Alert) -> list[str]:

@@ -250,7 +250,8 @@ class Detector:
         instant = self._clock()
         if self._pages is None:
             last = state.full_pass_at
-            is_late = last is None or instant - last >= FULL_PASS_EVERY
+            # A clock that was ahead may have written a last pass that is still to come.
+            is_late = last is None or abs(instant - last) >= FULL_PASS_EVERY
             if not (self._full_pass_due or is_late):
                 return None
             self._pages = subject_pages(self._view)

@@ -8,21 +8,33 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
+from typing import Any
 
 import pytest
 from neo4j import Driver
 
 from headwater.cypher.driver.database import Database
-from headwater.health.alerts.deliverer import Deliverer, ReceiverWorker
+from headwater.health.alerts.deliverer import (
+    ATTEMPTS_PER_DAY,
+    LEASE_SECONDS,
+    Deliverer,
+    ReceiverWorker,
+)
 from headwater.health.alerts.receivers import Kind, Receiver
 from headwater.health.alerts.senders import idempotency_key, signature
 from headwater.health.alerts.visible import ReceiverViews
 from headwater.health.findings.models import Affected, Tier
 from headwater.lineage.view import GraphView
 from tests.conftest import Neo4jServer
-from tests.health.alerts.alert_stores import change, deliveries, enqueue_now, store
+from tests.health.alerts.alert_stores import (
+    change,
+    deliveries,
+    enqueue_at,
+    enqueue_now,
+    store,
+)
 from tests.health.alerts.finding_builders import consumer, finding
 from tests.health.alerts.http_receivers import HttpReceiver, http_receiver
 
@@ -46,6 +58,17 @@ def webhook(url: str, name: str = "hook", **fields: object) -> Receiver:
 
 def worker(database: Database, receiver: Receiver) -> ReceiverWorker:
     return ReceiverWorker(database, receiver, ReceiverViews(GraphView(database)))
+
+
+def clock(ahead: timedelta) -> type[datetime]:
+    """Return `datetime` with a clock that is ahead."""
+
+    class Ahead(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Any:
+            return datetime.now(tz) + ahead
+
+    return Ahead
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -137,11 +160,66 @@ def test_a_message_that_failed_for_a_day_is_a_dead_letter(database: Database) ->
     worker(database, hook).pass_once()
     assert deliveries(database)[0]["state"] == "waiting"
     now = datetime.now(UTC)
-    change(database, queuedAt=now - timedelta(days=1, seconds=1), nextAt=now)
+    day_ago = now - timedelta(days=1, seconds=1)
+    change(database, queuedAt=day_ago, nextAt=now, attempts=ATTEMPTS_PER_DAY - 1)
     worker(database, hook).pass_once()
     (delivery,) = deliveries(database)
     assert delivery["state"] == "dead"
     assert delivery["error"].startswith("no answer: ")
+
+
+def test_a_receiver_that_failed_for_a_day_gets_no_older_message(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hook = webhook("http://127.0.0.1:9/")
+    store(database, finding())
+    enqueue_now(database, hook)
+    sender = worker(database, hook)
+    sender.pass_once()
+    now, began = datetime.now(UTC), time.monotonic()
+    change(database, queuedAt=now - timedelta(days=1, seconds=1), nextAt=now)
+    monkeypatch.setattr(time, "monotonic", lambda: began + 86_401)
+    sender.pass_once()
+    assert [(one["state"], one["attempts"]) for one in deliveries(database)] == [("dead", 2)]
+
+
+def test_a_clock_that_is_ahead_for_a_while_gives_no_message_up(
+    database: Database, peer: HttpReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both are sent once the clock is right, though leases and pauses end days later."""
+    store(database, finding())
+    enqueue_now(database, webhook("http://127.0.0.1:9/"))
+    sender = worker(database, webhook("http://127.0.0.1:9/"))
+    sender.pass_once()
+    ahead = timedelta(days=10)
+    with monkeypatch.context() as patch:
+        patch.setattr("headwater.health.alerts.deliverer.datetime", clock(ahead))
+        for _ in range(6):
+            change(database, nextAt=datetime.now(UTC) + ahead)
+            sender.pass_once()
+        store(database, finding(), finding(subject="job:etl:other"))
+        enqueue_at(database, datetime.now(UTC) + ahead, webhook("http://127.0.0.1:9/"))
+        sender.pass_once()
+        # As of a process that was killed while it sent.
+        sender._lease()
+    states = [(one["state"], one["nextAt"] > datetime.now(UTC)) for one in deliveries(database)]
+    assert states == [("waiting", True)] * 2
+    worker(database, webhook(peer.url)).pass_once()
+    assert len(peer.received) == 2
+    assert {one["state"] for one in deliveries(database)} == {"delivered"}
+    assert all(one["queuedAt"] <= datetime.now(UTC) for one in deliveries(database))
+
+
+def test_a_lease_of_a_clock_that_differs_a_little_is_respected(
+    database: Database, peer: HttpReceiver
+) -> None:
+    hook = webhook(peer.url)
+    store(database, finding())
+    enqueue_now(database, hook)
+    leased_until = datetime.now(UTC) + timedelta(seconds=LEASE_SECONDS + 60)
+    change(database, lease="other", leasedUntil=leased_until)
+    worker(database, hook).pass_once()
+    assert peer.received == []
 
 
 def test_messages_about_one_alert_keep_their_order(database: Database, peer: HttpReceiver) -> None:
@@ -223,6 +301,13 @@ def test_the_message_of_a_removed_receiver_is_given_up(database: Database) -> No
     store(database, finding())
     enqueue_now(database, hook)
     change(database, queuedAt=datetime.now(UTC) - timedelta(days=2))
+    # The clock may be ahead, so the first look gives nothing up.
+    deliverer = Deliverer(database, [], ReceiverViews(GraphView(database)))
+    deliverer.start()
+    until(lambda: deliveries(database)[0]["attempts"] == 1)
+    deliverer.stop()
+    assert deliveries(database)[0]["state"] == "waiting"
+    change(database, attempts=ATTEMPTS_PER_DAY - 1)
     deliverer = Deliverer(database, [], ReceiverViews(GraphView(database)))
     deliverer.start()
     until(lambda: deliveries(database)[0]["state"] == "dead")

@@ -165,3 +165,15 @@ def test_until_the_next_instant_time_makes_nothing_due(seed: int) -> None:
         for share in (0.2, 0.9, 0.999):
             instant = minutes(minute) + (until - minutes(minute)) * share
             assert outbox.due(known, instant) == []
+
+
+def test_a_message_from_a_clock_that_was_ahead_delays_nothing() -> None:
+    """Neither a pause nor the bound on P3 lasts until the time that the clock showed."""
+    outbox, first = Outbox(), finding(tier=Tier.P3)
+    outbox.send([first], minutes(10 * DAY))
+    (key,) = outbox.last
+    outbox.new_p3 = [minutes(10 * DAY)] * NEW_P3_PER_HOUR
+    more = [first, finding(subject="job:etl:other", root=first.id, tier=Tier.P3)]
+    assert len(outbox.due(more, minutes(20))) == 1
+    outbox.last[key] = replace(outbox.last[key], status=Status.RESOLVED)
+    assert len(outbox.due([first], minutes(20))) == 1

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -100,6 +100,17 @@ def test_after_an_erasure_it_waits_until_every_event_is_folded(
     assert stored_findings(database)
     spool.close()
     empty(database)
+
+
+def test_a_clock_that_was_ahead_delays_no_full_pass(database: Database) -> None:
+    empty(database)
+    instants = [datetime.now(UTC) + timedelta(days=10)]
+    detector = Detector(database, clock=lambda: instants[-1])
+    catch_up(detector)
+    assert read_state(GraphView(database)).full_pass_at == instants[0]
+    instants.append(datetime.now(UTC))
+    catch_up(detector)
+    assert read_state(GraphView(database)).full_pass_at == instants[1]
 
 
 def test_a_pass_does_not_move_the_revision_of_the_graph(database: Database) -> None:
