@@ -4,7 +4,8 @@ A token is `<key id>.<session id>.<expires>.<signature>`. It holds no secret of 
 signature is an HMAC-SHA256 with the secret in `session.key` beside the access store. Every request
 reads that file and looks the key up, so a new secret ends all sessions, and a revoked or expired
 key ends its own, from the next request on. The access store keeps the ids of sessions that were
-signed out until they would have expired.
+signed out until they would have expired, and of the last `_EXPIRED_MAX` for longer. So a clock that
+was ahead for a while brings none of them back.
 
 In the session of a person whom an OpenID provider authenticated, `oidc` stands for the key id. The
 access store keeps the claims that give its roles until it ends; the present roles count.
@@ -36,6 +37,7 @@ _OIDC = "oidc"
 _TOKEN = re.compile(r"((?:[0-9a-f]{12}|oidc)\.([0-9a-f]{32})\.([0-9]{1,12}))\.([A-Za-z0-9_-]{43})")
 _PURPOSE = b"headwater session 1\0"
 _HINT = "Sign in again."
+_EXPIRED_MAX = 10_000
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,11 @@ class Sessions:
     def end(self, session: Session) -> None:
         """End a session: its token is refused from the next request on."""
         with self._store.write() as connection:
-            connection.execute("DELETE FROM ended_session WHERE expires <= ?", (int(time.time()),))
+            connection.execute(
+                "DELETE FROM ended_session WHERE expires <= ? AND rowid <= "
+                "(SELECT max(rowid) FROM ended_session) - ?",
+                (int(time.time()), _EXPIRED_MAX),
+            )
             connection.execute("DELETE FROM oidc_session WHERE id = ?", (session.id,))
             connection.execute(
                 "INSERT OR IGNORE INTO ended_session(id, expires) VALUES(?, ?)",

@@ -93,7 +93,7 @@ def test_a_session_ends_after_its_time(keys: Keys, store: AccessStore, secret_pa
 
 
 def test_a_session_that_was_signed_out_is_refused_and_others_stay(
-    sessions: Sessions, key: str, store: AccessStore
+    sessions: Sessions, key: str
 ) -> None:
     ended, session = sessions.start(key)
     staying, _ = sessions.start(key)
@@ -102,11 +102,32 @@ def test_a_session_that_was_signed_out_is_refused_and_others_stay(
     with pytest.raises(UnauthorizedError, match="ended"):
         sessions.session(ended)
     assert sessions.session(staying)
+
+
+def test_a_clock_that_was_ahead_brings_no_ended_session_back(
+    sessions: Sessions, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token, session = sessions.start(key)
+    sessions.end(session)
+    with monkeypatch.context() as ahead:
+        ahead.setattr("time.time", lambda: session.expires.timestamp() + 86_400)
+        sessions.end(sessions.start(key)[1])
+    with pytest.raises(UnauthorizedError, match="the session has ended"):
+        sessions.session(token)
+
+
+def test_few_expired_sessions_are_kept(
+    sessions: Sessions, key: str, store: AccessStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headwater.access.sessions._EXPIRED_MAX", 3)
+    for _ in range(9):
+        sessions.end(sessions.start(key)[1])
     with store.write() as connection:
+        assert connection.execute("SELECT count(*) FROM ended_session").get == 9
         connection.execute("UPDATE ended_session SET expires = 0")
     sessions.end(sessions.start(key)[1])
     with store.read() as connection:
-        assert connection.execute("SELECT count(*) FROM ended_session").get == 1
+        assert connection.execute("SELECT count(*) FROM ended_session").get == 4
 
 
 def test_another_secret_ends_all_sessions(sessions: Sessions, key: str, secret_path: Path) -> None:
