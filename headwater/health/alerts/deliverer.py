@@ -274,7 +274,7 @@ class ReceiverWorker:
 
         The receiver did so in this process, or for as many attempts as a day has at least.
         """
-        age = datetime.now(UTC) - row["queuedAt"]
+        age: timedelta = datetime.now(UTC) - row["queuedAt"]
         failed_seconds = time.monotonic() - self._failing_since
         has_failed = failed_seconds >= DAY_SECONDS or row["attempts"] >= ATTEMPTS_PER_DAY
         return has_failed and age >= timedelta(seconds=DAY_SECONDS)
