@@ -268,10 +268,11 @@ def _neo4j_settings(settings: Settings) -> Check:
 
 
 def _migrations(settings: Settings) -> Check:
-    from headwater.cypher.migrate import pending
+    from headwater.cypher.migrate import check_not_newer, pending
 
     database = connect(settings)
     try:
+        check_not_newer(database)
         missing = [query.name for query in pending(database)]
     finally:
         database.close()

@@ -19,10 +19,12 @@ import random
 import re
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from headwater.cypher.driver.database import READ_SECONDS_MAX, Database
+from headwater.cypher.driver.newer_graph import refuse_newer
 from headwater.cypher.query_catalog import Query, load_queries
-from headwater.errors import HeadwaterError, NewerVersionError, QueryError, UnavailableError
+from headwater.errors import HeadwaterError, QueryError, UnavailableError
 
 # A server that was just started on a busy machine takes its time for the first statements.
 STEP_SECONDS_MAX = 120.0
@@ -59,18 +61,11 @@ def lost_schema(database: Database, *, seconds: float = READ_SECONDS_MAX) -> dic
 
 
 def check_not_newer(database: Database, *, seconds: float = READ_SECONDS_MAX) -> None:
-    """Check that this version knows every migration of the graph, read within that time.
+    """Check that this version has every migration of the graph, read within that time.
 
-    Raises NewerVersionError if a newer Headwater migrated it: its facts may have other forms.
+    Every write transaction does so too. Raises NewerVersionError.
     """
-    newest = _number(migrations()[-1].name)
-    newer = [name for name in _applied(database, seconds) if _number(name) > newest]
-    if newer:
-        raise NewerVersionError(
-            f"a newer Headwater has migrated this graph to {max(newer)}; this one knows the "
-            f"migrations up to {migrations()[-1].name}",
-            hint="Install that version again, or a newer one.",
-        )
+    refuse_newer(partial(database.read, seconds=seconds))
 
 
 def migrate(database: Database) -> list[str]:
@@ -119,12 +114,6 @@ def _schema_name(statement: str) -> str:
     change = _SCHEMA_CHANGE.match(statement)
     assert change
     return change[2].split()[1]
-
-
-def _number(name: str) -> int:
-    """Return the number of a migration, for example 27 of `migrations/0027_alerts`; else 0."""
-    digits = name.removeprefix("migrations/")[:4]
-    return int(digits) if digits.isdecimal() else 0
 
 
 def _record(database: Database, queries: Sequence[Query]) -> None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,23 @@ from headwater.backups.backup import back_up
 from headwater.backups.manifest import NAME
 from headwater.backups.restore import restore
 from headwater.backups.verify import verify
+from headwater.cli.doctor import examine
 from headwater.cypher.driver.database import Database
+from headwater.cypher.maintenance.erase import erase
 from headwater.cypher.migrate import _record, _run, migrate, migrations, net_schema, pending
 from headwater.errors import NewerVersionError
+from headwater.health.alerts.deliverer import ReceiverWorker
+from headwater.health.alerts.listing import retry
+from headwater.health.alerts.receivers import Kind, Receiver
+from headwater.health.alerts.visible import ReceiverViews
+from headwater.health.figures.snapshots import take_snapshot
+from headwater.health.findings.detector import Detector
+from headwater.health.service_levels.samples import Counts, Sample, write_samples
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.spool.version import VERSION
 from headwater.ingest.worker import Worker
+from headwater.ingest.write.transaction import read_checkpoint
+from headwater.lineage.view import GraphView
 from headwater.server import create_app
 from headwater.settings import Settings, load
 from tests.canonical import Graph, canonical, empty
@@ -65,6 +77,9 @@ CREATE TABLE dead(
 CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL);
 INSERT INTO meta VALUES('id', 'previous');
 """
+HOOK = Receiver("hook", Kind.WEBHOOK, "http://127.0.0.1:9/")
+HOUR = datetime(2026, 1, 1, tzinfo=UTC)
+SAMPLE = Sample("freshness", HOUR, HOUR, Counts(1, 1))
 # What the newest migration adds to nodes and edges, removed again. A new migration replaces this.
 NEWEST = "migrations/0032_labels_by_type"
 REMOVALS = (
@@ -170,6 +185,40 @@ def test_a_backup_of_the_previous_version_is_restored(
         assert spool.id == "previous"
         fold(database, spool)
     assert canonical(database) == expected
+
+
+def test_nothing_writes_a_graph_that_is_migrated_meanwhile(
+    database: Database, settings: Settings
+) -> None:
+    empty(database)
+    half = len(BODIES) // 2
+    with closing(Spool(settings.spool_path)) as spool:
+        worker = Worker(database, spool)
+        append(spool, BODIES[:half])
+        worker.run(until_done=True)
+        before = canonical(database)
+        writers: list[Callable[[], object]] = [
+            worker.step,
+            lambda: take_snapshot(GraphView(database)),
+            Detector(database).full_pass,
+            lambda: retry(database),
+            lambda: write_samples(database, [SAMPLE], recorder="tests"),
+            lambda: erase(database, holder="tests"),
+            ReceiverWorker(database, HOOK, ReceiverViews(GraphView(database))).pass_once,
+        ]
+        append(spool, BODIES[half:])
+        with migrated_later(database):
+            for write in writers:
+                with pytest.raises(NewerVersionError, match=f"migrated this graph to {LATER}"):
+                    write()
+            assert canonical(database) == before
+            derived = "MATCH (n:FigureSnapshot|ServiceLevelSample|Detector) RETURN count(n) AS n"
+            assert database.ask(derived, {}) == [{"n": 0}]
+            (check,) = (one for one in examine(settings) if one.name == "migrations")
+            assert (check.ok, LATER in check.found) == (False, True)
+        worker.run(until_done=True)
+        assert read_checkpoint(database, spool.id).position == len(BODIES)
+    empty(database)
 
 
 def test_newer_stores_are_refused_and_stay_as_they_are(

@@ -30,6 +30,7 @@ from headwater.cypher.driver.bolt import (
 from headwater.cypher.driver.connection import encryption_of, translated
 from headwater.cypher.driver.explain import in_caller_text
 from headwater.cypher.driver.neo4j_import import neo4j
+from headwater.cypher.driver.newer_graph import refuse_newer
 from headwater.cypher.query_catalog import find_query
 from headwater.errors import QueryError, TimedOutError, UnavailableError
 
@@ -79,14 +80,15 @@ class Transaction:
     """An open write transaction: runs queries of the catalog by name, one after the other.
 
     Statements that return no rows are pipelined: `run` returns at once. Their errors surface at the
-    next call that waits, or in `settle`.
+    next call that waits, or in `settle`. A graph of a newer version is not written.
     """
 
     def __init__(self, opened: AbstractContextManager[neo4j.Transaction]) -> None:
         self._open = ExitStack()
         self._transaction = self._open.enter_context(opened)
         self._sender = ThreadPoolExecutor(max_workers=1, thread_name_prefix="statements")
-        self._unsettled: list[Future[list[Row]]] = []
+        # Before every other statement; no call waits for it alone.
+        self._unsettled: list[Future[Any]] = [self._sender.submit(refuse_newer, self._read)]
 
     def run(self, name: str, /, **parameters: Any) -> list[Row]:
         """Run a query and return its rows; a query that returns nothing does so at once.
@@ -99,7 +101,7 @@ class Transaction:
             The rows, empty for a query that returns nothing.
 
         Raises:
-            UnavailableError: Neo4j is away, or could not do it in time.
+            UnavailableError: Neo4j is away, or could not do it in time; NewerVersionError too.
             QueryError: This query, or one before it, is wrong.
         """
         rows = self.submit(name, **parameters)
@@ -116,8 +118,9 @@ class Transaction:
             **parameters: Its parameters. The caller may change them afterwards.
         """
         packed = {key: _packed(value) for key, value in parameters.items()}
-        self._unsettled.append(self._sender.submit(self._run, find_query(name).text, packed))
-        return self._unsettled[-1]
+        rows = self._sender.submit(self._run, find_query(name).text, packed)
+        self._unsettled.append(rows)
+        return rows
 
     def settle(self) -> None:
         """Wait for every query that was run. Raises the first error of any of them."""
@@ -145,6 +148,9 @@ class Transaction:
         with self._open:
             self.settle()
         return time.time()
+
+    def _read(self, name: str, /, **parameters: Any) -> list[Row]:
+        return self._run(find_query(name).text, parameters)
 
     def _run(self, text: str, parameters: dict[str, Any]) -> list[Row]:
         try:
