@@ -107,8 +107,7 @@ def _prepare_graph(database: Database, bar: Progress, *, erase: bool, yes: bool)
     from headwater.cypher.migrate import migrate
 
     migrate(database)
-    if graph_erase.is_empty(database):
-        graph_erase.forget_checkpoints(database, holder=HOLDER)
+    if graph_erase.reset_if_empty(database, holder=HOLDER):
         return
     if not erase:
         raise QueryError(

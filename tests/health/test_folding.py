@@ -54,7 +54,7 @@ def test_an_erasure_is_the_reason_until_it_has_ended(database: Database, tmp_pat
         state.check()
         with database.write() as transaction:
             transaction.run("write/maintenance/lock_graph", holder="tests")
-            transaction.run("write/maintenance/begin_erasure")
+            transaction.run("write/maintenance/begin_erasure", erasure="tests")
         with pytest.raises(HeadwaterError, match="the graph is being erased") as refusal:
             state.check()
         assert "headwater rebuild --erase" in refusal.value.hint

@@ -48,10 +48,24 @@ def test_a_lock_that_is_deleted_while_a_writer_waits_for_it(database: Database) 
 def test_graph_that_is_being_erased_cannot_be_written(database: Database) -> None:
     with database.write() as transaction:
         acquire_write_lock(transaction, "tests")
-        transaction.run("write/maintenance/begin_erasure")
+        transaction.run("write/maintenance/begin_erasure", erasure="tests")
     with (
         pytest.raises(UnavailableError, match="is being erased") as refusal,
         database.write() as transaction,
     ):
         acquire_write_lock(transaction, "tests")
     assert "rebuild --erase" in refusal.value.hint
+
+
+def test_a_writer_that_waited_for_the_start_of_an_erasure_does_not_write(
+    database: Database,
+) -> None:
+    waiting = database.begin()
+    with database.write() as transaction:
+        acquire_write_lock(transaction, "tests")
+        submitted = waiting.submit("write/maintenance/lock_graph", holder="tests")
+        assert not wait([submitted], 1).done
+        transaction.run("write/maintenance/begin_erasure", erasure="tests")
+    with pytest.raises(UnavailableError, match="is being erased"):
+        wait_for_write_lock(submitted)
+    waiting.roll_back()

@@ -259,7 +259,7 @@ def test_cache_is_not_used_during_an_erasure(cached_view: GraphView, clean_graph
     follower = cached_view.cache
     assert follower is not None
     with clean_graph.session() as session:
-        session.run("MATCH (l:WriteLock) SET l.erasing = true").consume()
+        session.run("MATCH (l:WriteLock) SET l.erasing = 'tests'").consume()
     assert not follower.catch_up()
     assert follower.current() is None
     with clean_graph.session() as session:

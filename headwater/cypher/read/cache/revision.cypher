@@ -7,4 +7,4 @@
 MATCH (l:WriteLock {name: 'graph'})
 RETURN coalesce(l.revision, 0) AS revision,
   coalesce(l.graph, '') + ' ' + coalesce(l.erasedAt, 0) AS graph,
-  coalesce(l.erasing, false) AS erasing
+  l.erasing IS NOT NULL AS erasing
