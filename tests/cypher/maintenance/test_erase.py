@@ -171,7 +171,9 @@ def test_an_erasure_that_goes_on_during_a_later_one_deletes_nothing(
         sizes: list[int] = []
         earlier = PausedErasure(database, paused_in)
 
-        def check_worker_and_finish(_: int, earlier: PausedErasure = earlier) -> None:
+        def check_worker_and_finish(
+            _: int, earlier: PausedErasure = earlier, sizes: list[int] = sizes
+        ) -> None:
             with pytest.raises(UnavailableError, match="being erased"):
                 Worker(database, spool).step()
             sizes.append(size(database))
