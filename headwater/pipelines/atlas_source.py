@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from headwater.importers.atlas_messages import AtlasMessageError, events_of_message
-from headwater.pipelines.stream_chunks import COLUMNS, DeadMessage, read_messages
+from headwater.pipelines.stream_chunks import COLUMNS, DeadMessage, read_messages, to_record_batch
 from headwater.pipelines.stream_sources import Source
 
 if TYPE_CHECKING:
@@ -36,6 +36,10 @@ class AtlasSource(msgspec.Struct, frozen=True):
         rows = self.inner.open(spark).select(*COLUMNS)
         return rows.mapInArrow(expand_messages, _SCHEMA)
 
+    def read_again(self, frame: DataFrame, error: Exception) -> Iterator[pyarrow.RecordBatch]:
+        """Yield a row for each event of a batch that Spark cannot read."""
+        return expand_messages(self.inner.read_again(frame, error))
+
     def send_dead_letters(
         self, spark: SparkSession, batch: int, dead: Sequence[DeadMessage]
     ) -> None:
@@ -50,21 +54,12 @@ def source_of(source: Source) -> Source:
 
 def expand_messages(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
     """Yield a row for each event of each message; a message without events yields none."""
-    import pyarrow
-
-    types = (
-        pyarrow.string(), pyarrow.int32(), pyarrow.int64(), pyarrow.int64(), pyarrow.binary(),
-        pyarrow.binary(),
-    )  # fmt: skip
-    schema = pyarrow.schema(list(zip(COLUMNS, types, strict=True)))
     for batch in batches:
         rows = []
         for message in read_messages(batch):
             place = msgspec.structs.astuple(message)[:-1]
             rows += [(*place, value) for value in _values(message.body, message.received)]
-        columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in types]
-        arrays = [pyarrow.array(*pair) for pair in zip(columns, types, strict=True)]
-        yield pyarrow.RecordBatch.from_arrays(arrays, schema=schema)
+        yield to_record_batch(rows)
 
 
 def _values(body: bytes, received: int) -> list[bytes]:

@@ -66,7 +66,11 @@ from headwater.schema.delta import absorb as absorb_delta
 from headwater.schema.events import Event
 
 if TYPE_CHECKING:
+    import pyarrow
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+    from headwater.pipelines.stream_chunks import Cut
 
 log = logging.getLogger("headwater.stream")
 T = TypeVar("T")
@@ -166,7 +170,7 @@ class BatchWriter:
             log.info("batch_skipped batch=%d reason=already_committed", number)
             return
         sync_plan(self._checkpoint_folder, number)
-        batch = _Batch(frame, number, self._retry(self._current_rules))
+        batch = _Batch(frame, number, self._retry(self._current_rules), self.source)
         self._retry(lambda: self._write(batch))
         if not batch.events:
             # An empty first batch is the time to let Neo4j plan its queries, before events come.
@@ -336,16 +340,22 @@ class BatchWriter:
 class _Batch:
     """A micro-batch. Spark folds it once, however often its write is repeated."""
 
-    def __init__(self, frame: DataFrame, number: int, rules: MessageRules) -> None:
+    def __init__(self, frame: DataFrame, number: int, rules: MessageRules, source: Source) -> None:
         self.frame = frame
         self.number = number
         self.refused = False
         self.dead_letters_sent = 0
         self.began = time.monotonic()
         self._rules = rules
-        rows = frame.mapInArrow(chunk_messages(rules), CHUNK_SCHEMA).collect()
+        self._source = source
+        # The reason why Spark cannot read the messages.
+        self._read_error: Exception | None = None
         decode = msgspec.msgpack.Decoder(Chunk).decode
-        parts = [TaskChunk(row.task, row.number, decode(row.chunk)) for row in rows]
+        parts = [
+            TaskChunk(row["task"], row["number"], decode(row["chunk"]))
+            for batch in self._map(chunk_messages(rules), CHUNK_SCHEMA)
+            for row in batch.to_pylist()
+        ]
         self.parts = sorted(parts, key=lambda part: (part.task, part.number))
         self.events = sum(part.chunk.events for part in parts)
 
@@ -375,8 +385,19 @@ class _Batch:
 
     def _messages(self, part: TaskChunk) -> Iterator[Message]:
         """Read the messages of a part again."""
-        frame = self.frame.mapInArrow(select_chunk(part.task, part.number), self.frame.schema)
-        return chain.from_iterable(map(read_messages, frame.toArrow().to_batches()))
+        batches = self._map(select_chunk(part.task, part.number), self.frame.schema)
+        return chain.from_iterable(map(read_messages, batches))
+
+    def _map(self, cut: Cut, schema: StructType | str) -> Iterable[pyarrow.RecordBatch]:
+        """Apply a function to the messages in Spark's tasks, or here if Spark cannot read them."""
+        if self._read_error is None:
+            try:
+                table = self.frame.mapInArrow(cut, schema).toArrow()
+                batches: list[pyarrow.RecordBatch] = table.to_batches()
+                return batches
+            except Exception as error:  # the source decides about it
+                self._read_error = error
+        return cut(self._source.read_again(self.frame, self._read_error))
 
 
 def fitting_chunks(

@@ -8,7 +8,7 @@ the reason; it does not stop the others.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -127,10 +127,9 @@ class MessageRules(msgspec.Struct, frozen=True):
         redactor = worker_cache.redactor(self.redaction_key, self.redaction_classes)
         now = time.time_ns() // 1_000
         for message in messages:
-            # The clock of the source may be ahead of ours.
-            message = replace(
-                message, received=min(message.received, now) if message.received > 0 else now
-            )
+            # The clock of the source may be ahead of ours. Kafka's 0 is no time.
+            has_time = message.received >= 1_000
+            message = replace(message, received=min(message.received, now) if has_time else now)
             if len(message.body) > self.event_bytes_max:
                 reason = f"the event is larger than {self.event_bytes_max} bytes"
                 yield ParsedMessage(replace(message, body=b""), None, reason)
@@ -174,7 +173,9 @@ def chunk_messages(rules: MessageRules) -> Cut:
             rows: Any = {"task": [task], "number": [number], "chunk": [chunk]}
             types = {"task": pyarrow.int32(), "number": pyarrow.int32(), "chunk": pyarrow.binary()}
             yield pyarrow.RecordBatch.from_pydict(rows, schema=pyarrow.schema(types.items()))
-        worker_cache.freeze()
+        # The driver has other objects too.
+        if context:
+            worker_cache.freeze()
 
     return chunks
 
@@ -195,6 +196,20 @@ def select_chunk(task: int, number: int) -> Cut:
                 yield batch
 
     return chosen
+
+
+def to_record_batch(rows: Sequence[tuple[Any, ...]]) -> pyarrow.RecordBatch:
+    """Return rows with the values of `COLUMNS` as an Arrow batch."""
+    import pyarrow
+
+    types = (
+        pyarrow.string(), pyarrow.int32(), pyarrow.int64(), pyarrow.int64(), pyarrow.binary(),
+        pyarrow.binary(),
+    )  # fmt: skip
+    schema = pyarrow.schema(list(zip(COLUMNS, types, strict=True)))
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in types]
+    arrays = [pyarrow.array(*pair) for pair in zip(columns, types, strict=True)]
+    return pyarrow.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def read_messages(batch: pyarrow.RecordBatch) -> Iterator[Message]:

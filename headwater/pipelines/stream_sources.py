@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -18,13 +18,17 @@ import msgspec
 
 from headwater.addresses import shown
 from headwater.errors import SettingsError
+from headwater.pipelines.kafka_messages import OVERFLOW, read_in_driver
 from headwater.pipelines.stream_chunks import DeadMessage
 
 if TYPE_CHECKING:
+    import pyarrow
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.readwriter import DataStreamReader
 
 _SECRET = re.compile("password|jaas|secret|token(?!.endpoint)|key.pem|keystore.key", re.IGNORECASE)
+# The prefix of the options of Kafka's own.
+_PREFIX = "kafka."
 _DEAD_SCHEMA = "key binary, value binary, headers array<struct<key: string, value: binary>>"
 
 
@@ -72,6 +76,13 @@ class Source(Protocol):
     def open(self, spark: SparkSession) -> DataFrame:
         """Return a streaming frame with `stream_chunks.COLUMNS`."""
 
+    def read_again(self, frame: DataFrame, error: Exception) -> Iterator[pyarrow.RecordBatch]:
+        """Yield the messages of a batch that Spark could not read; raise its error if that would
+        not help.
+
+        A repeated call yields the same batches.
+        """
+
     def send_dead_letters(
         self, spark: SparkSession, batch: int, dead: Sequence[DeadMessage]
     ) -> None:
@@ -114,6 +125,13 @@ class KafkaSource(msgspec.Struct, frozen=True):
             "value",
         )
 
+    def read_again(self, frame: DataFrame, error: Exception) -> Iterator[pyarrow.RecordBatch]:
+        """Yield the messages of a batch with a timestamp that Spark cannot read."""
+        if OVERFLOW not in str(error):
+            raise error
+        options = self._kafka().items()
+        return read_in_driver(frame, {name.removeprefix(_PREFIX): value for name, value in options})
+
     def send_dead_letters(
         self,
         spark: SparkSession,
@@ -132,13 +150,12 @@ class KafkaSource(msgspec.Struct, frozen=True):
         writer = (
             frame.write.format("kafka").option("topic", self.dead).option("includeHeaders", "true")
         )
-        of_kafka = {
-            name: value for name, value in self.options.items() if name.startswith("kafka.")
-        }
-        writer.options(**{**self._kafka(), **of_kafka}).save()
+        writer.options(**self._kafka()).save()
 
     def _kafka(self) -> dict[str, str]:
-        return {"kafka.bootstrap.servers": self.bootstrap}
+        """Return the options of Kafka's own."""
+        own = {name: value for name, value in self.options.items() if name.startswith(_PREFIX)}
+        return {f"{_PREFIX}bootstrap.servers": self.bootstrap, **own}
 
 
 class FileSource(msgspec.Struct, frozen=True):
@@ -168,6 +185,14 @@ class FileSource(msgspec.Struct, frozen=True):
             "CAST(NULL AS binary) AS key",
             "CAST(value AS binary) AS value",
         )
+
+    def read_again(
+        self,
+        frame: DataFrame,  # noqa: ARG002
+        error: Exception,
+    ) -> Iterator[pyarrow.RecordBatch]:
+        """Raise the error: a file has no other reader."""
+        raise error
 
     def send_dead_letters(
         self,

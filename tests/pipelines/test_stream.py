@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 from headwater.cypher.driver.database import Database, Transaction
 from headwater.errors import QueryError
@@ -28,7 +30,7 @@ from headwater.pipelines.stream import Stream, TriggerInterval, stream_session
 from headwater.pipelines.stream_batches import BatchWriter, OtherGraphError
 from headwater.pipelines.stream_chunks import MessageRules
 from headwater.pipelines.stream_metrics import StreamCounts
-from headwater.pipelines.stream_sources import FileSource
+from headwater.pipelines.stream_sources import FileSource, KafkaSource
 from headwater.schema.naming import load_naming
 from tests.canonical import canonical, empty
 from tests.conftest import Neo4jServer, jar_cache
@@ -46,6 +48,7 @@ from tests.pipelines.streams import (
     held,
     send,
 )
+from tests.run_builders import RECEIVED
 from tests.sparks import small
 from tests.torture import in_torture_only
 
@@ -166,6 +169,74 @@ def test_nothing_is_lost_or_counted_twice_after_any_kill(
     assert b"joe@example.com" not in b"".join(value for value, _ in dead.values())
     assert {headers["headwater.topic"] for _, headers in dead.values()} == {"lineage"}
     assert streamed == by_the_worker(database, tmp_path, bodies([*first, *more]))
+
+
+def test_messages_with_any_timestamp(
+    kafka: LocalKafka, database: Database, neo4j_server: Neo4jServer, tmp_path: Path
+) -> None:
+    empty(database)
+    broker = kafka.start()
+    limits = {f"message.timestamp.{side}.max.ms": str(2**63 - 1) for side in ("before", "after")}
+    client = AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": "0"})
+    client.create_topics([NewTopic("lineage", 2, 1, config=limits)])["lineage"].result(SECONDS_MAX)
+    source = KafkaSource(broker.bootstrap, "lineage", "lineage-dead", offsets_max=1_000)
+    rules = MessageRules(
+        redaction_key=KEY.encode(),
+        naming=load_naming(),
+        event_bytes_max=10_000,
+        future_seconds=60,
+    )
+    limit = 9_223_372_036_854_775
+    times = (
+        2**63 - 1,
+        1_795_910_547_089_372_000,
+        limit,
+        limit + 1,
+        RECEIVED // 1_000,
+        -2,
+        -limit,
+        -(2**63),
+    )
+    neighbours = bodies([event for number in range(20) for event in events_of(number)])
+    poison = bodies(events_of(13, jobs=99))
+
+    def produce(events: list[bytes], *timestamps: int) -> None:
+        producer = Producer({"bootstrap.servers": broker.bootstrap, "log_level": "0"})
+        failed: list[object] = []
+        for number, event in enumerate(events):
+            producer.produce(
+                "lineage",
+                event,
+                partition=number % 2,
+                timestamp=timestamps[number % len(timestamps)] if timestamps else 0,
+                on_delivery=lambda error, _: failed.append(error),
+            )
+        assert (producer.flush(SECONDS_MAX), set(failed)) == (0, {None})
+
+    with (
+        closing(Picky(neo4j_server.uri, neo4j_server.user, neo4j_server.password)) as picky,
+        stream_session(source, master="local[1]", events_max=7) as spark,
+    ):
+
+        def once() -> None:
+            counts = StreamCounts()
+            batches = BatchWriter(picky, source, rules, events_max=7, observer=counts)
+            stream = Stream(picky, source, batches, counts, heartbeat_timeout_seconds=86_400)
+            stream.run(spark, str(tmp_path / "checkpoint"), TriggerInterval(once=True))
+
+        produce(neighbours[:20])
+        once()
+        assert counted(database) == {PRODUCER: 20}
+        produce([*neighbours[20:30], b"not json", *poison, *neighbours[30:]], *times)
+        once()
+        produce(neighbours[:2])
+        once()
+        tallied = counted(database)
+        assert tallied == {PRODUCER: len(neighbours) + len(poison) + 2, "": 1}
+        streamed = canonical(database)
+    dead = held(broker.bootstrap, "lineage-dead")
+    assert sorted(value for value, _ in dead) == sorted([b"not json", *poison])
+    assert streamed == by_the_worker(database, tmp_path, neighbours)
 
 
 class Picky(Database):

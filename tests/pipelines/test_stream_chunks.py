@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 
+import pytest
 from msgspec.structs import replace
 
 from headwater.ingest.fold import fold
@@ -67,6 +68,13 @@ def test_a_time_of_receipt_in_the_future_is_now() -> None:
     tomorrow = time.time_ns() // 1_000 + 86_400_000_000
     chunk = RULES.chunk([message(events("r1")[0], received=tomorrow)])
     assert chunk.received[0] <= time.time_ns() // 1_000
+
+
+@pytest.mark.parametrize("received", [-(2**63) + 1, -1, 0, 999])
+def test_without_a_time_of_receipt_it_is_now(received: int) -> None:
+    before = time.time_ns() // 1_000
+    chunk = RULES.chunk([message(events("r1")[0], received=received)])
+    assert before <= chunk.received[0] <= time.time_ns() // 1_000
 
 
 def without_time(body: bytes, sent: str | None = None) -> bytes:
