@@ -96,7 +96,8 @@ def backfill(
 
     `on_progress(phase, done, total)` is called repeatedly, also from another thread. Raises
     NotFoundError if a path has no files, QueryError if the files hold no events, another backfill
-    of them runs, or a path may hold a secret, UnavailableError if Neo4j stays unavailable.
+    of them runs, or a path may hold a secret, GraphErasedError if the graph is erased meanwhile,
+    UnavailableError if Neo4j stays unavailable.
     """
     from headwater.pipelines.event_files import files_in
 
@@ -147,6 +148,7 @@ def backfill(
             received=received,
             dead=letters.of_spools[spool],
             producer_stats=producer_stats,
+            graph=writer.graph,
         )
     return msgspec.structs.replace(
         done,

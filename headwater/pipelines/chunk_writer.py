@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.write_lock import GraphErasedError, identify_graph
 from headwater.errors import QueryError, UnavailableError
 from headwater.ingest.producer_stats import ProducerStats
 from headwater.ingest.write.cache import WriteCache
@@ -45,6 +46,8 @@ class ChunkWriter:
         self._naming = naming
         self._cache = WriteCache()
         self._holder = f"{name} {os.getpid()}@{socket.gethostname()}"
+        # Of the graph that all rows must reach.
+        self.graph = identify_graph(database, self._holder)
         self._checkpoint = read_checkpoint(database, name)
         # Facts: written by an earlier writer, passed to this one, and refused by Neo4j.
         self.resumed = self._checkpoint.position
@@ -55,8 +58,8 @@ class ChunkWriter:
     def write(self, rows: Sequence[Row]) -> None:
         """Write the next rows.
 
-        Raises UnavailableError if Neo4j stays unavailable, QueryError if another backfill writes
-        under the same name.
+        Raises UnavailableError if Neo4j stays unavailable, GraphErasedError if the graph was erased
+        since the first rows, QueryError if another backfill writes under the same name.
         """
         new = rows[max(self._checkpoint.position - self.position, 0) :]
         self.position += len(rows)
@@ -71,6 +74,8 @@ class ChunkWriter:
                 return
             except CheckpointMovedError as error:
                 raise QueryError("another backfill of the same files is running") from error
+            except GraphErasedError:
+                raise
             except UnavailableError as error:
                 if pause is None:
                     raise
@@ -131,6 +136,7 @@ class ChunkWriter:
                 naming=self._naming,
                 # The graph may be an older copy, from a moment when a worker had deferred updates.
                 refold=True,
+                graph=self.graph,
             ),
             cache=self._cache,
         )
@@ -147,13 +153,15 @@ def advance_checkpoint(
     received: int | None,
     dead: int,
     producer_stats: ProducerStats,
+    graph: str,
 ) -> None:
     """Move the checkpoint of a spool to this position, so that a worker continues behind it.
 
     `received` is the receipt of the event there, by which the worker checks that its spool has it.
     `dead` is the number of refused events up to there. `producer_stats` count the events after
     `before`, and are written with the checkpoint. If a worker has moved the checkpoint meanwhile,
-    nothing is written: that worker counts the events itself. Raises UnavailableError.
+    nothing is written: that worker counts the events itself. `graph` is the id of the graph with
+    the events. Raises GraphErasedError if it was erased since, and UnavailableError.
     """
     if before.position > position or before.complete_position == position:
         return
@@ -172,5 +180,6 @@ def advance_checkpoint(
                 holder=holder,
                 producer_stats=producer_stats,
                 refold=True,
+                graph=graph,
             ),
         )

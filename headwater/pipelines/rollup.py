@@ -58,17 +58,16 @@ def roll_up(
 
     Other writers get their turn between two transactions, and the rollup ends if `stopped()` is
     True. After any interruption, run it again: summarised runs are no longer in the graph. Raises
-    UnavailableError.
+    GraphErasedError if the graph is erased meanwhile, and UnavailableError.
     """
-    if not dry_run:
-        rollup.record_horizon(database, horizon)
+    graph = None if dry_run else rollup.record_horizon(database, horizon)
     report = RollupReport()
     needed = rollup.protected_runs(database, lambda count: progress("walking", count))
     remaining: list[Candidate] = []
     for piece in _pieces(_unprotected(database, horizon, needed, report)):
         if stopped():
             return report
-        remaining += _summarise(database, piece, report, progress, dry_run=dry_run)
+        remaining += _summarise(database, piece, report, progress, graph)
     report.passes = 1
     # Parents and predecessors can be summarised once their children and successors are.
     while not dry_run and remaining:
@@ -76,7 +75,7 @@ def roll_up(
         for piece in _pieces(iter([waiting])):
             if stopped():
                 return report
-            remaining += _summarise(database, piece, report, progress, dry_run=False)
+            remaining += _summarise(database, piece, report, progress, graph)
         report.passes += 1
         if report.summarised == before:
             break
@@ -104,12 +103,13 @@ def _summarise(
     piece: list[Candidate],
     report: RollupReport,
     progress: Progress,
-    *,
-    dry_run: bool,
+    graph: str | None,
 ) -> list[Candidate]:
-    """Summarise the runs of a piece; return those that stay."""
+    """Summarise the runs of a piece; return those that stay. Without a `graph` only count them."""
     removed = (
-        set(rollup.removable_runs(database, piece)) if dry_run else rollup.roll_up(database, piece)
+        set(rollup.removable_runs(database, piece))
+        if graph is None
+        else rollup.roll_up(database, piece, graph)
     )
     report.summarised += len(removed)
     progress("summarising", len(removed))

@@ -27,7 +27,7 @@ import msgspec
 
 from headwater.chunks import chunks
 from headwater.cypher.driver.database import Database, Row, Transaction
-from headwater.cypher.driver.write_lock import acquire_write_lock
+from headwater.cypher.driver.write_lock import acquire_write_lock, identify_graph
 from headwater.cypher.maintenance.export import checkpoints
 from headwater.lineage.questions.failures import HOPS_MAX
 from headwater.lineage.questions.lineage import TRACE_HOPS_MAX
@@ -100,13 +100,14 @@ def present_time(database: Database) -> int:
     return min([_clock(), *([_to_instant(max(commits))] if commits else [])])
 
 
-def record_horizon(database: Database, horizon: Horizon) -> None:
+def record_horizon(database: Database, horizon: Horizon) -> str:
     """Record a horizon; from then on the writer refuses late events of runs beyond it.
 
-    Raises UnavailableError.
+    Return the id of the graph that has the horizon. Raises UnavailableError.
     """
+    graph = identify_graph(database, HOLDER)
     with database.write() as transaction:
-        acquire_write_lock(transaction, HOLDER)
+        acquire_write_lock(transaction, HOLDER, graph=graph)
         rows = transaction.run("read/state/retention")
         # Unreadable horizons are replaced.
         horizons = decode_horizons(rows[0]["horizons"])[0] if rows else []
@@ -116,6 +117,7 @@ def record_horizon(database: Database, horizon: Horizon) -> None:
             "write/maintenance/retention",
             horizons=msgspec.json.encode(add_horizon(horizons, horizon)).decode(),
         )
+    return graph
 
 
 def candidates(database: Database, horizon: Horizon) -> Iterator[list[Candidate]]:
@@ -247,14 +249,15 @@ def removable_runs(database: Database, batch: list[Candidate]) -> list[str]:
     return [row["urn"] for row in rows]
 
 
-def roll_up(database: Database, batch: list[Candidate]) -> set[str]:
+def roll_up(database: Database, batch: list[Candidate], graph: str) -> set[str]:
     """Replace the removable runs of a batch by summaries, in one transaction; return their urns.
 
-    Raises UnavailableError. Then either none of the batch was written or all of it; the caller may
-    repeat the batch in both cases.
+    `graph` is the id of the graph that has the horizon: without it, later events of a removed run
+    would make a part of the run again. Raises GraphErasedError, and UnavailableError. Then either
+    none of the batch was written or all of it; the caller may repeat the batch in both cases.
     """
     with database.write() as transaction:
-        acquire_write_lock(transaction, HOLDER)
+        acquire_write_lock(transaction, HOLDER, graph=graph)
         rows = transaction.run("read/rollup/removable_runs", rows=_parameters(batch))
         if rows:
             transaction.run("write/maintenance/run_summaries", rows=summaries(rows))

@@ -36,6 +36,7 @@ import msgspec
 
 from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.warmup import is_fold_query, warm_up
+from headwater.cypher.driver.write_lock import identify_graph
 from headwater.cypher.migrate import migrate
 from headwater.errors import HeadwaterError, UnavailableError
 from headwater.file_sync import sync
@@ -131,6 +132,8 @@ class BatchWriter:
         self._observer = observer
         self._cache = WriteCache()
         self._migrated = False
+        # The id of the graph that has the first parts of a batch in several transactions.
+        self._graph: str | None = None
         self._id = ""
         self._checkpoint_folder = ""
         self._identified = threading.Event()
@@ -223,8 +226,10 @@ class BatchWriter:
         if self._is_done(checkpoint, batch.number):  # an interrupted commit had happened
             self._observer.on_checkpoint(checkpoint)
             return
+        self._graph = None
         fits = not batch.refused and len(self._fitting(batch.parts)) == len(batch.parts)
         if not (fits and self._commit_together(batch, checkpoint)):
+            self._graph = identify_graph(self._database, self.holder)
             remaining = batch.parts
             while remaining:
                 parts = self._fitting(remaining)
@@ -332,6 +337,7 @@ class BatchWriter:
                 holder=self.holder,
                 naming=self._rules.naming,
                 producer_stats=producer_stats,
+                graph=self._graph,
             ),
             cache=self._cache,
         )

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from headwater.cli import app, pipeline
 from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.write_lock import identify_graph
 from headwater.errors import QueryError, UnavailableError
 from headwater.ingest.producer_stats import ProducerStats
 from headwater.ingest.spool.spool import Spool
@@ -63,8 +64,16 @@ def test_nothing_is_cut_by_the_checkpoint_of_another_history(
     with closing(Spool(tmp_path / "spool.db")) as spool:
         spool.append([b"{}"] * 5, received=3_000)
     stats = ProducerStats()
+    graph = identify_graph(database, "tests")
     advance_checkpoint(
-        database, spool.id, Checkpoint(), 4, received=2_003, dead=0, producer_stats=stats
+        database,
+        spool.id,
+        Checkpoint(),
+        4,
+        received=2_003,
+        dead=0,
+        producer_stats=stats,
+        graph=graph,
     )
     monkeypatch.setattr(session, "spark_session", lambda _: nullcontext())
     monkeypatch.setattr(archive, "archive", lambda *_, **__: ArchiveReport(spool.id, archived=5))

@@ -23,6 +23,8 @@ from pyspark.sql import SparkSession
 
 from headwater.cli import graph_admin
 from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.write_lock import GraphErasedError, identify_graph
+from headwater.cypher.maintenance.erase import erase
 from headwater.errors import NotFoundError, QueryError
 from headwater.ingest.continuity import DiscontinuityError
 from headwater.ingest.fold import fold
@@ -272,19 +274,34 @@ def test_the_worker_counts_the_events_it_folds_meanwhile(graph: Database) -> Non
     expected = ProducerStats()
     for seq, body in enumerate(bodies_of(5), 1):
         count_event(seq, seq, body, parse(body, received=seq), future_seconds=60, into=expected)
-    begun = Checkpoint(5, 5, 0)
+    begun, present = Checkpoint(5, 5, 0), identify_graph(graph, "tests")
     write(
         graph,
         WriteRequest(
             GraphDelta(), spool="s", before=Checkpoint(), after=Checkpoint(8, 8, 0), holder="test"
         ),
     )
-    advance_checkpoint(graph, "s", begun, 20, received=7, dead=1, producer_stats=expected)
+    advance_checkpoint(
+        graph, "s", begun, 20, received=7, dead=1, producer_stats=expected, graph=present
+    )
     assert (read_checkpoint(graph, "s"), producers(GraphView(graph))) == (Checkpoint(8, 8, 0), [])
     begun = Checkpoint(8, 8, 0)
-    advance_checkpoint(graph, "s", begun, 20, received=7, dead=1, producer_stats=expected)
+    advance_checkpoint(
+        graph, "s", begun, 20, received=7, dead=1, producer_stats=expected, graph=present
+    )
     assert read_checkpoint(graph, "s") == Checkpoint(20, 19, 1, received=7)
     assert [one.events for one in producers(GraphView(graph))] == [10]
+
+
+def test_checkpoint_of_a_spool_does_not_move_in_a_graph_that_was_erased(graph: Database) -> None:
+    present = identify_graph(graph, "tests")
+    erase(graph, holder="tests")
+    stats = ProducerStats()
+    with pytest.raises(GraphErasedError):
+        advance_checkpoint(
+            graph, "s", Checkpoint(), 9, received=7, dead=0, producer_stats=stats, graph=present
+        )
+    assert read_checkpoint(graph, "s") == Checkpoint()
 
 
 def use_graph(server: Neo4jServer, monkeypatch: pytest.MonkeyPatch) -> None:

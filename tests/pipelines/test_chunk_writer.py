@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import pytest
@@ -9,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.write_lock import GraphErasedError, acquire_write_lock
+from headwater.cypher.maintenance.erase import erase
 from headwater.ingest.write.transaction import Checkpoint, WriteRequest, read_checkpoint, write
 from headwater.pipelines.chunk_writer import ChunkWriter
 from headwater.pipelines.rows import (
@@ -18,6 +21,7 @@ from headwater.schema.naming import load_naming
 from tests.canonical import canonical, empty
 from tests.histories import histories
 from tests.pipelines.test_rows import folded, on_neo4j, sorted_rows
+from tests.run_builders import run
 
 
 @pytest.mark.neo4j
@@ -45,3 +49,26 @@ def test_any_chunks_make_the_same_graph(
         WriteRequest(folded(bodies), spool="s", before=Checkpoint(), after=after, holder="test"),
     )
     assert in_chunks == canonical(database)
+
+
+@pytest.mark.neo4j
+@pytest.mark.parametrize("is_interrupted", [False, True])
+def test_rows_before_an_erasure_are_missed(
+    database: Database, monkeypatch: pytest.MonkeyPatch, *, is_interrupted: bool
+) -> None:
+    empty(database)
+    bodies = [json.dumps(event).encode() for event in run("r", "job", ["a"], ["b"])]
+    rows = sorted_rows(bodies, random.Random(1))
+    writer = ChunkWriter(database, "chunks", load_naming())
+    writer.write(rows[:3])
+    if is_interrupted:
+        monkeypatch.setattr("time.sleep", lambda _: erase(database, holder="tests"))
+        with database.write() as transaction:
+            acquire_write_lock(transaction, "tests")
+            transaction.run("write/maintenance/begin_erasure", erasure="tests")
+    else:
+        erase(database, holder="tests")
+    with pytest.raises(GraphErasedError):
+        writer.write(rows[3:])
+    assert read_checkpoint(database, "chunks") == Checkpoint()
+    assert canonical(database) == ([], [])

@@ -22,10 +22,14 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from headwater.cypher.driver.database import Database, Transaction
+from headwater.cypher.maintenance.erase import erase
+from headwater.cypher.maintenance.export import count
 from headwater.errors import QueryError
 from headwater.ingest.receive.redact import Redactor
+from headwater.ingest.write.transaction import Checkpoint, write
 from headwater.local.jars import ensure_jars, read_lock
 from headwater.local.kafka import LocalKafka
+from headwater.pipelines import stream_batches
 from headwater.pipelines.stream import Stream, TriggerInterval, stream_session
 from headwater.pipelines.stream_batches import BatchWriter, OtherGraphError
 from headwater.pipelines.stream_chunks import MessageRules
@@ -259,9 +263,22 @@ class PickyTransaction(Transaction):
 
 
 def test_files_that_are_added(
-    database: Database, neo4j_server: Neo4jServer, tmp_path: Path
+    database: Database,
+    neo4j_server: Neo4jServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     empty(database)
+    sizes: list[int] = []
+
+    def write_after_erasure(*arguments: Any, **options: Any) -> Checkpoint:
+        """Erase the graph between the first two transactions of the first batch."""
+        sizes.append(sum(counts.nodes for counts in count(database).values()))
+        if len(sizes) == 2:
+            erase(database, holder="tests")
+        return write(*arguments, **options)
+
+    monkeypatch.setattr(stream_batches, "write", write_after_erasure)
     folder = tmp_path / "events"
     folder.mkdir()
     source = FileSource(str(folder), str(tmp_path / "dead"), files_max=1)
@@ -293,6 +310,7 @@ def test_files_that_are_added(
 
         once()
         assert counted(database) == {PRODUCER: len(first), "": 2}
+        assert sizes[0] == 0 < sizes[1]
         (folder / "2.jsonl.gz").write_bytes(gzip.compress(b"\n".join([*second, *poison])))
         once()
         streamed, tallied = canonical(database), counted(database)

@@ -67,6 +67,7 @@ class WriteRequest:
     `refold`: the delta repeats the events from `before` to `after`, whose deferred updates were
     lost. The graph may have everything else of these events, so they are not counted again.
     `seconds_max` is the time limit of the transaction.
+    `graph` is the id of the graph that has the earlier parts of this work; None if it has none.
     """
 
     delta: GraphDelta
@@ -79,6 +80,7 @@ class WriteRequest:
     defer_before: int | None = None
     refold: bool = False
     seconds_max: float = WRITE_SECONDS_MAX
+    graph: str | None = None
 
 
 class PendingCommit:
@@ -193,16 +195,16 @@ class _OpeningStatements:
     """
 
     def __init__(self, transaction: Transaction, request: WriteRequest) -> None:
-        self._before = request.before
+        self._before, self._graph = request.before, request.graph
         self._locked = transaction.submit("write/maintenance/lock_graph", holder=request.holder)
         self._checkpoint = transaction.submit("read/state/checkpoint", spool=request.spool)
 
     def revision(self) -> int:
         """Return the revision of the graph that this transaction makes.
 
-        Raises CheckpointMovedError or UnavailableError.
+        Raises CheckpointMovedError, GraphErasedError or UnavailableError.
         """
-        revision = wait_for_write_lock(self._locked)
+        revision = wait_for_write_lock(self._locked, graph=self._graph)
         rows = self._checkpoint.result()
         if (Checkpoint(**rows[0]) if rows else Checkpoint()) != self._before:
             raise CheckpointMovedError("another worker has folded this spool further")

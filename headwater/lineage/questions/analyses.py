@@ -10,7 +10,7 @@ from typing import Any
 
 from headwater.chunks import chunks
 from headwater.cypher.driver.database import Database
-from headwater.cypher.driver.write_lock import acquire_write_lock
+from headwater.cypher.driver.write_lock import acquire_write_lock, identify_graph
 from headwater.lineage.view import GraphView
 
 BATCH_SIZE = 1_000
@@ -45,8 +45,9 @@ def save_analysis(
 ) -> None:
     """Replace the findings of the last analysis, in batches under the write lock.
 
-    Raises UnavailableError.
+    Raises GraphErasedError if the graph is erased meanwhile, and UnavailableError.
     """
+    graph = identify_graph(database, HOLDER)
     rows = []
     for finding in sorted(findings, key=lambda finding: (finding.table, finding.subject)):
         properties = {
@@ -60,10 +61,10 @@ def save_analysis(
         rows.append({"urn": urn, "subject": finding.subject, "properties": properties})
     for batch in chunks(rows, BATCH_SIZE):
         with database.write() as transaction:
-            acquire_write_lock(transaction, HOLDER)
+            acquire_write_lock(transaction, HOLDER, graph=graph)
             transaction.run("write/maintenance/analyses", rows=batch)
     with database.write() as transaction:
-        acquire_write_lock(transaction, HOLDER)
+        acquire_write_lock(transaction, HOLDER, graph=graph)
         transaction.run("write/maintenance/delete_old_analyses", analysed=analysed_at)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.write_lock import identify_graph
 from headwater.ingest import worker as worker_module
 from headwater.ingest.fold import fold
 from headwater.ingest.producer_stats import ProducerStats
@@ -339,8 +340,16 @@ def test_deferred_updates_may_come_from_a_backfill(database: Database) -> None:
             delta, spool="backfill", before=Checkpoint(), after=one, holder="backfill", refold=True
         ),
     )
+    graph = identify_graph(database, "tests")
     advance_checkpoint(
-        database, SPOOL, before, 4, received=None, dead=0, producer_stats=ProducerStats()
+        database,
+        SPOOL,
+        before,
+        4,
+        received=None,
+        dead=0,
+        producer_stats=ProducerStats(),
+        graph=graph,
     )
     assert read_checkpoint(database, SPOOL) == Checkpoint(4, 4, 0)
     assert last_seen(database) == (minute(25),) * 5
