@@ -19,8 +19,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headwater.cypher.driver.database import Database, Row
-from headwater.cypher.driver.write_lock import GraphErasedError
-from headwater.cypher.maintenance.erase import erase
 from headwater.lineage.questions.failure_impact import failure_impact
 from headwater.lineage.questions.freshness import freshness
 from headwater.lineage.questions.lineage import Trace, trace
@@ -31,7 +29,7 @@ from headwater.pipelines.rollup import RollupReport, roll_up
 from headwater.pipelines.rollup_plan import present_time
 from headwater.schema.retention import Horizon, Rules
 from headwater.schema.visibility import Visibility
-from tests.canonical import Graph, canonical, edges, empty
+from tests.canonical import canonical, edges, empty
 from tests.conftest import Neo4jServer
 from tests.event_builders import dataset, parent, run_event, schema, urns
 from tests.run_builders import Event, answer, ds, job, run, run_of, version, write_events
@@ -121,25 +119,6 @@ def test_old_runs_become_summaries(database: Database) -> None:
         edge for edge in before if not any(end.startswith(HISTORY) for end in (edge[0], edge[2]))
     }
     assert on_map <= edges(database)
-
-
-@pytest.mark.usefixtures("clean_graph")
-def test_a_rollup_ends_if_the_graph_is_erased_meanwhile(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_events(database, daily())
-    monkeypatch.setattr("headwater.pipelines.rollup.BATCH_SIZE", 2)
-    built_again: list[Graph] = []
-
-    def rebuild(phase: str, _: int) -> None:
-        if phase == "summarising" and not built_again:
-            erase(database, holder="tests")
-            write_events(database, daily())
-            built_again.append(canonical(database))
-
-    with pytest.raises(GraphErasedError):
-        roll_up(database, horizon(25), progress=rebuild)
-    assert [canonical(database)] == built_again
 
 
 @pytest.mark.usefixtures("clean_graph")

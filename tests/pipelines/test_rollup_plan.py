@@ -1,11 +1,20 @@
-"""The parts of the roll-up plan that need no graph: sets of urns, version sets and summaries."""
+"""The parts of the roll-up plan: sets of urns, version sets, summaries, and one graph for all."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.write_lock import GraphErasedError
+from headwater.cypher.maintenance.erase import erase
+from headwater.pipelines.rollup import roll_up
 from headwater.pipelines.rollup_plan import UrnSet, summaries, to_datetime, version_set
+from tests.canonical import Graph, canonical
+from tests.pipelines.test_rollup import daily, horizon
+from tests.run_builders import write_events
 
 
 def run(**properties: Any) -> dict[str, Any]:
@@ -66,3 +75,23 @@ def test_runs_of_one_job_day_status_and_version_set_are_summed() -> None:
 
 def test_instants_are_microseconds_since_1970() -> None:
     assert to_datetime(1_500_000) == datetime(1970, 1, 1, 0, 0, 1, 500_000, tzinfo=UTC)
+
+
+@pytest.mark.neo4j
+@pytest.mark.usefixtures("clean_graph")
+def test_a_rollup_ends_if_the_graph_is_erased_meanwhile(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_events(database, daily())
+    monkeypatch.setattr("headwater.pipelines.rollup.BATCH_SIZE", 2)
+    built_again: list[Graph] = []
+
+    def rebuild(phase: str, _: int) -> None:
+        if phase == "summarising" and not built_again:
+            erase(database, holder="tests")
+            write_events(database, daily())
+            built_again.append(canonical(database))
+
+    with pytest.raises(GraphErasedError):
+        roll_up(database, horizon(25), progress=rebuild)
+    assert [canonical(database)] == built_again
