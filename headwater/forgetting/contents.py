@@ -16,6 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import product
 from typing import IO, Any
 
 import apsw
@@ -285,9 +286,9 @@ def _binary_holds(data: bytes, forgotten: Forgotten) -> bool:
     """Return True if a database or another binary file has the value."""
     if data.startswith(_SQLITE) and _database_holds(data, forgotten):
         return True
+    texts = (data[start:].decode(one, "replace") for one, start in product(_UTF_16, (0, 1)))
     return _text_holds(data, forgotten) or any(
-        forgotten.rewrite_text(text) is not text
-        for text in (data[start:].decode(one, "replace") for one in _UTF_16 for start in (0, 1))
+        forgotten.rewrite_text(text) is not text for text in texts
     )
 
 

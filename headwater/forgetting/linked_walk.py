@@ -44,7 +44,7 @@ def walk(
 def files_below(top: Path, on_problem: OnProblem = lambda *_: None) -> Iterator[Path]:
     """Yield the paths of the regular files in a folder, also those that links name."""
     for here, _, files in walk(top, on_problem):
-        yield from (path for path in (here / name for name in files) if path.is_file())
+        yield from filter(Path.is_file, map(here.joinpath, files))
 
 
 def is_of_system(path: Path) -> bool:

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 from headwater.code_analysis.dbt.references import references_in_model
 from headwater.code_analysis.model import ALL, References, TableName
@@ -112,9 +113,8 @@ class Project:
     @cached_property
     def _behind_shared(self) -> dict[str, dict[str, None]]:
         """Return the tables behind each node that is none and has several readers."""
-        readers = Counter(
-            parent for node in self.artifacts.nodes.values() for parent in set(node.parents)
-        )
+        parents = (set(node.parents) for node in self.artifacts.nodes.values())
+        readers = Counter(chain.from_iterable(parents))
         shared: dict[str, dict[str, None]] = {}
         for unique_id in self._parents_first:
             if readers[unique_id] > 1 and not self.is_table(unique_id):

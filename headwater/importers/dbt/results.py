@@ -86,7 +86,7 @@ class SkippedNodes:
     def message(self, node: Node) -> str:
         """Return why dbt skipped a node: the nodes before it that failed or were skipped."""
         causes = [parent for parent in node.parents if parent in self._bad]
-        tests = {test for parent in node.parents for test in self._bad_tests.get(parent, ())}
+        tests = set().union(*(self._bad_tests.get(parent, ()) for parent in node.parents))
         named = ", ".join([*causes, *sorted(tests)][:_NAMED_MAX])
         return f"skipped because of {named}" if named else "skipped"
 
