@@ -22,8 +22,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from headwater.cypher.driver.database import READ_SECONDS_MAX, Database
-from headwater.cypher.driver.newer_graph import refuse_newer
-from headwater.cypher.query_catalog import Query, load_queries
+from headwater.cypher.query_catalog import Query, load_queries, refuse_newer
 from headwater.errors import HeadwaterError, QueryError, UnavailableError
 
 # A server that was just started on a busy machine takes its time for the first statements.

@@ -13,20 +13,22 @@ The name of a query is its path without the ending: `read/traversal/producers`. 
 go by their bare names. The loader refuses a header that lacks a line. It also refuses a header
 whose parameters differ from those that the statement uses. So a wrong header stops the program at
 its start, before anybody runs the query.
+
+The catalog has the migrations too. A graph with later ones belongs to a newer version.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from headwater.errors import QueryError
+from headwater.errors import NewerVersionError, QueryError
 
 _FOLDERS = ("audit", "read", "write", "migrations")
 _KEYS = ("access", "params", "returns", "example")
@@ -88,6 +90,34 @@ def find_query(name: str) -> Query:
             f"there is no query {name!r}", hint="List the catalog with `headwater cypher`."
         )
     return query
+
+
+def refuse_newer(read: Callable[..., list[dict[str, Any]]]) -> None:
+    """Check that this version has every migration of the graph.
+
+    `read` runs a query of the catalog. Raises NewerVersionError if a newer Headwater migrated the
+    graph: its facts may have other forms. Raises what `read` raises.
+    """
+    newest = _newest_migration()
+    rows = read("read/state/migrations_after", name=newest)
+    newer = [row["name"] for row in rows if _number(row["name"]) > _number(newest)]
+    if newer:
+        raise NewerVersionError(
+            f"a newer Headwater has migrated this graph to {max(newer)}; this one knows the "
+            f"migrations up to {newest}",
+            hint="Install that version again, or a newer one.",
+        )
+
+
+@cache
+def _newest_migration() -> str:
+    return max(name for name in load_queries() if name.startswith("migrations/"))
+
+
+def _number(name: str) -> int:
+    """Return the number of a migration, for example 27 of `migrations/0027_alerts`; else 0."""
+    digits = name.removeprefix("migrations/")[:4]
+    return int(digits) if digits.isdecimal() else 0
 
 
 def _query_files(path: str, folder: Traversable) -> Iterator[tuple[str, Traversable]]:

@@ -4,14 +4,18 @@ QueryError.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from headwater.cypher import query_catalog as module
-from headwater.cypher.query_catalog import Parameter, find_query, load_queries
-from headwater.errors import QueryError
+from headwater.cypher.migrate import migrations
+from headwater.cypher.query_catalog import Parameter, find_query, load_queries, refuse_newer
+from headwater.errors import NewerVersionError, QueryError
 
+NEWEST = migrations()[-1].name
 GOOD = """// The purpose,
 // in two lines.
 // access: read
@@ -126,3 +130,21 @@ def test_audit_query_is_found_by_its_bare_name() -> None:
     assert find_query(name.removeprefix("audit/")) is find_query(name)
     with pytest.raises(QueryError, match="there is no query 'nonsense'"):
         find_query("nonsense")
+
+
+def migrations_reader(*names: str) -> Callable[..., list[dict[str, Any]]]:
+    def read(query: str, /, *, name: str) -> list[dict[str, Any]]:
+        assert (query, name) == ("read/state/migrations_after", NEWEST)
+        return [{"name": one} for one in names]
+
+    return read
+
+
+@pytest.mark.parametrize("names", [(), (f"{NEWEST}_renamed",), ("migrations/notes",)])
+def test_a_graph_without_a_higher_number_is_accepted(names: tuple[str, ...]) -> None:
+    refuse_newer(migrations_reader(*names))
+
+
+def test_the_newest_migration_is_named() -> None:
+    with pytest.raises(NewerVersionError, match=f"to migrations/9999_b; .* up to {NEWEST}"):
+        refuse_newer(migrations_reader("migrations/9998_a", "migrations/9999_b"))

@@ -30,8 +30,7 @@ from headwater.cypher.driver.bolt import (
 from headwater.cypher.driver.connection import encryption_of, translated
 from headwater.cypher.driver.explain import in_caller_text
 from headwater.cypher.driver.neo4j_import import neo4j
-from headwater.cypher.driver.newer_graph import refuse_newer
-from headwater.cypher.query_catalog import find_query
+from headwater.cypher.query_catalog import find_query, refuse_newer
 from headwater.errors import QueryError, TimedOutError, UnavailableError
 
 DriverError = neo4j.exceptions.DriverError
