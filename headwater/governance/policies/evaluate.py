@@ -112,9 +112,7 @@ def _violation(
         enforce=policy.enforce,
         message=render_message(policy, values),
         unknown=outcome.unknown,
-        evidence={
-            name: _evidence(values[name]) for name in policy.condition.variables if name in values
-        },
+        evidence={name: _evidence(values[name]) for name in policy.variables if name in values},
         owners=tuple(facts.values.get("node.owners", ())),
         notify=policy.notify,
         since=facts.values.get("node.created"),

@@ -308,7 +308,7 @@ class Violation:
 
     unknown: why the policy cannot be assessed; then nobody knows whether it is violated, and a
       blocking policy refuses the change. Otherwise empty.
-    evidence: the values of the variables that the condition reads.
+    evidence: the values of the variables that the condition and the message read.
     owners: those of the node.
     since: the first event that names the node; the violation is not older.
     """

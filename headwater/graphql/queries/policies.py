@@ -49,7 +49,9 @@ class PolicyViolation:
     unknown: str | None = strawberry.field(
         description="Why the policy cannot be assessed; null for a violation."
     )
-    evidence: JSON = strawberry.field(description="The variables that the condition reads.")
+    evidence: JSON = strawberry.field(
+        description="The variables that the condition and the message read."
+    )
     owners: list[str] = strawberry.field(description="The owners of the node.")
     notify: list[str] = strawberry.field(description="Who else learns of it, as the policy says.")
 

@@ -105,7 +105,11 @@ def test_a_violation_has_message_evidence_and_owners() -> None:
     (found,) = evaluate(policies(text), facts(), NOW)
     assert found.message.startswith("/lake/orders from dataset:a:0, dataset:a:1, ")
     assert found.message.endswith("dataset:a:19, 10 more by team:sales, unknown")
-    assert found.evidence == {"upstream.inputs": [f"dataset:a:{number}" for number in range(20)]}
+    assert found.evidence == {
+        "upstream.inputs": [f"dataset:a:{number}" for number in range(20)],
+        "node.name": "/lake/orders",
+        "node.owners": ["team:sales"],
+    }
     assert found.owners == ("team:sales",)
     assert not found.unknown
 
