@@ -32,26 +32,31 @@ def find_hidden(
     """
     if view.visibility.is_unrestricted:
         return set()
-    hidden: set[str] = set()
+    namespaces = read_namespaces(view, urns, seconds=seconds)
+    return {urn for urn, some in namespaces.items() if not _is_visible(view.visibility, urn, some)}
+
+
+def read_namespaces(
+    view: GraphView, urns: Iterable[str], *, seconds: float = READ_SECONDS_MAX
+) -> dict[str, list[str]]:
+    """Return the namespaces that decide who may see each of these nodes.
+
+    A stub has none, and so has an unknown node whose urn contains no namespace.
+    """
+    found: dict[str, list[str]] = {urn: [] for urn in urns}
     unread: list[str] = []
-    for urn in dict.fromkeys(urns):
+    for urn in found:
         if urn.startswith(HIDDEN):
-            hidden.add(urn)
             continue
         kind, parts = parse_urn(urn)
-        if kind not in _KINDS_WITH_NAMESPACE or not parts:
+        if kind in _KINDS_WITH_NAMESPACE and parts:
+            found[urn] = [parts[0]]
+        else:
             unread.append(urn)
-        elif not view.visibility.includes(parts[0]):
-            hidden.add(urn)
     for some in chunks(unread, _URNS_PER_QUERY_MAX):
-        rows = view.read("read/nodes/namespaces", seconds=seconds, urns=some)
-        visible = {
-            row["urn"]
-            for row in rows
-            if _is_visible(view.visibility, row["urn"], row["namespaces"])
-        }
-        hidden.update(urn for urn in some if urn not in visible)
-    return hidden
+        for row in view.read("read/nodes/namespaces", seconds=seconds, urns=some):
+            found[row["urn"]] = row["namespaces"]
+    return found
 
 
 def select_visible(view: GraphView, urns: Iterable[str]) -> list[str]:
@@ -62,7 +67,6 @@ def select_visible(view: GraphView, urns: Iterable[str]) -> list[str]:
 
 
 def _is_visible(visibility: Visibility, urn: str, namespaces: list[str]) -> bool:
-    included = (visibility.includes(namespace) for namespace in namespaces)
     if urn.startswith("schema:"):
-        return any(included)
-    return bool(namespaces) and all(included)
+        return any(map(visibility.includes, namespaces))
+    return visibility.includes_all(namespaces)

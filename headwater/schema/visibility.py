@@ -8,7 +8,7 @@ traversal shows a hidden node as a stub; a list omits it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -39,6 +39,13 @@ class Visibility:
         return self.is_unrestricted or (
             namespace is not None and self._pattern.fullmatch(namespace) is not None
         )
+
+    def includes_all(self, namespaces: Collection[str | None]) -> bool:
+        """Return True if a node that several namespaces decide about is visible: in each of them.
+
+        A node without any is visible only if no node is hidden.
+        """
+        return self.is_unrestricted or (len(namespaces) > 0 and all(map(self.includes, namespaces)))
 
     @property
     def regexes(self) -> list[str] | None:

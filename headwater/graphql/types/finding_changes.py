@@ -11,7 +11,7 @@ from headwater.graphql.context import Info
 from headwater.graphql.types.enums import FindingChangeKind, Tier
 from headwater.graphql.types.lineage_node import Finding
 from headwater.graphql.types.scalars import ID
-from headwater.schema.urns import KINDS
+from headwater.health.findings.disclosure import nodes_in_id
 
 
 @strawberry.type(description="A change of a finding.")
@@ -29,7 +29,7 @@ class FindingChange:
         found = await info.context.finding.load(state["urn"])
         if found is not None:
             kind = FindingChangeKind(state["change"] if found.is_open else "RESOLVED")
-        elif await _is_visible(info, state["subject"]):
+        elif await _is_visible(info, state):
             kind = FindingChangeKind.WITHDRAWN
         else:
             return None
@@ -45,8 +45,12 @@ class FindingChange:
         )
 
 
-async def _is_visible(info: Info, subject: str) -> bool:
-    """Return True if the key may see a node; a producer needs a key that sees everything."""
-    if subject.partition(":")[0] in KINDS:
-        return bool(await info.context.visible_urns([subject]))
-    return info.context.view.visibility.is_unrestricted
+async def _is_visible(info: Info, state: Row) -> bool:
+    """Return True if the key may see a finding that is withdrawn; one of a producer needs a key
+    that sees everything."""
+    visibility, nodes = info.context.view.visibility, nodes_in_id(state["urn"])
+    if visibility.is_unrestricted:
+        return True
+    if not visibility.includes_all(state["namespaces"]):
+        return False
+    return len(await info.context.visible_urns(nodes)) == len(nodes)

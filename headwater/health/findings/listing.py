@@ -1,37 +1,36 @@
 """Lists of findings, for a caller who may not see every node.
 
-A finding is visible to a caller who sees its subject. Hidden consumers are neither named nor
-counted; urns of hidden nodes in the evidence, the root and the end become stubs.
+A finding is visible to a caller who sees the nodes that it discloses: its subject, and what its id
+and its class name (`disclosure`). Hidden consumers are neither named nor counted. A stub stands for
+the hidden nodes in the evidence and the end, and one for a hidden root.
 """
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from headwater.chunks import chunks
 from headwater.cypher.driver.database import Row
-from headwater.errors import QueryError
 from headwater.health.findings.affected import affected_of, read_affected
+from headwater.health.findings.disclosure import disclosed_nodes, nodes_in_id
 from headwater.health.findings.models import Affected, Finding
 from headwater.health.findings.store import finding_of, is_whole
-from headwater.lineage.hidden_nodes import stub_urn
+from headwater.health.findings.visible_evidence import evidence_stub, urns_in, visible_evidence
+from headwater.lineage.hidden_nodes import HIDDEN, stub_urn
 from headwater.lineage.list_pages import EARLIEST, LATEST, read_time_page
 from headwater.lineage.node_visibility import find_hidden
 from headwater.lineage.pagination import FIRST_PAGE, Page, PageRequest
 from headwater.lineage.view import GraphView
-from headwater.schema.urns import parse_urn
 
 FINDINGS_PER_NODE_MAX = 20
 _URNS_PER_QUERY_MAX = 1_000
 # A commit is visible as a whole within milliseconds; a busy machine takes longer.
 _REREADS_MAX, _REREAD_PAUSE_SECONDS = 10, 0.05
-_URN = re.compile(r"[a-z]+:\S+")
-_STUB = "finding"
 # For counting the visible consumers of findings that do not name all of them.
 _COUNT_SECONDS_MAX = 5.0
 
@@ -97,7 +96,10 @@ def findings_of(view: GraphView, urns: Iterable[str]) -> dict[str, list[Finding]
     rows: list[Row] = []
     for some in chunks(list(by_subject), _URNS_PER_QUERY_MAX):
         rows += view.read(
-            "read/findings/findings_of_subjects", urns=some, limit=FINDINGS_PER_NODE_MAX
+            "read/findings/findings_of_subjects",
+            urns=some,
+            visible=view.visibility.regexes,
+            limit=FINDINGS_PER_NODE_MAX,
         )
     shown = visible_findings(view, _read_findings(view, rows))
     for row in rows:
@@ -105,11 +107,6 @@ def findings_of(view: GraphView, urns: Iterable[str]) -> dict[str, list[Finding]
         if finding:
             by_subject[row["subject"]].append(finding)
     return by_subject
-
-
-def subject_of(finding_urn: str) -> str:
-    """Return the urn of the node that a finding is about, from the id of the finding."""
-    return finding_urn.split(":", 2)[-1].partition("@")[0]
 
 
 def _read_findings(view: GraphView, rows: Iterable[Row]) -> list[Finding]:
@@ -133,32 +130,35 @@ def _parameters(view: GraphView, filter: FindingFilter) -> dict[str, Any]:
         "tier": filter.tier,
         "owner": filter.owner,
         "namespace": filter.namespace,
-        "root": filter.root,
+        "root": _visible_root(view, filter.root),
         "since": filter.since or EARLIEST,
         "until": filter.until or LATEST,
         "visible": view.visibility.regexes,
     }
 
 
+def _visible_root(view: GraphView, root: str) -> str:
+    """Return the root of a filter; of a hidden one the id of no finding, so that none is found."""
+    if not root or view.visibility.is_unrestricted or root in findings_by_urn(view, [root]):
+        return root
+    return HIDDEN
+
+
 def visible_findings(view: GraphView, found: Sequence[Finding]) -> dict[str, Finding]:
-    """Return the findings with a visible subject by their ids, without the names of hidden
+    """Return the findings that the caller may see by their ids, without the names of hidden
     nodes."""
     if view.visibility.is_unrestricted:
         return {finding.id: finding for finding in found}
-    subjects = [finding.episode.subject for finding in found]
-    hidden = find_hidden(view, filter(_is_urn, subjects))
-    visible = [
-        finding
-        for finding in found
-        if _is_urn(finding.episode.subject) and finding.episode.subject not in hidden
-    ]
-    named: set[str] = set()
-    for finding in visible:
-        named.update(_urns_of(finding))
-    hidden |= find_hidden(view, named)
+    disclosed = {finding.id: disclosed_nodes(finding.episode) for finding in found}
+    hidden = find_hidden(view, chain.from_iterable(disclosed.values()))
+    visible = [finding for finding in found if hidden.isdisjoint(disclosed[finding.id])]
+    hidden |= find_hidden(view, chain.from_iterable(map(_urns_of, visible)))
     affected = _visible_affected(view, visible, hidden)
+    evidence = visible_evidence(view, [finding.episode for finding in visible], hidden)
     return {
-        finding.id: _without(replace(finding, affected=affected[finding.id]), hidden, view)
+        finding.id: _without(
+            replace(finding, affected=affected[finding.id]), evidence[finding.id], hidden
+        )
         for finding in visible
     }
 
@@ -184,71 +184,15 @@ def _names_all(affected: Affected) -> bool:
 def _urns_of(finding: Finding) -> Iterable[str]:
     """Yield the urns of every other node that a finding names."""
     yield from (consumer.urn for consumer in finding.affected.consumers)
-    yield from filter(_is_urn, [subject_of(finding.root)])
-    yield from _urns_in([finding.episode.evidence, finding.episode.resolved_by])
+    yield from nodes_in_id(finding.root)
+    yield from urns_in([finding.episode.evidence, finding.episode.resolved_by])
 
 
-def _urns_in(value: Any) -> Iterable[str]:
-    if isinstance(value, str):
-        if _is_urn(value):
-            yield value
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _urns_in(key)
-            yield from _urns_in(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _urns_in(item)
-
-
-def _is_urn(text: str) -> bool:
-    if not _URN.fullmatch(text):
-        return False
-    try:
-        parse_urn(text)
-    except QueryError:
-        return False
-    return True
-
-
-def _without(finding: Finding, hidden: set[str], view: GraphView) -> Finding:
-    """Return a finding without the names of hidden nodes."""
-    episode = finding.episode
-    pruned = view.visibility.prune(dict(episode.evidence))
-    evidence = {
-        _stubbed(key, hidden): _stubbed_value(value, hidden) for key, value in pruned.items()
-    }
-    root = finding.root
-    subject = subject_of(root)
-    if subject in hidden or (subject != episode.subject and not _is_urn(subject)):
-        root = stub_urn(_STUB, root)
-    by = episode.resolved_by
-    return replace(
-        finding,
-        episode=replace(
-            episode, evidence=evidence, resolved_by=by if by is None else _stubbed(by, hidden)
-        ),
-        root=root,
-    )
-
-
-def _stubbed(text: str, hidden: set[str]) -> str:
-    return stub_urn(_STUB, text) if text in hidden else text
-
-
-def _stubbed_value(value: Any, hidden: set[str]) -> Any:
-    """Return a value of the evidence with stubs; an object about a hidden node keeps its urns
-    only."""
-    if isinstance(value, str):
-        return _stubbed(value, hidden)
-    if isinstance(value, list | tuple):
-        return [_stubbed_value(item, hidden) for item in value]
-    if isinstance(value, Mapping):
-        about = [item for item in [*value, *value.values()] if isinstance(item, str)]
-        items = value.items()
-        if hidden.intersection(about):
-            items = {
-                key: item for key, item in items if isinstance(item, str) and _is_urn(item)
-            }.items()
-        return {_stubbed(key, hidden): _stubbed_value(item, hidden) for key, item in items}
-    return value
+def _without(finding: Finding, evidence: Mapping[str, Any], hidden: set[str]) -> Finding:
+    """Return a finding with this evidence and without the names of hidden nodes."""
+    episode, root = replace(finding.episode, evidence=evidence), finding.root
+    if episode.resolved_by in hidden:
+        episode = replace(episode, resolved_by=evidence_stub(finding.id))
+    if hidden.intersection(nodes_in_id(root)):
+        root = stub_urn("root", finding.id)
+    return replace(finding, episode=episode, root=root)

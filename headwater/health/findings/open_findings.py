@@ -27,6 +27,9 @@ def open_findings_of(view: GraphView, urns: Sequence[str]) -> dict[str, OpenFind
     """Return the open findings of those of these nodes that have some and are visible."""
     found: dict[str, OpenFindings] = {}
     for some in chunks(select_visible(view, urns), _URNS_PER_QUERY_MAX):
-        for row in view.read("read/findings/open_of_subjects", urns=some):
+        rows = view.read(
+            "read/findings/open_of_subjects", urns=some, visible=view.visibility.regexes
+        )
+        for row in rows:
             found[row["subject"]] = OpenFindings(row["count"], row["tier"])
     return found

@@ -31,6 +31,7 @@ from headwater.health.findings.derive import (
     Terms,
     derive,
 )
+from headwater.health.findings.disclosure import namespaces_of
 from headwater.health.findings.models import Affected, Episode, Finding
 from headwater.health.findings.root_causes import Interval, find_roots
 from headwater.health.findings.severity import own_tier, tier_of
@@ -42,7 +43,6 @@ from headwater.health.findings.store import (
     has_episode,
     write_changes,
 )
-from headwater.health.findings.unmasked_personal_data import root_namespaces
 from headwater.lineage.view import GraphView
 
 _PAGE = 5_000
@@ -232,10 +232,11 @@ def _evaluate(
     episodes = _episodes(view, state, derived, [one.id for one in asked])
     affected = read_affected(view, episodes)
     subjects = read_subjects(view, scope)
+    namespaces = namespaces_of(view, episodes)
     return [
         finding_row(
             _finding(one, affected[one.id], found[one.id], subjects.get(one.subject, _NOBODY)),
-            {*subjects.get(one.subject, _NOBODY).namespaces, *root_namespaces(one)},
+            {*subjects.get(one.subject, _NOBODY).namespaces, *namespaces[one.id]},
         )
         for one in episodes
     ]

@@ -20,7 +20,6 @@ from headwater.governance.personal_data.reach import EndedExposure, Reach, read_
 from headwater.governance.personal_data.reader import kind_of
 from headwater.health.findings.models import Episode
 from headwater.lineage.view import GraphView
-from headwater.schema.urns import parse_urn
 
 RULE = "unmasked-personal-data"
 _URNS_PER_QUERY_MAX = 1_000
@@ -90,17 +89,6 @@ def find_exposable(view: GraphView, urns: Collection[str]) -> set[str]:
         border = after - found
         found |= border
     return found
-
-
-def root_namespaces(episode: Episode) -> set[str]:
-    """Return the namespace of the classified node, whose tag a finding of this rule discloses.
-
-    It is "" if the name of the node is not known. Other rules have none.
-    """
-    if episode.rule != RULE:
-        return set()
-    parts = parse_urn(episode.evidence["path"][0]).parts
-    return {parts[0] if parts else ""}
 
 
 def _episode(one: Reached, node: LeavingNode, ended: EndedExposure | None) -> Episode:

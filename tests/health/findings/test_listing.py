@@ -10,13 +10,13 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.health.findings.affected import read_affected
+from headwater.health.findings.disclosure import subject_of
 from headwater.health.findings.listing import (
     FindingFilter,
     count_findings,
     findings,
     findings_by_urn,
     findings_of,
-    subject_of,
 )
 from headwater.health.findings.models import Consumer, Finding, Tier
 from headwater.lineage.pagination import PageRequest
@@ -145,10 +145,15 @@ def test_a_restricted_caller_sees_no_name_of_a_hidden_node(view: GraphView) -> N
     assert [one.urn for one in failed.affected.consumers] == ["dataset:open:mart"]
     assert (failed.affected.datasets, failed.affected.critical) == (1, 1)
     assert failed.root.startswith("hidden:")
+    # Whoever guesses the root learns nothing.
+    assert findings(restricted, FindingFilter(root=STALE.id)).entries == []
+    assert count_findings(restricted, FindingFilter(root=STALE.id)) == 0
     evidence = failed.episode.evidence
     assert evidence["reads"].startswith("hidden:")
-    assert evidence["users"][1] == {"urn": "job:open:report", "column": "amount"}
-    assert list(evidence["users"][0]) == ["urn"]
+    assert evidence["users"] == [
+        {"urn": "job:open:report", "column": "amount"},
+        {"urn": evidence["reads"]},
+    ]
 
 
 def test_the_subject_of_a_finding_is_in_its_id() -> None:

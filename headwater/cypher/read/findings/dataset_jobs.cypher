@@ -1,8 +1,9 @@
 // Return the jobs that write the given datasets now, those that did, and those that read them now
 // or did. `separate`: the job writes some datasets in some executions and others in others.
-// `columns` are the columns of the dataset for which column lineage names the reader.
+// `columns` are the columns of the dataset for which column lineage names the reader. $visible: the
+// namespaces of the readers, as regular expressions; null: any.
 // access: read
-// params: $urns LIST<STRING>, $limit INTEGER = 200
+// params: $urns LIST<STRING>, $visible LIST<STRING> = null, $limit INTEGER = 200
 // returns: urn, producers, formerProducers, readers
 // example: headwater cypher read/findings/dataset_jobs --param urns=dataset:file:/raw/planes
 UNWIND $urns AS urn
@@ -29,6 +30,7 @@ RETURN urn, COLLECT {
 } AS formerProducers, COLLECT {
   MATCH (d)-[e:FEEDS]->(j:Job)
   WHERE j.deletedAt IS NULL
+    AND ($visible IS NULL OR any(p IN $visible WHERE j.namespace =~ p))
   WITH j, any(current IN collect(coalesce(e.current, false)) WHERE current) AS current,
     min(e.firstSeen) AS firstSeen, max(e.lastSeen) AS lastSeen
   RETURN {job: j.urn, namespace: j.namespace, name: j.name, owners: j.owners, current: current,

@@ -86,6 +86,8 @@ def read_dataset_histories(
 ) -> list[DatasetHistory]:
     """Return the histories of those of these datasets that exist, in the order of their urns.
 
+    Their readers are those that the caller may see.
+
     instant: the detectors' now; events after it are read as well.
     """
     del instant
@@ -107,7 +109,12 @@ def _read_chunk(view: GraphView, urns: list[str]) -> Iterator[DatasetHistory]:
     reports = _by_urn(view, "dataset_reports", known, "reports", limit=REPORTS_MAX)
     upstream = _by_urn(view, "dataset_upstream", known, "upstream", limit=NEIGHBOURS_MAX)
     citations = _by_urn(view, "dataset_citations", known, "citations", limit=NEIGHBOURS_MAX)
-    rows = view.read("read/findings/dataset_jobs", urns=known, limit=NEIGHBOURS_MAX)
+    rows = view.read(
+        "read/findings/dataset_jobs",
+        urns=known,
+        visible=view.visibility.regexes,
+        limit=NEIGHBOURS_MAX,
+    )
     jobs = {row["urn"]: row for row in rows}
     outcomes = _read_outcomes(view, jobs.values())
     rows = view.read("read/nodes/dataset_schemas", urns=known, limit=SCHEMAS_MAX)
