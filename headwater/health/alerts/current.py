@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from headwater.cypher.driver.database import Row
-from headwater.health.alerts.grouping import FLAPPING_SECONDS, alerts_of
+from headwater.health.alerts.grouping import FLAPPING_SECONDS
 from headwater.health.alerts.models import Alert, Status
-from headwater.health.alerts.visible import visible_alert
+from headwater.health.alerts.visible import visible_alerts
 from headwater.health.findings.models import Finding
 from headwater.health.findings.store import finding_of, is_whole
 from headwater.lineage.view import GraphView
@@ -20,10 +20,8 @@ Read = Callable[..., list[Row]]
 
 def current_alerts(view: GraphView, instant: datetime) -> list[Alert]:
     """Return the alerts with an open finding that the caller may see, the most urgent first."""
-    alerts = alerts_of(read_findings(view.read, instant), instant)
-    unresolved = (alert for alert in alerts if alert.status is not Status.RESOLVED)
-    shown = (visible_alert(view, alert) for alert in unresolved)
-    return [alert for alert in shown if alert is not None and _is_open(alert)]
+    alerts = visible_alerts(view, read_findings(view.read, instant), instant)
+    return [alert for alert in alerts if alert.status is not Status.RESOLVED]
 
 
 def read_findings(read: Read, instant: datetime, keys: Iterable[str] = ()) -> list[Finding]:
@@ -44,8 +42,3 @@ def read_findings(read: Read, instant: datetime, keys: Iterable[str] = ()) -> li
 def _whole_findings(rows: Iterable[dict[str, Any]]) -> list[Finding]:
     """Return the findings of rows, without those that are just being written."""
     return [finding_of(row["properties"]) for row in rows if is_whole(row["properties"])]
-
-
-def _is_open(alert: Alert) -> bool:
-    """Return True if one of the findings that are left is open."""
-    return any(finding.is_open for finding in alert.findings)

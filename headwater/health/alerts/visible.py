@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from headwater.access.keys import Keys
 from headwater.access.store import AccessStore
-from headwater.health.alerts.grouping import alert_with
+from headwater.health.alerts.grouping import alert_with, alerts_of
 from headwater.health.alerts.models import Alert
 from headwater.health.alerts.receivers import Receiver
 from headwater.health.findings.listing import visible_findings
+from headwater.health.findings.models import Finding
 from headwater.lineage.view import GraphView
 from headwater.schema.visibility import Visibility
 
@@ -42,10 +44,36 @@ class ReceiverViews:
         return next(iter(valid), NOTHING)
 
 
+def visible_alerts(view: GraphView, findings: Sequence[Finding], instant: datetime) -> list[Alert]:
+    """Return the alerts of the visible ones of these findings, the most urgent first.
+
+    Hidden findings decide neither whether an alert fires nor since when.
+    """
+    visible = visible_findings(view, findings)
+    # Findings with one hidden root are one alert.
+    grouped = [replace(visible[one.id], root=one.root) for one in findings if one.id in visible]
+    alerts = [_with_visible_root(one, visible) for one in alerts_of(grouped, instant)]
+    return sorted(alerts, key=lambda alert: (alert.tier, alert.since, alert.dedup_key))
+
+
+def _with_visible_root(alert: Alert, visible: Mapping[str, Finding]) -> Alert:
+    shown = [visible[one.id] for one in alert.findings]
+    return replace(alert, dedup_key=_visible_key(shown), findings=tuple(shown))
+
+
+def _visible_key(shown: Sequence[Finding]) -> str:
+    """Return the root of findings of one group as the caller sees it.
+
+    That of the first finding stays the same while others begin and end.
+    """
+    return min(shown, key=lambda one: (one.episode.first_seen, one.id)).root
+
+
 def visible_alert(view: GraphView, alert: Alert) -> Alert | None:
     """Return an alert without what is hidden, None if all of its findings are.
 
-    If the root is hidden, the key of the alert is a stub, the same in each message.
+    If the root is hidden, the key of the alert is the stub of the first of its findings: the same
+    in each message.
     """
     if view.visibility.is_unrestricted:
         return alert
@@ -53,8 +81,7 @@ def visible_alert(view: GraphView, alert: Alert) -> Alert | None:
     shown = [visible[one.id] for one in alert.findings if one.id in visible]
     if not shown:
         return None
-    # Each finding has the stub of the root as its root.
-    summary = alert_with(shown[0].root, alert.status, shown)
+    summary = alert_with(_visible_key(shown), alert.status, shown)
     return replace(
         summary,
         resolved_at=alert.resolved_at,
