@@ -7,7 +7,11 @@ from concurrent.futures import wait
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.driver.write_lock import acquire_write_lock, wait_for_write_lock
+from headwater.cypher.driver.write_lock import (
+    acquire_write_lock,
+    identify_graph,
+    wait_for_write_lock,
+)
 from headwater.errors import UnavailableError
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
@@ -69,3 +73,13 @@ def test_a_writer_that_waited_for_the_start_of_an_erasure_does_not_write(
     with pytest.raises(UnavailableError, match="is being erased"):
         wait_for_write_lock(submitted)
     waiting.roll_back()
+
+
+def test_a_lock_of_an_older_version_without_an_id_is_a_graph(database: Database) -> None:
+    with database.write() as transaction:
+        acquire_write_lock(transaction, "tests")
+    with database._transaction("WRITE", 60.0) as changing:
+        changing.run("MATCH (l:WriteLock) REMOVE l.graph").consume()
+    graph = identify_graph(database, "tests")
+    with database.write() as transaction:
+        acquire_write_lock(transaction, "tests", graph=graph)

@@ -11,4 +11,4 @@
 MERGE (l:WriteLock {name: 'graph'}) ON CREATE SET l.graph = randomUUID()
 SET l.holder = $holder, l.revision = coalesce(l.revision, 0) + 1
 RETURN coalesce(toString(l.erasing), '') AS erasing, l.revision AS revision,
-  l.graph + ' ' + coalesce(l.erasedAt, 0) AS graph
+  coalesce(l.graph, '') + ' ' + coalesce(l.erasedAt, 0) AS graph
