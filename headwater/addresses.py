@@ -20,13 +20,22 @@ _NEO4J_URI = re.compile(
     r"(bolt|neo4j(?P<routes>))(\+s|\+ssc)?://([^\s/?#@:\[\]]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?/?"
     r"(?(routes)(\?[^\s#=&]+=[^\s#=&]+(&[^\s#=&]+=[^\s#=&]+)*)?)"
 )
+_AUTHORITY = r"(?:\[[0-9A-Za-z:.%]+\]|[^\s/?#@:;=%\\\[\]]*)(?::[0-9]{0,5})?"
 # An address without a user, a password, a query and a fragment. In two stores a name that is no
 # secret is before the @: the container of Azure, and Google's `anonymous`.
 _PLAIN = re.compile(
-    r"(?:(?:abfs|wasb)s?://[a-z0-9$-]{1,63}@(?=[a-z0-9-]+\.)|gc?s://anonymous@"
+    r"(?:(?:abfs|wasb)s?://[a-z0-9$-]{1,63}@|gc?s://anonymous@"
     r"|file:(?=/[^/])|[A-Za-z][A-Za-z0-9+.-]*://)"
-    r"(?:\[[0-9A-Za-z:.%]+\]|[^\s/?#@:;=%\\\[\]]*)(?::[0-9]{0,5})?(?:/(?:(?!%40)[^?#@])*)?"
+    rf"{_AUTHORITY}(?:/(?:(?!%40)[^?#@;])*)?"
 )
+# A store may also have the name of a Hadoop user, and a path with an @ that ends no password.
+_STORE = re.compile(
+    r"(?:(?:hdfs|viewfs)://[A-Za-z0-9_.-]+@|(?:abfs|wasb)s?://[a-z0-9$-]{1,63}@|gc?s://anonymous@"
+    r"|file:(?=/[^/])|[A-Za-z][A-Za-z0-9+.-]*://)"
+    rf"{_AUTHORITY}(?:/(?![^?#]*:[^?#]*(?:@|%40))[^?#;]*(?<!@))?"
+)
+# A path, or hosts with ports: no colon begins a password in it.
+_NAMES = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|:[0-9]{1,5}(?![^,/])|[^:;])*")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _USER = re.compile("@|%40")
 # The options of pyarrow's stores (https://arrow.apache.org/docs/cpp/api/filesystem.html) that hold
@@ -35,8 +44,8 @@ _STORE_OPTION = re.compile(
     r"(?:allow_bucket_creation|allow_bucket_deletion|allow_delayed_open|blob_storage_authority"
     r"|blob_storage_scheme|buffer_size|check_directory_existence_before_creation"
     r"|default_block_size|dfs_storage_authority|dfs_storage_scheme|enable_tls|endpoint_override"
-    r"|force_virtual_addressing|region|replication|retry_limit_seconds|scheme|tls_ca_file_path"
-    r"|user)=(?:(?!%40)[^@&?#])*"
+    r"|force_virtual_addressing|project_id|region|replication|retry_limit_seconds|scheme"
+    r"|smart_defaults|tls_ca_file_path|tls_verify_certificates|user)=(?:(?!%40|%25)[^@&?#;])*"
 )
 _DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
 
@@ -102,10 +111,10 @@ def validate_store(address: str) -> None:
     """
     plain, mark, query = address.partition("?")
     options = query.split("&") if mark else []
-    if not is_plain(plain) or not all(map(_STORE_OPTION.fullmatch, options)):
+    if not _STORE.fullmatch(plain) or not all(map(_STORE_OPTION.fullmatch, options)):
         raise QueryError(
-            f"the address {shown(address)} must have the form s3://HOST/PATH, without a user, a "
-            "password and a query",
+            f"the address {shown(address)} must have the form s3://HOST/PATH, without a secret and "
+            "with known options only",
             hint="Give the credentials to the client of the store, for example by AWS_PROFILE.",
         )
 
@@ -135,12 +144,14 @@ def is_plain(address: str) -> bool:
 def shown(address: str) -> str:
     """Return an address for an error: `...` stands for each part that may hold a secret.
 
-    Such parts are a query, a fragment, and all behind the scheme if an @ or no host follows it.
+    Such parts are a query, a fragment, and all behind the scheme if an @, a semicolon or no host
+    follows it.
     """
     found = re.search(r"[?#]", address)
     base, rest = (address[: found.start()], address[found.start() :]) if found else (address, "")
     scheme = _SCHEME.match(address)
-    is_harmless = is_plain(base) or not (scheme or _USER.search(base))
+    is_name = not scheme and not _USER.search(base) and _NAMES.fullmatch(base)
+    is_harmless = is_plain(base) or is_name
     if not is_harmless or _USER.search(rest):
         return f"{scheme[0] if scheme else ''}..."
     return f"{base}{rest[:1]}..." if rest else base

@@ -122,6 +122,8 @@ SECRET_STORES = [
     "s3://u:S3CRET@",
     "gs://u:S3C/S3CRET@b",
     "s3://b/u:S3CRET%40b",
+    "s3://b/p;password=S3CRET",
+    "s3://b/p?endpoint_override=u:S3CRET%2540h",
 ]
 
 
@@ -141,6 +143,11 @@ def test_a_store_whose_address_may_hold_a_secret_is_refused_and_not_printed(addr
         "gs://anonymous@bucket/lake",
         "hdfs://name-node:8020/lake?replication=2",
         "hdfs:///lake",
+        "hdfs://hive@name-node:8020/lake",
+        "s3://bucket/team@corp/lake",
+        "s3://bucket/lake?region=eu-west-1&tls_verify_certificates=false",
+        "abfs://account@container/lake",
+        "file:///srv/a@b",
         "file:///data/lake",
         "file:/data/lake",
     ],
@@ -166,6 +173,13 @@ def test_an_address_of_a_store_without_a_secret(address: str) -> None:
         ("http://h;k=S3CRET", "http://..."),
         ("http://u:S3CRET", "http://..."),
         ("http://u%3AS3CRET%40h", "http://..."),
+        ("http:u:S3CRET", "..."),
+        ("http:/u:S3CRET", "..."),
+        ("trino:S3CRET", "..."),
+        ("host=h;password=S3CRET", "..."),
+        ("db2://h:1/d:user=u;password=S3CRET;", "db2://..."),
+        ("one:9092,[::1]:9093", "one:9092,[::1]:9093"),
+        ("/data/date=2026-01-31", "/data/date=2026-01-31"),
     ],
 )
 def test_an_error_shows_only_the_parts_of_an_address_that_hold_no_secret(

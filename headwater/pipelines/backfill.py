@@ -28,7 +28,7 @@ from headwater.ingest.producer_stats import ProducerStats
 from headwater.ingest.write.transaction import read_checkpoint
 from headwater.pipelines import run_as_submitted
 from headwater.pipelines.chunk_writer import ChunkWriter, advance_checkpoint
-from headwater.pipelines.lake_folders import validate_address
+from headwater.pipelines.lake_folders import validate_glob
 from headwater.pipelines.rows import (
     Counts,
     Kind,
@@ -102,7 +102,7 @@ def backfill(
     from headwater.pipelines.event_files import files_in
 
     for path in paths:
-        validate_address(path)
+        validate_glob(path)
     began = time.monotonic()
     on_progress("listing", 0, 0)
     # Read before the files are listed: events archived in between do not count yet.

@@ -12,6 +12,7 @@ from headwater.addresses import validate_store
 MANIFEST = "_archived"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")  # RFC 3986, 3.1
 _FILE = re.compile(r"^file:(?://(?:localhost(?=/))?)?", re.IGNORECASE)
+_QUERY = re.compile(r"\?[A-Za-z_.]+=")
 _OWNED = re.compile(
     rf"{MANIFEST}/([^/]+)/[^/]+|date=[^/]+/namespace=[^/]+/\.?([^/]+)-\d{{16}}-\d{{16}}\.parquet"
     r"(?:\.part)?"
@@ -23,6 +24,11 @@ def validate_address(root: str) -> None:
     """Raise QueryError for the address of a lake that may hold a secret; a path is none."""
     if _SCHEME.match(root):
         validate_store(root)
+
+
+def validate_glob(path: str) -> None:
+    """Raise QueryError for files whose address may hold a secret; `?` may be any character."""
+    validate_address(path if _QUERY.search(path) else path.replace("?", "*"))
 
 
 def local_folder(root: str) -> Path | None:

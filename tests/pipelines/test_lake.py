@@ -10,7 +10,7 @@ import pytest
 from headwater.errors import QueryError
 from headwater.forgetting.linked_walk import walk
 from headwater.pipelines.lake import ArchivedRange, DataFile, Lake, data_name, open_lake, spool_of
-from headwater.pipelines.lake_folders import find_lakes, lake_folders
+from headwater.pipelines.lake_folders import find_lakes, lake_folders, validate_glob
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_uncommitted_files_are_removed_and_committed_ones_stay(lake: Lake) -> No
     ],
 )
 def test_an_address_with_a_password_is_refused_without_it(address: str) -> None:
-    with pytest.raises(QueryError, match="without a user, a password and a query") as caught:
+    with pytest.raises(QueryError, match="without a secret and with known options") as caught:
         Lake(address)
     assert "ret-1" not in caught.value.message + caught.value.hint
 
@@ -167,6 +167,18 @@ def test_a_lake_is_known_by_each_of_its_names(lake: Lake, tmp_path: Path) -> Non
     assert lake.is_at(f"file://{tmp_path}/x/../link")
     assert not lake.is_at(str(tmp_path))
     assert not lake.is_at("s3://bucket/lake")
+
+
+@pytest.mark.parametrize(
+    "path", ["s3a://bucket/2026-01-0?.jsonl", "hdfs://nn:8020/day=0?/ns=a", "/data/?.jsonl"]
+)
+def test_a_question_mark_of_a_glob_is_no_query(path: str) -> None:
+    validate_glob(path)
+
+
+def test_a_query_of_a_glob_is_one() -> None:
+    with pytest.raises(QueryError, match="without a secret and"):
+        validate_glob("abfss://c@a.dfs.core.windows.net/x?sig=S3CRET")
 
 
 def test_a_glob_is_not_a_lake(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from headwater.importers.dbt.artifacts import (
 from headwater.importers.dbt.project import BUILT, Project, TableLineage
 from headwater.importers.dbt.results import (
     FAILED,
+    NO_RUN,
     SKIPPED,
     STATUSES,
     SUCCEEDED,
@@ -155,7 +156,7 @@ class _DbtImporter:
             )
             return
         ended = STATUSES.get(result.status)
-        if ended is None:
+        if ended is None and result.status != NO_RUN:
             problem = f"its status {result.status[:80]!r} is not known"
             self._report.add_problem(f"{RUN_RESULTS}: {result.unique_id}", problem)
         lineage = self._project.lineage.get(result.unique_id)

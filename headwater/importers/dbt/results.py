@@ -21,6 +21,8 @@ STATUSES = {
     "partial success": FAILED,
     "skipped": SKIPPED,
 }
+# The status of what dbt lists and does not run, such as an exposure.
+NO_RUN = "no-op"
 # A message names this many nodes.
 _NAMED_MAX = 10
 

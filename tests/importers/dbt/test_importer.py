@@ -135,6 +135,13 @@ def test_a_skipped_model_is_aborted_with_the_reason(tmp_path: Path) -> None:
     assert message == f"skipped because of {check['unique_id']}"
 
 
+def test_what_dbt_lists_and_does_not_run_is_no_problem(tmp_path: Path) -> None:
+    report = ImportReport()
+    write_artifacts(tmp_path, STG_NODE, results=[result(STG, "no-op")])
+    assert runs(read(tmp_path, report), "shop.main.shop.stg") == []
+    assert report.problems == []
+
+
 def test_a_result_of_an_unknown_status_is_listed(tmp_path: Path) -> None:
     report = ImportReport()
     write_artifacts(tmp_path, STG_NODE, results=[result(STG, "reused")])
