@@ -240,13 +240,19 @@ def _rename(path: Path, forgotten: Forgotten, on_problem: OnProblem) -> None:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Replace the content of a file atomically; its mode stays. Follow no link."""
+    """Replace the content of a file atomically; its owner and mode stay. Follow no link."""
     partial = path.with_name(f".{path.name}.forget")
     partial.unlink(missing_ok=True)
+    before = path.stat()
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "wb") as stream:
-        stream.write(data)
-        stream.flush()
-        os.fsync(stream.fileno())
-    partial.chmod(path.stat().st_mode & 0o777)
-    partial.replace(path)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            os.fchown(descriptor, before.st_uid, before.st_gid)
+            stream.write(data)
+            stream.flush()
+            os.fsync(descriptor)
+        partial.chmod(before.st_mode & 0o777)
+        partial.replace(path)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise

@@ -9,10 +9,11 @@ from pathlib import Path
 # Called with a path and the reason for which it could not be searched or rewritten.
 OnProblem = Callable[[Path, str], object]
 
-_SYSTEM = tuple(
-    Path("/", name)
-    for name in ("bin", "boot", "dev", "etc", "lib", "lib64", "proc", "sbin", "sys", "usr")
-)
+_SYSTEM_NAMES = "bin boot dev etc lib lib64 nix proc run sbin snap sys usr"
+_SYSTEM = tuple(Path("/", name) for name in _SYSTEM_NAMES.split())
+# Folders with those of many programs and people.
+_WIDE_NAMES = "home media mnt opt srv tmp var var/lib var/log"
+_WIDE = frozenset(Path("/", name) for name in _WIDE_NAMES.split())
 
 
 def walk(
@@ -64,7 +65,7 @@ def _is_followed(path: Path, real_top: Path, on_problem: OnProblem) -> bool:
     if target.is_relative_to(real_top):
         return False
     inner = (real_top, Path(os.path.expanduser("~")))
-    if is_of_system(target) or any(one.is_relative_to(target) for one in inner):
+    if is_of_system(target) or target in _WIDE or any(one.is_relative_to(target) for one in inner):
         on_problem(path, f"this link leads to {target}, which is too wide to be searched")
         return False
     return True

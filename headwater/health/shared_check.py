@@ -41,7 +41,8 @@ class SharedCheck(Generic[T]):
                 self._latest = began, await self._outcome()
             outcome = self._latest[1]
         if isinstance(outcome, Exception):
-            raise outcome
+            # Without the frames of the callers before.
+            raise outcome.with_traceback(None)
         return outcome
 
     async def _outcome(self) -> T | Exception:

@@ -130,13 +130,13 @@ def cut(
     `folded` is the spool's position in the graph's checkpoint. The work is done in small steps with
     pauses, so that the API can accept events meanwhile. Returns the number of removed events.
     Raises SpoolFullError if the disk fails, another process archives the spool, or an event that
-    would be cut is missing there; QueryError if the lake holds other events of the spool, or lacks
+    would be cut is lost there; QueryError if the lake holds other events of the spool, or lacks
     files of those that would be cut.
     """
     with exclusive(spool.path):
         check_lake(spool, lake)
         upto = min(lake.archived(spool.id) - 1, folded)
-        check_rows(spool, upto)
+        check_rows(spool, upto, on_progress)
         check_files(spool, lake, upto)
         total = 0
         while True:

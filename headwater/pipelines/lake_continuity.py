@@ -9,6 +9,7 @@ receipts of the newest archived events are compared with those of the spool, as
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from headwater.errors import QueryError, SpoolFullError
 from headwater.ingest.spool.salvage import check
@@ -84,17 +85,14 @@ def check_files(spool: Spool, lake: Lake, last: int) -> None:
         )
 
 
-def check_rows(spool: Spool, last: int) -> None:
-    """Check that a spool has each event that is about to be cut, up to a seq.
+def check_rows(spool: Spool, last: int, on_progress: OnProgress) -> None:
+    """Check that a spool has each event that is about to be cut, up to a seq, as it was accepted.
 
-    An archive passes over the events without rows, so after the cut their loss would be unknown.
-    The worker and a salvage note a loss as a dead letter. Raises SpoolFullError for one that is not
-    noted.
+    An archive passes over the events without rows, and copies damaged ones. So after the cut their
+    loss would be unknown. The worker and a salvage note a loss as a dead letter. Raises
+    SpoolFullError for one that is not noted.
     """
-    first = spool.cut_events()[0] + 1
-    if spool.count_between(first, last) >= last - first + 1:
-        return
-    for lost_first, lost_last in check(spool.path).damaged:
+    for lost_first, lost_last in check(spool.path, partial(on_progress, "checking")).damaged:
         if lost_first <= last:
             raise SpoolFullError(
                 f"the spool {spool.path} has lost events {lost_first} to {lost_last}, and no dead "

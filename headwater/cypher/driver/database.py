@@ -146,6 +146,8 @@ class Transaction:
     def _commit(self) -> float:
         with self._open:
             self.settle()
+            # A migration may have been recorded since the transaction began.
+            refuse_newer(self._read)
         return time.time()
 
     def _read(self, name: str, /, **parameters: Any) -> list[Row]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import subprocess
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -96,7 +96,7 @@ def check(path: Path, on_progress: OnProgress = _ignore_progress) -> SpoolReport
             for record in _records(connection, report, on_progress):
                 if record.intact:
                     report.intact += 1
-                elif record.seq in dead:
+                elif _is_noted(record, dead):
                     report.lost += record.count
                 elif report.damaged and report.damaged[-1][1] == record.first - 1:
                     report.damaged[-1] = (report.damaged[-1][0], record.seq)
@@ -178,11 +178,20 @@ def _records(
         on_progress(seq - report.first + 1, report.last - report.first + 1)
 
 
-def _dead(connection: apsw.Connection) -> set[int]:
-    """Return the seqs of the dead letters, as far as they can be read."""
+def _dead(connection: apsw.Connection) -> dict[int, str]:
+    """Return the reasons of the dead letters by seq, as far as they can be read."""
     with suppress(*DAMAGED_ROW):
-        return {row[0] for row in connection.execute("SELECT seq FROM dead")}
-    return set()
+        return {row[0]: row[1] for row in connection.execute("SELECT seq, reason FROM dead")}
+    return {}
+
+
+def _is_noted(record: Record, dead: Mapping[int, str]) -> bool:
+    """Return True if a dead letter says that the events of a record are lost.
+
+    The event at the end of a long gap may have been a dead letter for another reason.
+    """
+    reason = dead.get(record.seq)
+    return reason is not None and (record.count == 1 or reason.startswith("damaged: "))
 
 
 def _problems(connection: apsw.Connection, version: int) -> list[str]:
@@ -227,11 +236,12 @@ def _copy(
                     (record.seq, record.received, zlib.crc32(record.body), record.body),
                 )
             else:
-                reason = "damaged: lost with its page on disk"
+                verb, reason = "INSERT OR IGNORE", "damaged: lost with its page on disk"
                 if record.count > 1:
+                    verb = "INSERT OR REPLACE"
                     reason = f"damaged: events {record.first} to {record.seq} have no rows"
                 fresh.execute(
-                    "INSERT OR IGNORE INTO dead(seq, at, reason) VALUES(?, ?, ?)",
+                    f"{verb} INTO dead(seq, at, reason) VALUES(?, ?, ?)",
                     (record.seq, time.time_ns() // 1_000, reason),
                 )
         fresh.execute("DELETE FROM sqlite_sequence WHERE name = 'event'")

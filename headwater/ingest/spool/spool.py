@@ -199,12 +199,6 @@ class Spool:
                 ).get
             )
 
-    def count_between(self, first: int, last: int) -> int:
-        """Return the number of rows of events between two seqs, both included."""
-        with self._reading() as connection:
-            counted = "SELECT count(*) FROM event WHERE seq BETWEEN ? AND ?"
-            return int(connection.execute(counted, (first, last)).get)
-
     def skip(self, seqs: Iterable[int]) -> None:
         """Leave these events out of the graph, now and when it is built again."""
         now = time.time_ns() // 1_000

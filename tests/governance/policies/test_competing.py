@@ -127,7 +127,10 @@ def test_readers_of_the_other_truth_are_flagged(estate: GraphView) -> None:
     policies = parse_policies([PolicyFile("a.yaml", "name: prefer\nrule: prefer-certified\n")])
     found = check_graph(estate, policies, datetime(2026, 3, 1, tzinfo=UTC))
     assert [one.urn for one in found.violations] == [job("j4")]
-    assert found.violations[0].evidence == {"upstream.replaceable": [ds("copy")]}
+    assert found.violations[0].evidence == {
+        "node.name": "j4",
+        "upstream.replaceable": [ds("copy")],
+    }
 
 
 @pytest.mark.neo4j
