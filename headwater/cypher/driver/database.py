@@ -146,8 +146,7 @@ class Transaction:
     def _commit(self) -> float:
         with self._open:
             self.settle()
-            # A migration may have been recorded since the transaction began.
-            refuse_newer(self._read)
+            refuse_newer(self._read)  # it may have been migrated meanwhile
         return time.time()
 
     def _read(self, name: str, /, **parameters: Any) -> list[Row]:

@@ -73,6 +73,7 @@ def test_violations_are_findings_with_the_severity_of_the_policy(
     assert finding.owners == ("mia",)
     assert finding.episode.evidence["variables"] == {
         "node.certified": True,
+        "node.name": "mart",
         "upstream.uncertified": [ds("orders")],
     }
     # The first event that names the node is of midnight.
