@@ -20,18 +20,18 @@ _NEO4J_URI = re.compile(
     r"(bolt|neo4j(?P<routes>))(\+s|\+ssc)?://([^\s/?#@:\[\]]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?/?"
     r"(?(routes)(\?[^\s#=&]+=[^\s#=&]+(&[^\s#=&]+=[^\s#=&]+)*)?)"
 )
-_AUTHORITY = r"(?:\[[0-9A-Za-z:.%]+\]|[^\s/?#@:;=%\\\[\]]*)(?::[0-9]{0,5})?"
-# An address without a user, a password, a query and a fragment. In two stores a name that is no
-# secret is before the @: the container of Azure, and Google's `anonymous`.
-_PLAIN = re.compile(
-    r"(?:(?:abfs|wasb)s?://[a-z0-9$-]{1,63}@|gc?s://anonymous@"
-    r"|file:(?=/[^/])|[A-Za-z][A-Za-z0-9+.-]*://)"
-    rf"{_AUTHORITY}(?:/(?:(?!%40)[^?#@;])*)?"
+# What may begin the address of files. Two stores have a name that is no secret before the @: the
+# container of Azure, and Google's `anonymous`.
+_BEGINNING = (
+    r"(?:abfs|wasb)s?://[a-z0-9$-]{1,63}@|gc?s://anonymous@"
+    r"|file:(?=/[^/])|[A-Za-z][A-Za-z0-9+.-]*://"
 )
+_AUTHORITY = r"(?:\[[0-9A-Za-z:.%]+\]|[^\s/?#@:;=%\\\[\]]*)(?::[0-9]{0,5})?"
+# An address without a user, a password, a query and a fragment.
+_PLAIN = re.compile(rf"(?:{_BEGINNING}){_AUTHORITY}(?:/(?:(?!%40)[^?#@;])*)?")
 # A store may also have the name of a Hadoop user, and a path with an @ that ends no password.
 _STORE = re.compile(
-    r"(?:(?:hdfs|viewfs)://[A-Za-z0-9_.-]+@|(?:abfs|wasb)s?://[a-z0-9$-]{1,63}@|gc?s://anonymous@"
-    r"|file:(?=/[^/])|[A-Za-z][A-Za-z0-9+.-]*://)"
+    rf"(?:(?:hdfs|viewfs)://[A-Za-z0-9_.-]+@|{_BEGINNING})"
     rf"{_AUTHORITY}(?:/(?![^?#]*:[^?#]*(?:@|%40))[^?#;]*(?<!@))?"
 )
 # A path, or hosts with ports: no colon begins a password in it.

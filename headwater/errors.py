@@ -23,6 +23,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 
 class HeadwaterError(Exception):
     """Base of every error that a user may see. `hint` is an imperative sentence, or empty."""
@@ -109,4 +111,12 @@ class TimedOutError(UnavailableError):
 
 
 class NewerVersionError(UnavailableError):
-    pass
+    """A newer Headwater wrote what is read."""
+
+    @classmethod
+    def of_file(cls, name: str, version: int, known: int) -> Self:
+        """Return the error of a file of this version; the program reads those up to `known`."""
+        return cls(
+            f"a newer Headwater wrote the {name} (version {version}, this one reads up to {known})",
+            hint="Install that version again, or a newer one.",
+        )

@@ -184,7 +184,7 @@ class Guard:
 
 
 def _address_of(scope: Connection, principal: Principal) -> str:
-    """Return what tells callers without a key apart; "" for one with a key."""
+    """Return what distinguishes callers without a key; "" for one with a key."""
     has_key = principal not in (ANONYMOUS, UNAUTHENTICATED)
     return "" if has_key else (scope.get("client") or ("", 0))[0] or "unknown"
 

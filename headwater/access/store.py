@@ -96,8 +96,4 @@ class AccessStore:
         version = int(connection.pragma("user_version"))
         if version > _VERSION:
             connection.close()
-            raise NewerVersionError(
-                f"a newer Headwater wrote the file {self.path} (version {version}, this one reads "
-                f"up to {_VERSION})",
-                hint="Install that version again, or a newer one.",
-            )
+            raise NewerVersionError.of_file(f"file {self.path}", version, _VERSION)

@@ -133,7 +133,8 @@ def _forget(
     on_progress: OnProgress,
 ) -> tuple[ForgottenValue, Search]:
     # The removal of the data leaves what links in it name.
-    linked = {path: path.resolve() for path in links_of_graph(settings.home_path) if counts}
+    links = links_of_graph(settings.home_path) if counts else []
+    linked = {path: path.resolve() for path in links}
     if counts:
         on_progress("erasing the graph", 0, 0)
         for folder in neo4j_data(settings.home_path):

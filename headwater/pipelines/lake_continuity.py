@@ -97,7 +97,7 @@ def check_rows(spool: Spool, last: int, on_progress: OnProgress) -> None:
             raise SpoolFullError(
                 f"the spool {spool.path} has lost events {lost_first} to {lost_last}, and no dead "
                 "letter says so",
-                hint="Nothing was cut. Run `headwater spool check`, which tells what to do.",
+                hint="Nothing was cut. Run `headwater spool check`, which names the next step.",
             )
 
 

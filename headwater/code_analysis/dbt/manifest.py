@@ -85,16 +85,21 @@ def _index(column: dict[str, Any]) -> float:
     return index if isinstance(index, int | float) else 0
 
 
+def check_file(path: Path, bytes_max: int) -> None:
+    """Raise QueryError if an artifact is no regular file or is too large, and OSError."""
+    status = path.stat()
+    if not S_ISREG(status.st_mode):
+        raise QueryError(f"{path} is no regular file")
+    if status.st_size > bytes_max:
+        raise QueryError(f"{path} is larger than {bytes_max:,} bytes")
+
+
 def read_full_names(path: Path) -> dict[str, str]:
     """Return the full table names of models by file path in the dbt project, by alias and by name.
 
     Raises QueryError if the manifest cannot be read."""
     try:
-        status = path.stat()
-        if not S_ISREG(status.st_mode):
-            raise QueryError(f"{path} is no regular file")
-        if status.st_size > FILE_BYTES_MAX:
-            raise QueryError(f"{path} is larger than {FILE_BYTES_MAX:,} bytes")
+        check_file(path, FILE_BYTES_MAX)
         models = read_manifest(path.read_text(encoding="utf-8", errors="replace"))
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror}"

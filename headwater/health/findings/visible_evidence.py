@@ -93,7 +93,7 @@ def _path(urns: Sequence[str], stub: str) -> list[str]:
 
 def _visible_first(items: Iterable[Any], stub: str) -> list[Any]:
     """Return the items of a list, and once each of those that show a stub: the place of a hidden
-    node in an order of names would tell something of its name."""
+    node in an order of names would disclose a part of its name."""
     visible: list[Any] = []
     others: list[Any] = []
     for item in items:

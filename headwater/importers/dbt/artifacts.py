@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from stat import S_ISREG
 from typing import Any
 
 import msgspec
 
+from headwater.code_analysis.dbt.manifest import check_file
 from headwater.errors import EventError, QueryError
 from headwater.importers.report import ImportReport
 from headwater.schema.events import parse_instant_or_none
@@ -250,11 +250,7 @@ def _read_optional(path: Path, report: ImportReport) -> dict[str, Any] | None:
 def _read_object(path: Path) -> dict[str, Any] | None:
     """Return the content of a file; None if there is no such file. Raises QueryError."""
     try:
-        status = path.stat()
-        if not S_ISREG(status.st_mode):
-            raise QueryError(f"{path} is no regular file")
-        if status.st_size > FILE_BYTES_MAX:
-            raise QueryError(f"{path} is larger than {FILE_BYTES_MAX:,} bytes")
+        check_file(path, FILE_BYTES_MAX)
         content = decode(path.read_bytes(), out_of_range=no_number)
     except (FileNotFoundError, NotADirectoryError):
         return None

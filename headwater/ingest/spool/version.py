@@ -39,11 +39,7 @@ def read_damaged_version(connection: apsw.Connection, path: Path) -> int:
     """
     version = int(connection.pragma("user_version"))
     if VERSION < version <= VERSION_MAX:
-        raise NewerVersionError(
-            f"a newer Headwater wrote the spool {path} (version {version}, this one reads up to "
-            f"{VERSION})",
-            hint="Install that version again, or a newer one.",
-        )
+        raise NewerVersionError.of_file(f"spool {path}", version, VERSION)
     return version
 
 

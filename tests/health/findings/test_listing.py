@@ -145,7 +145,7 @@ def test_a_restricted_caller_sees_no_name_of_a_hidden_node(view: GraphView) -> N
     assert [one.urn for one in failed.affected.consumers] == ["dataset:open:mart"]
     assert (failed.affected.datasets, failed.affected.critical) == (1, 1)
     assert failed.root.startswith("hidden:")
-    # Whoever guesses the root learns nothing.
+    # A guess of the root confirms nothing.
     assert findings(restricted, FindingFilter(root=STALE.id)).entries == []
     assert count_findings(restricted, FindingFilter(root=STALE.id)) == 0
     evidence = failed.episode.evidence
